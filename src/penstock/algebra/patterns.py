@@ -1,0 +1,70 @@
+"""Update patterns: how the results on an edge of a plan come and go (thesis of Golab).
+
+MON never expire; WKS expire in the order they were produced; WK have a known expiry in any
+order; STR may be withdrawn before it.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.plan import Plan
+from penstock.algebra.windows import Fixed, Now, Range, Rows, Unbounded
+
+
+class Pattern(Enum):
+    """The four update patterns, from the tamest to the wildest."""
+
+    MON = "MON"
+    WKS = "WKS"
+    WK = "WK"
+    STR = "STR"
+
+
+def pattern_of(plan: Plan) -> Pattern:
+    """The pattern of a plan's result, from those of its inputs."""
+    inputs = [pattern_of(child) for child in plan.children]
+    match plan:
+        case st.Stream() | st.RelationToStream() | st.Internal():
+            return Pattern.MON
+        case st.Relation():
+            return Pattern.STR
+        case st.Window():
+            return _window_pattern(plan)
+        case op.UnionAll():
+            return _union_pattern(plan, inputs)
+        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Sort() | op.NrrJoin():
+            return inputs[0]
+        case op.Difference() | op.StrictDifference() | op.AntiJoin() | op.Aggregate():
+            return Pattern.STR
+        case op.ScalarProduct() | op.GroupJoin():
+            return Pattern.STR
+        case op.Coalesce() | op.Split():
+            return Pattern.STR if inputs[0] is Pattern.STR else Pattern.WK
+        case _:
+            return _combined(inputs)
+
+
+def _window_pattern(window: st.Window) -> Pattern:
+    if isinstance(window.spec, Rows):
+        return Pattern.STR
+    return Pattern.WKS if isinstance(window.spec, Range | Fixed | Now) else Pattern.MON
+
+
+def _combined(inputs: list[Pattern]) -> Pattern:
+    """Product, joins, DISTINCT, UNION, INTERSECT, max-union."""
+    if Pattern.STR in inputs:
+        return Pattern.STR
+    return Pattern.MON if all(one is Pattern.MON for one in inputs) else Pattern.WK
+
+
+def _union_pattern(plan: op.UnionAll, inputs: list[Pattern]) -> Pattern:
+    """WKS only under one and the same window: different lengths do not expire in order."""
+    if all(one is Pattern.WKS for one in inputs):
+        windows = st.input_windows(plan)
+        specs = {one.spec if isinstance(one, st.Window) else Unbounded() for one in windows}
+        return Pattern.WKS if len(specs) == 1 else Pattern.WK
+    return _combined(inputs)
+

@@ -1,0 +1,180 @@
+"""Where time enters and leaves: streams, relations, windows, and relation-to-stream operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from penstock.algebra.operators import Alias, Filter, Group, Map
+from penstock.algebra.plan import Plan, Unary, transform
+from penstock.algebra.time import TimeUnit
+from penstock.algebra.types import Schema
+from penstock.algebra.windows import Range, Rows, Unbounded, WindowSpec
+from penstock.errors import InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True)
+class Stream(Plan):
+    """A declared stream: rows that arrive at instants and stay for ever."""
+
+    name: str
+    columns: Schema
+    time_column: str
+    time_unit: TimeUnit
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The declared columns."""
+        return self.columns
+
+    @cached_property
+    def unit(self) -> TimeUnit | None:
+        """The declared unit of the event time."""
+        return self.time_unit
+
+    def label(self) -> str:
+        """Name and columns."""
+        return f"Stream {self.name} {self.columns}"
+
+
+@dataclass(frozen=True)
+class Relation(Plan):
+    """A declared relation: the step function of its changes."""
+
+    name: str
+    columns: Schema
+    retroactive: bool = True
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The declared columns."""
+        return self.columns
+
+    def label(self) -> str:
+        """Name and columns."""
+        kind = "Relation" if self.retroactive else "Nonretroactive relation"
+        return f"{kind} {self.name} {self.columns}"
+
+
+@dataclass(frozen=True)
+class Window(Unary):
+    """How long the rows of a stream stay valid."""
+
+    spec: WindowSpec
+
+    def __post_init__(self) -> None:
+        """A partitioned window names columns of the stream."""
+        if isinstance(self.spec, Rows):
+            unknown = set(self.spec.partition_by) - set(self.child.schema.names)
+            if unknown:
+                msg = f"the window partitions by {', '.join(sorted(unknown))}, not a column"
+                raise InternalError(msg)
+
+    def label(self) -> str:
+        """The window as in CQL."""
+        return f"Window [{self.spec.describe(self.unit or TimeUnit.TICK)}]"
+
+
+@dataclass(frozen=True)
+class Internal(Unary):
+    """A SELECT over INTERNAL windows: they bound memory, results never expire.
+
+    What is appended, and stays: every combination of rows when it first exists
+    (`combinations`), every row ISTREAM would report (`insertions`, for aggregates), or all rows
+    at every slide (`slides`, for aggregates with SLIDE).
+    """
+
+    appends: Literal["combinations", "insertions", "slides"]
+
+    def label(self) -> str:
+        """What it appends."""
+        return f"Internal appends {self.appends}"
+
+
+@dataclass(frozen=True)
+class RelationToStream(Unary):
+    """What a query sends out: rows that enter, rows that leave, or all rows."""
+
+
+@dataclass(frozen=True)
+class IStream(RelationToStream):
+    """Rows that enter the result; with `restore`, at each slide all that entered since the last."""
+
+    restore: bool = False
+
+    def label(self) -> str:
+        """With RESTORE where it holds."""
+        return "IStream RESTORE" if self.restore else "IStream"
+
+
+@dataclass(frozen=True)
+class DStream(RelationToStream):
+    """Rows that leave the result."""
+
+
+@dataclass(frozen=True)
+class RStream(RelationToStream):
+    """The whole result at every instant that matters; with `restore`, also what came and went."""
+
+    restore: bool = False
+
+    def label(self) -> str:
+        """With RESTORE where it holds."""
+        return "RStream RESTORE" if self.restore else "RStream"
+
+
+def is_stream(plan: Plan) -> bool:
+    """Whether rows keep the position (ts, seq) in which they arrived, so that ROWS can count them.
+
+    Filters, maps and renaming leave rows where they are; everything else makes a relation.
+    """
+    if isinstance(plan, Stream | RelationToStream):
+        return True
+    if isinstance(plan, Filter | Map | Alias | Group):
+        return is_stream(plan.child)
+    return isinstance(plan, Window) and plan.spec == Unbounded() and is_stream(plan.child)
+
+
+def input_windows(plan: Plan) -> Iterator[Plan]:
+    """The windows a query reads its inputs through, subqueries included.
+
+    A stream without a window is its own UNBOUNDED one. What lies below a window or a
+    relation-to-stream operator belongs to another query, the one that makes that stream.
+    """
+    if isinstance(plan, Window | Stream | RelationToStream):
+        yield plan
+        return
+    for child in plan.children:
+        yield from input_windows(child)
+
+
+def slide_of(plan: Plan) -> Range | Rows | None:
+    """The window whose SLIDE makes a query periodic, None if it is not.
+
+    Periodic: all windows have the same time SLIDE, or there is one window, a ROWS SLIDE.
+    """
+    windows = list(input_windows(plan))
+    specs = [window.spec if isinstance(window, Window) else Unbounded() for window in windows]
+    ranges = [spec for spec in specs if isinstance(spec, Range) and spec.slide]
+    if ranges and len(ranges) == len(specs) and len({spec.slide for spec in ranges}) == 1:
+        return ranges[0]
+    if len(specs) == 1 and isinstance(specs[0], Rows) and specs[0].slide:
+        return specs[0]
+    return None
+
+
+def without_slides(plan: Plan) -> Plan:
+    """The query with the SLIDE of each of its windows left out."""
+
+    def plain(node: Plan) -> Plan:
+        if isinstance(node, Window) and isinstance(node.spec, Range) and node.spec.slide:
+            return Window(node.child, Range(node.spec.length))
+        if isinstance(node, Window) and isinstance(node.spec, Rows) and node.spec.slide:
+            return Window(node.child, Rows(node.spec.count, None, node.spec.partition_by))
+        return node
+
+    return transform(plan, plain)

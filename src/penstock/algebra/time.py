@@ -1,0 +1,90 @@
+"""Time: a discrete, ordered domain of signed 64-bit integers, and its units.
+
+A TIMESTAMP column counts microseconds since the epoch; an integer event time has the unit that
+its stream declares, `tick` unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import Enum
+
+from penstock.algebra.values import format_timestamp
+
+INFINITY = 2**63 - 1
+"""The end of an interval that never ends."""
+BEGINNING = -(2**63)
+"""Before all input."""
+
+
+class TimeUnit(Enum):
+    """What one step of a query's time means."""
+
+    TIMESTAMP = "timestamp"
+    MICROSECONDS = "us"
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    TICK = "tick"
+
+    @property
+    def micros(self) -> int | None:
+        """Microseconds in one step; None for ticks, which have no length."""
+        return {"timestamp": 1, "us": 1, "ms": 1_000, "s": 1_000_000}.get(self.value)
+
+    def format(self, instant: int) -> str:
+        """An instant as shown to people: a date and time, or a plain number."""
+        if instant >= INFINITY:
+            return "inf"
+        return format_timestamp(instant) if self is TimeUnit.TIMESTAMP else str(instant)
+
+
+MICROS_PER = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+"""The lengths of time a window or interval can be written in, singular."""
+
+ABBREVIATIONS = {
+    "US": "MICROSECOND", "MICROS": "MICROSECOND", "MS": "MILLISECOND", "MILLIS": "MILLISECOND",
+    "MSEC": "MILLISECOND", "S": "SECOND", "SEC": "SECOND", "SECS": "SECOND", "MIN": "MINUTE",
+    "MINS": "MINUTE", "H": "HOUR", "HR": "HOUR", "HRS": "HOUR", "D": "DAY", "W": "WEEK",
+}  # fmt: skip
+UNEVEN_UNITS = ("MONTH", "QUARTER", "YEAR")
+"""Units without a fixed length, refused in windows."""
+
+
+def unit_name(word: str) -> str | None:
+    """The singular unit a word stands for, None if it is no unit of time.
+
+    >>> unit_name("seconds"), unit_name("min"), unit_name("parsec")
+    ('SECOND', 'MINUTE', None)
+    """
+    upper = word.upper()
+    for candidate in (upper, upper.removesuffix("S")):
+        if candidate in MICROS_PER or candidate in UNEVEN_UNITS:
+            return candidate
+    return ABBREVIATIONS.get(upper)
+
+
+def micros_of(count: Decimal, unit: str) -> Decimal:
+    """A length such as 1.5 SECOND in microseconds."""
+    return count * MICROS_PER[unit]
+
+
+def plus(instant: int, length: int) -> int:
+    """An instant moved by a length; it saturates to infinity."""
+    return min(instant + length, INFINITY)
+
+
+def round_up(instant: int, step: int) -> int:
+    """The multiple of `step` at or after an instant, also below zero.
+
+    >>> round_up(7, 5), round_up(10, 5), round_up(-7, 5)
+    (10, 10, -5)
+    """
+    return instant if instant >= INFINITY else min(-(-instant // step) * step, INFINITY)

@@ -1,0 +1,154 @@
+"""Window specifications: how long a row of a stream stays valid.
+
+What interval each gives to a row is defined in `penstock.reference.windows`. Lengths are in
+steps of the stream's time unit, counts in rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.algebra.time import TimeUnit
+from penstock.errors import Refused
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """One kind of window, with its parameters."""
+
+    def describe(self, unit: TimeUnit) -> str:
+        """The window as written in a query, without brackets."""
+        raise NotImplementedError
+
+
+def length_text(length: int, unit: TimeUnit) -> str:
+    """A length of time with the largest unit that divides it; a plain number for ticks.
+
+    >>> length_text(90_000, TimeUnit.MILLISECONDS), length_text(7, TimeUnit.TICK)
+    ('90 SECONDS', '7')
+    """
+    from penstock.algebra.time import MICROS_PER
+
+    if unit.micros is None:
+        return str(length)
+    micros = length * unit.micros
+    name, size = max(
+        ((name, size) for name, size in MICROS_PER.items() if micros % size == 0),
+        key=lambda pair: pair[1],
+    )
+    count = micros // size
+    return f"{count} {name}" if count == 1 else f"{count} {name}S"
+
+
+def _positive(what: str, value: int | None) -> None:
+    if value is not None and value <= 0:
+        msg = f"{what} must be more than 0, not {value}"
+        raise Refused(msg, hint="A window must hold something; [NOW] holds one instant.")
+
+
+@dataclass(frozen=True, slots=True)
+class Range(WindowSpec):
+    """The rows of the last `length` time steps, moving on every `slide` (None: at every step)."""
+
+    length: int
+    slide: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse empty windows."""
+        _positive("RANGE", self.length)
+        _positive("SLIDE", self.slide)
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        slide = f" SLIDE {length_text(self.slide, unit)}" if self.slide else ""
+        return f"RANGE {length_text(self.length, unit)}{slide}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(WindowSpec):
+    """A row is valid until the next multiple of `length` (tumbling validity)."""
+
+    length: int
+
+    def __post_init__(self) -> None:
+        """Refuse empty windows."""
+        _positive("FIXED", self.length)
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        return f"FIXED {length_text(self.length, unit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Now(WindowSpec):
+    """A row is valid for the instant of its arrival."""
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        del unit
+        return "NOW"
+
+
+@dataclass(frozen=True, slots=True)
+class Unbounded(WindowSpec):
+    """A row stays valid for ever."""
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        del unit
+        return "UNBOUNDED"
+
+
+@dataclass(frozen=True, slots=True)
+class Since(WindowSpec):
+    """Rows from a landmark on, valid for ever."""
+
+    start: int
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        return f"SINCE {_instant_text(self.start, unit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Between(WindowSpec):
+    """Rows of a fixed stretch of time, both ends included, valid for ever."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        """Refuse a stretch that ends before it begins."""
+        if self.start > self.end:
+            msg = f"BETWEEN {self.start} AND {self.end} holds no instant"
+            raise Refused(msg, hint="Write the earlier instant first.")
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        return f"BETWEEN {_instant_text(self.start, unit)} AND {_instant_text(self.end, unit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(WindowSpec):
+    """The last `count` rows, per value of the partition columns, moving on every `slide` rows."""
+
+    count: int
+    slide: int | None = None
+    partition_by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse empty windows."""
+        _positive("ROWS", self.count)
+        _positive("SLIDE", self.slide)
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        del unit
+        partition = f"PARTITION BY {', '.join(self.partition_by)} " if self.partition_by else ""
+        slide = f" SLIDE {self.slide}" if self.slide else ""
+        return f"{partition}ROWS {self.count}{slide}"
+
+
+def _instant_text(instant: int, unit: TimeUnit) -> str:
+    text = unit.format(instant)
+    return f"TIMESTAMP '{text}'" if unit is TimeUnit.TIMESTAMP else text

@@ -1,0 +1,1 @@
+"""Stage 2: syntax tree and catalog to logical plan; names, types, and what is refused."""

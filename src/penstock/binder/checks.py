@@ -1,0 +1,73 @@
+"""Checks of a whole plan: one time unit, and memory that would grow for ever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.plan import walk
+from penstock.algebra.time import TimeUnit
+from penstock.binder.nrr import is_nrr
+from penstock.errors import Refused
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+
+HOLISTIC = ("median", "quantile")
+"""Aggregates that keep their input."""
+
+
+def check_units(plan: Plan) -> None:
+    """All inputs of a query share one time unit.
+
+    Raises:
+        Refused: They do not.
+    """
+    streams = [one for one in walk(plan) if isinstance(one, st.Stream)]
+    units = {_step(one.time_unit): one for one in streams}
+    if len(units) > 1:
+        found = " and ".join(f'"{one.name}" ({one.time_unit.value})' for one in units.values())
+        msg = f"the streams of a query share one time unit: {found}"
+        raise Refused(msg, hint="Declare the same unit: OPTIONS (time_unit 'ms').")
+
+
+def _step(unit: TimeUnit) -> object:
+    """A TIMESTAMP and an integer of microseconds tell the same time."""
+    return unit.micros or unit
+
+
+def unbounded_state(plan: Plan) -> list[str]:
+    """A sentence for each operator that would remember rows for ever."""
+    warnings = []
+    for node in walk(plan):
+        keeps = _keeps(node)
+        for child in node.children if keeps else ():
+            if pattern_of(child) is Pattern.MON and not is_nrr(child):
+                warnings.append(
+                    f"{keeps} of {_inputs(child)} for ever; give it a window,"
+                    " such as [RANGE 1 HOUR]"
+                )
+    return warnings
+
+
+def _keeps(node: Plan) -> str | None:
+    """What an operator keeps of its input, None for one that keeps nothing."""
+    match node:
+        case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin() | op.GroupJoin():
+            return "the join remembers every row"
+        case op.Distinct():
+            return "DISTINCT remembers every different row"
+        case op.BagOperation():
+            return "the set operation remembers every row"
+        case op.Aggregate(_, keys, aggregates):
+            if any(call.distinct or call.function in HOLISTIC for _, call in aggregates):
+                return "the aggregate remembers every different value"
+            return "GROUP BY remembers every group" if keys else None
+    return None
+
+
+def _inputs(plan: Plan) -> str:
+    names = [f'"{one.name}"' for one in walk(plan) if isinstance(one, st.Stream)]
+    return " and ".join(dict.fromkeys(names)) or "its input"

@@ -1,0 +1,44 @@
+"""What binding one statement needs to know and gathers on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.catalog.definitions import Catalog
+    from penstock.catalog.settings import Settings
+    from penstock.errors import Span
+
+
+@dataclass
+class Block:
+    """The windows of one SELECT, predicate subqueries included: all are INTERNAL or none."""
+
+    windows: list[tuple[bool, Span]] = field(default_factory=list)
+
+    @property
+    def internal(self) -> bool:
+        """Whether the windows seen so far are INTERNAL."""
+        return any(internal for internal, _ in self.windows)
+
+
+@dataclass
+class Context:
+    """The catalog and settings a statement is bound under, and the names it has used up."""
+
+    catalog: Catalog
+    settings: Settings
+    common_tables: dict[str, Plan] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    _used: set[str] = field(default_factory=set)
+
+    def unique(self, name: str) -> str:
+        """A name for the plan that no other part of the statement has."""
+        candidate, number = name, 1
+        while candidate.lower() in self._used:
+            number += 1
+            candidate = f"{name}_{number}"
+        self._used.add(candidate.lower())
+        return candidate

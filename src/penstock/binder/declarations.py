@@ -1,0 +1,86 @@
+"""CREATE STREAM and CREATE RELATION as parsed to definitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra.time import TimeUnit
+from penstock.algebra.types import TIMESTAMP, Field, Schema
+from penstock.binder.types import type_of
+from penstock.binder.windows import length_in
+from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.errors import QueryError, UnknownName, did_you_mean
+
+if TYPE_CHECKING:
+    from penstock.cql.syntax import CreateSource, Name, Watermark
+
+UNITS = ("s", "ms", "us", "tick")
+
+
+def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
+    """The stream or relation a statement declares.
+
+    Raises:
+        QueryError: A column twice, no event time, or an event time of the wrong type.
+    """
+    schema = _schema(statement)
+    options = {key: value.text for key, value in statement.options.items()}
+    name = statement.name.text
+    if statement.kind == "RELATION":
+        if statement.watermark is not None:
+            msg = "a relation has no WATERMARK: it never holds a query's time back"
+            raise QueryError(msg, at=statement.watermark.column.span)
+        return RelationDefinition(name, schema, statement.retroactive, statement.format, options)
+    if statement.watermark is None:
+        msg = f'stream "{name}" does not say which column is its event time'
+        hint = "Add WATERMARK FOR column AS column - INTERVAL 5 SECONDS to the columns."
+        raise QueryError(msg, hint=hint, at=statement.name.span)
+    field = _event_time(statement.watermark, schema)
+    unit = _unit(field, statement)
+    slack = statement.watermark.slack
+    steps = length_in(slack, unit) if slack else 0
+    return StreamDefinition(name, schema, field.name, unit, steps, statement.format, options)
+
+
+def _schema(statement: CreateSource) -> Schema:
+    fields: list[Field] = []
+    for column in statement.columns:
+        if any(column.name.text.lower() == known.name.lower() for known in fields):
+            msg = f'column "{column.name.text}" is declared twice'
+            raise QueryError(msg, at=column.name.span)
+        if "." in column.name.text:
+            msg = f'column name "{column.name.text}" has a dot in it'
+            hint = "A dot stands between a stream and its column."
+            raise QueryError(msg, hint=hint, at=column.name.span)
+        fields.append(Field(column.name.text, type_of(column.type, column.type_span)))
+    if not fields:
+        raise QueryError("no columns are declared", at=statement.name.span)
+    return Schema(tuple(fields))
+
+
+def _event_time(watermark: Watermark, schema: Schema) -> Field:
+    name: Name = watermark.column
+    found = [field for field in schema if field.name.lower() == name.text.lower()]
+    if not found:
+        hint = did_you_mean(name.text, schema.names)
+        msg = f'WATERMARK FOR "{name.text}": there is no such column'
+        raise UnknownName(msg, hint=hint, at=name.span)
+    if found[0].type != TIMESTAMP and not found[0].type.is_integer:
+        msg = f'"{name.text}" is {found[0].type}, and an event time is TIMESTAMP, INT or BIGINT'
+        raise QueryError(msg, at=name.span)
+    return found[0]
+
+
+def _unit(field: Field, statement: CreateSource) -> TimeUnit:
+    option = statement.options.get("time_unit")
+    if field.type == TIMESTAMP:
+        if option is not None:
+            msg = f'"{field.name}" is a TIMESTAMP and has no time_unit'
+            raise QueryError(msg, hint="Leave the option out.", at=option.span)
+        return TimeUnit.TIMESTAMP
+    if option is None:
+        return TimeUnit.TICK
+    if option.text.lower() not in UNITS:
+        hint = did_you_mean(option.text, UNITS, otherwise=f"Units: {', '.join(UNITS)}.")
+        raise QueryError(f"there is no time_unit '{option.text}'", hint=hint, at=option.span)
+    return TimeUnit(option.text.lower())

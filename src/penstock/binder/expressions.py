@@ -1,0 +1,270 @@
+"""Expressions as parsed to typed expressions of the algebra."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra.expressions import Case, Expression, Literal
+from penstock.algebra.time import UNEVEN_UNITS, micros_of, unit_name
+from penstock.algebra.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INT,
+    INTERVAL,
+    MAX_PRECISION,
+    NULL,
+    STRING,
+    decimal,
+)
+from penstock.algebra.values import INTEGER_RANGE
+from penstock.binder.types import type_of
+from penstock.catalog.functions import (
+    coerce,
+    common_type,
+    is_aggregate,
+    resolve_call,
+    resolve_cast,
+)
+from penstock.cql.syntax import EMITTERS, span_of
+from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.binder.context import Context
+    from penstock.binder.scope import Scope
+
+BINARY: dict[type[exp.Expr], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "div", exp.Mod: "%",
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+    exp.And: "and", exp.Or: "or", exp.DPipe: "||", exp.Like: "like", exp.RegexpLike: "rlike",
+    exp.NullSafeEQ: "is not distinct from", exp.NullSafeNEQ: "is distinct from",
+}  # fmt: skip
+"""sqlglot's operators and the functions they stand for."""
+
+
+class ExpressionBinder:
+    """Binds the expressions of one clause; the clause's name is for messages."""
+
+    def __init__(self, context: Context, scope: Scope, clause: str) -> None:
+        self.context = context
+        self.scope = scope
+        self.clause = clause
+
+    def bind(self, node: exp.Expr) -> Expression:
+        """The typed expression of a parsed one.
+
+        Raises:
+            QueryError: An unknown name, a type that does not fit, or what has no meaning here.
+        """
+        try:
+            return self._bind(node)
+        except PenstockError as error:
+            error.at = error.at or span_of(node)
+            raise
+
+    def bind_condition(self, node: exp.Expr) -> Expression:
+        """An expression that must be BOOLEAN."""
+        condition = self.bind(node)
+        if condition.type not in (BOOLEAN, NULL):
+            msg = f"{self.clause} takes a condition, not a value of type {condition.type}"
+            raise TypeMismatch(msg, at=span_of(node))
+        return coerce(condition, BOOLEAN)
+
+    def _bind(self, node: exp.Expr) -> Expression:
+        handler = HANDLERS.get(type(node))
+        if handler is not None:
+            return handler(self, node)
+        if type(node) in BINARY:
+            return self._binary(node)
+        if isinstance(node, exp.Exists | exp.Query):
+            msg = f"a subquery cannot stand here in {self.clause}"
+            hint = "[NOT] EXISTS and [NOT] IN stand alone or joined by AND in WHERE and HAVING."
+            raise NotSupported(msg, hint=hint)
+        raise NotSupported(f"{_words(node)} is not supported in {self.clause}")
+
+    def _call(self, name: str, *args: Expression) -> Expression:
+        integer_division = self.context.settings.integer_division
+        return resolve_call(name, args, integer_division=integer_division)
+
+    def _binary(self, node: exp.Expr) -> Expression:
+        left, right = self.bind(node.this), self.bind(node.expression)
+        name = BINARY[type(node)]
+        if left.type == right.type == INTERVAL and name in "+-":
+            return _interval_sum(left, right, -1 if name == "-" else 1)
+        return self._call(name, left, right)
+
+    def _column(self, node: exp.Expr) -> Expression:
+        assert isinstance(node, exp.Column)
+        if isinstance(node.this, exp.Star):
+            raise Refused("* stands for all columns, and only in the select list or COUNT(*)")
+        if node.args.get("db"):
+            raise NotSupported("a column has at most one name in front of it")
+        name = node.name
+        if name.upper() in EMITTERS and not node.table:
+            hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
+            raise Refused(f"{name.upper()} encloses the select list", hint=hint)
+        return self.scope.resolve(name, node.table or None, span_of(node))
+
+    def _function(self, node: exp.Expr) -> Expression:
+        assert isinstance(node, exp.Anonymous)
+        name = node.name
+        if is_aggregate(name):
+            return self._aggregate(node)
+        if name.upper() in EMITTERS:
+            hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
+            raise Refused(f"{name.upper()} encloses the whole query or select list", hint=hint)
+        return self._call(name, *(self.bind(arg) for arg in node.expressions))
+
+    def _aggregate(self, node: exp.Anonymous) -> Expression:
+        """Overridden where aggregates are allowed."""
+        msg = f"an aggregate ({node.name.upper()}) cannot stand in {self.clause}"
+        hint = "Conditions on aggregates belong in HAVING." if self.clause == "WHERE" else None
+        raise Refused(msg, hint=hint, at=span_of(node))
+
+    def _literal(self, node: exp.Expr) -> Expression:
+        assert isinstance(node, exp.Literal)
+        return Literal(node.name, STRING) if node.is_string else _number(node.name)
+
+    def _cast(self, node: exp.Expr) -> Expression:
+        target = type_of(node.args["to"], span_of(node))
+        return resolve_cast(self.bind(node.this), target)
+
+    def _case(self, node: exp.Expr) -> Expression:
+        subject = node.args.get("this")
+        branches = []
+        for branch in node.args["ifs"]:
+            when = exp.EQ(this=subject.copy(), expression=branch.this) if subject else branch.this
+            branches.append((self.bind_condition(when), self.bind(branch.args["true"])))
+        default = node.args.get("default")
+        otherwise = self.bind(default) if default else Literal(None, NULL)
+        to = otherwise.type
+        for _, result in branches:
+            both = common_type(to, result.type)
+            if both is None:
+                msg = f"the results of CASE have different types: {to} and {result.type}"
+                raise TypeMismatch(msg, hint="Write CAST around one of them.")
+            to = both
+        results = tuple((condition, coerce(result, to)) for condition, result in branches)
+        return Case(results, coerce(otherwise, to))
+
+    def _between(self, node: exp.Expr) -> Expression:
+        if node.args.get("symmetric"):
+            raise NotSupported("BETWEEN SYMMETRIC is not supported")
+        value = self.bind(node.this)
+        low, high = self.bind(node.args["low"]), self.bind(node.args["high"])
+        return self._call("and", self._call(">=", value, low), self._call("<=", value, high))
+
+    def _in(self, node: exp.Expr) -> Expression:
+        if node.args.get("query"):
+            msg = f"IN (subquery) cannot stand here in {self.clause}"
+            hint = "It stands alone or joined by AND in WHERE and HAVING."
+            raise NotSupported(msg, hint=hint)
+        values = (self.bind(one) for one in node.expressions)
+        return self._call("in", self.bind(node.this), *values)
+
+    def _is(self, node: exp.Expr) -> Expression:
+        what = node.expression
+        negated = isinstance(what, exp.Not)
+        what = what.this if negated else what
+        words = {exp.Null: "null"}.get(type(what)) or ("true" if what.this else "false")
+        return self._call(f"is {'not ' if negated else ''}{words}", self.bind(node.this))
+
+    def _not(self, node: exp.Expr) -> Expression:
+        inner = node.this
+        # IS NOT NULL arrives as NOT (x IS NULL); as one test it reads as it was written.
+        if isinstance(inner, exp.Is):
+            return self._is(exp.Is(this=inner.this, expression=exp.Not(this=inner.expression)))
+        return self._call("not", self.bind(inner))
+
+    def _interval(self, node: exp.Expr) -> Expression:
+        unit = unit_name(node.args["unit"].name) if node.args.get("unit") else None
+        if unit is None or unit in UNEVEN_UNITS:
+            hint = "Write days or less, or use ADD_MONTHS(date, n)."
+            raise Refused("an INTERVAL here has a fixed length", hint=hint)
+        try:
+            micros = micros_of(Decimal(node.this.name), unit)
+        except (InvalidOperation, AttributeError):
+            msg = "an INTERVAL takes a number and a unit"
+            raise TypeMismatch(msg, hint="For example INTERVAL 5 SECONDS.") from None
+        return Literal(int(micros), INTERVAL)
+
+    def _ilike(self, node: exp.Expr) -> Expression:
+        left, right = self.bind(node.this), self.bind(node.expression)
+        return self._call("like", self._call("lower", left), self._call("lower", right))
+
+    def _escape(self, node: exp.Expr) -> Expression:
+        like = node.this
+        if not isinstance(like, exp.Like):
+            raise NotSupported("ESCAPE belongs behind LIKE")
+        parts = (self.bind(one) for one in (like.this, like.expression, node.expression))
+        return self._call("like", *parts)
+
+    def _negative(self, node: exp.Expr) -> Expression:
+        """A minus in front of a number is part of it: BIGINT's smallest value has no positive."""
+        inner = node.this
+        if isinstance(inner, exp.Literal) and not inner.is_string:
+            return _number("-" + inner.name)
+        return self._call("negate", self.bind(inner))
+
+    def _coalesce(self, node: exp.Expr) -> Expression:
+        return self._call("coalesce", *map(self.bind, (node.this, *node.expressions)))
+
+
+HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression]] = {
+    exp.Column: ExpressionBinder._column,
+    exp.Anonymous: ExpressionBinder._function,
+    exp.Literal: ExpressionBinder._literal,
+    exp.Boolean: lambda _, node: Literal(bool(node.this), BOOLEAN),
+    exp.Null: lambda _, node: Literal(None, NULL),
+    exp.Paren: lambda self, node: self.bind(node.this),
+    exp.Neg: ExpressionBinder._negative,
+    exp.Not: ExpressionBinder._not,
+    exp.Is: ExpressionBinder._is,
+    exp.Cast: ExpressionBinder._cast,
+    exp.TryCast: ExpressionBinder._cast,
+    exp.Case: ExpressionBinder._case,
+    exp.Between: ExpressionBinder._between,
+    exp.In: ExpressionBinder._in,
+    exp.Interval: ExpressionBinder._interval,
+    exp.ILike: ExpressionBinder._ilike,
+    exp.Escape: ExpressionBinder._escape,
+    exp.Coalesce: ExpressionBinder._coalesce,
+    exp.Extract: lambda self, node: self._call(node.name.lower(), self.bind(node.expression)),
+}
+
+
+def _number(text: str) -> Literal:
+    """INT, BIGINT or DECIMAL by size, DOUBLE with an exponent, as in Spark."""
+    if "e" in text.lower():
+        return Literal(float(text), DOUBLE)
+    digits = text.lstrip("-").replace(".", "").lstrip("0")
+    scale = len(text.partition(".")[2])
+    if "." not in text:
+        for type_ in (INT, BIGINT):
+            low, high = INTEGER_RANGE[type_.name]
+            if low <= int(text) <= high:
+                return Literal(int(text), type_)
+    if max(len(digits), scale) > MAX_PRECISION:
+        msg = f"the number {text} has more than {MAX_PRECISION} digits"
+        raise TypeMismatch(msg, hint="Write it with an exponent to make it a DOUBLE.")
+    return Literal(Decimal(text), decimal(max(len(digits), scale, 1), scale))
+
+
+def _interval_sum(left: Expression, right: Expression, sign: int) -> Literal:
+    assert isinstance(left, Literal)
+    assert isinstance(right, Literal)
+    assert isinstance(left.value, int)
+    assert isinstance(right.value, int)
+    return Literal(left.value + sign * right.value, INTERVAL)
+
+
+def _words(node: exp.Expr) -> str:
+    """What to call a construct that has no meaning here."""
+    if isinstance(node, exp.Window):
+        return "OVER (a window function)"
+    return type(node).__name__.upper()

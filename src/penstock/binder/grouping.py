@@ -1,0 +1,134 @@
+"""GROUP BY and aggregates: which expressions are keys, which are computed per group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import (
+    AggregateCall,
+    Case,
+    Column,
+    Expression,
+    Literal,
+    columns_of,
+)
+from penstock.algebra.plan import Named
+from penstock.algebra.types import INT
+from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.predicates import ClauseBinder
+from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate
+from penstock.cql.syntax import span_of
+from penstock.errors import PenstockError, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.algebra.plan import Plan
+    from penstock.binder.context import Context
+    from penstock.binder.scope import Scope
+
+
+def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts of an expression that belong to this query, not to a subquery in it."""
+    return node.walk(prune=lambda one: isinstance(one, exp.Query | exp.Exists))
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether an expression computes an aggregate of this query."""
+    return any(isinstance(one, exp.Anonymous) and is_aggregate(one.name) for one in own_nodes(node))
+
+
+class Groups:
+    """The keys and aggregates of one query, gathered while its clauses are bound."""
+
+    def __init__(self, context: Context, scope: Scope, keys: list[Expression]) -> None:
+        self.inputs = ExpressionBinder(context, scope, "an aggregate")
+        self.keys: dict[Expression, str] = {}
+        self.aggregates: dict[AggregateCall, str] = {}
+        for key in keys:
+            name = key.name if isinstance(key, Column) else context.unique(f"key {key}")
+            self.keys.setdefault(key, name)
+
+    def key_column(self, expression: Expression) -> Column | None:
+        """The grouped column an expression stands for."""
+        name = self.keys.get(expression)
+        return None if name is None else Column(name, expression.type)
+
+    def gather(self, clause: exp.Expr) -> None:
+        """Note every aggregate in a clause."""
+        for part in own_nodes(clause):
+            if isinstance(part, exp.Filter) and isinstance(part.this, exp.Anonymous):
+                self.aggregate_column(part.this, part.expression.this)
+            elif isinstance(part, exp.Anonymous) and is_aggregate(part.name):
+                if not isinstance(part.parent, exp.Filter):
+                    self.aggregate_column(part, None)
+
+    def aggregate_column(self, node: exp.Anonymous, filter_: exp.Expr | None) -> Column:
+        """The column of an aggregate; the same aggregate is computed once."""
+        try:
+            arguments, distinct = self._arguments(node)
+            if filter_ is not None:
+                arguments = self._filtered(arguments, filter_)
+            call = resolve_aggregate(node.name, arguments, distinct=distinct)
+        except PenstockError as error:
+            error.at = error.at or span_of(node)
+            raise
+        if call not in self.aggregates:
+            self.aggregates[call] = self.inputs.context.unique(str(call))
+        return Column(self.aggregates[call], call.of)
+
+    def _arguments(self, node: exp.Anonymous) -> tuple[tuple[Expression, ...], bool]:
+        nodes = node.expressions
+        distinct = len(nodes) == 1 and isinstance(nodes[0], exp.Distinct)
+        if distinct:
+            nodes = nodes[0].expressions
+        if len(nodes) == 1 and isinstance(nodes[0], exp.Star) and node.name.upper() == "COUNT":
+            return (), distinct
+        return tuple(self.inputs.bind(one) for one in nodes), distinct
+
+    def _filtered(
+        self, arguments: tuple[Expression, ...], filter_: exp.Expr
+    ) -> tuple[Expression, ...]:
+        """FILTER (WHERE c): rows that do not satisfy it count as NULL."""
+        condition = self.inputs.bind_condition(filter_)
+        first, *rest = arguments or (Literal(1, INT),)
+        kept = Case(((condition, first),), coerce(Literal(None, first.type), first.type))
+        return (kept, *rest)
+
+    def plan(self, child: Plan, row_over_nothing: bool) -> Plan:
+        """The aggregation of a plan's rows."""
+        keys = tuple(Named(name, key) for key, name in self.keys.items())
+        calls = tuple((name, call) for call, name in self.aggregates.items())
+        return op.Aggregate(child, keys, calls, row_over_nothing)
+
+
+class GroupedBinder(ClauseBinder):
+    """Expressions over groups: made of keys, aggregates and constants."""
+
+    groups: Groups
+
+    def bind(self, node: exp.Expr) -> Expression:
+        """As for rows; besides, an expression equal to a key stands for the key."""
+        if not has_aggregate(node) and not any(isinstance(n, exp.Query) for n in node.walk()):
+            expression = self.groups.inputs.bind(node)
+            key = self.groups.key_column(expression)
+            if key is not None:
+                return key
+            if not columns_of(expression):
+                return expression
+            if isinstance(node, exp.Column):
+                msg = f'column "{node.name}" is neither grouped nor aggregated'
+                hint = f"Add it to GROUP BY, or write an aggregate such as MAX({node.name})."
+                raise Refused(msg, hint=hint, at=span_of(node))
+        return super().bind(node)
+
+    def _bind(self, node: exp.Expr) -> Expression:
+        if isinstance(node, exp.Filter) and isinstance(node.this, exp.Anonymous):
+            return self.groups.aggregate_column(node.this, node.expression.this)
+        return super()._bind(node)
+
+    def _aggregate(self, node: exp.Anonymous) -> Expression:
+        return self.groups.aggregate_column(node, None)

@@ -1,0 +1,72 @@
+"""INTERNAL windows: when a SELECT may have them, and what its result then is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.windows import Unbounded
+from penstock.cql.syntax import span_of
+from penstock.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlglot import exp
+
+    from penstock.algebra.plan import Plan
+    from penstock.binder.context import Block
+
+
+def wrap_internal(plan: Plan, block: Block, node: exp.Expr) -> Plan:
+    """The result of a SELECT whose windows are INTERNAL: it only grows.
+
+    Raises:
+        Refused: Only some windows are INTERNAL, or an operator must withdraw results.
+    """
+    if not block.internal:
+        return plan
+    nodes = list(own_operators(plan))
+    _refuse_mixture(block, nodes, node)
+    if any(isinstance(one, op.Distinct | op.AntiJoin) for one in nodes):
+        msg = "INTERNAL windows have no meaning under DISTINCT, NOT EXISTS, NOT IN and outer joins"
+        hint = "Their results must be withdrawn; leave INTERNAL out."
+        raise Refused(msg, hint=hint, at=span_of(node))
+    appends: Literal["combinations", "insertions", "slides"] = "combinations"
+    if any(isinstance(one, op.Aggregate | op.ScalarProduct | op.GroupJoin) for one in nodes):
+        appends = "insertions" if st.slide_of(plan) is None else "slides"
+    return st.Internal(plan, appends)
+
+
+def _refuse_mixture(block: Block, nodes: list[Plan], node: exp.Expr) -> None:
+    hint = "All windows of a SELECT are INTERNAL or none."
+    for internal, span in block.windows:
+        if not internal:
+            raise Refused("this window is not INTERNAL, another one is", hint=hint, at=span)
+    windows = [
+        one for one in nodes if isinstance(one, st.Window) and one.spec != Unbounded()
+    ]
+    if len(windows) > len(block.windows):
+        msg = "a subquery in FROM has a window that is not INTERNAL"
+        raise Refused(msg, hint=hint, at=span_of(node))
+
+
+def own_operators(plan: Plan) -> Iterator[Plan]:
+    """The operators of one SELECT block, down to its windows."""
+    yield plan
+    if not isinstance(plan, st.Window | st.RelationToStream | st.Internal):
+        for child in plan.children:
+            yield from own_operators(child)
+
+
+def refuse_internal(plan: Plan, what: str, node: exp.Expr) -> None:
+    """Set operations other than UNION ALL take no INTERNAL input.
+
+    Raises:
+        Refused: The plan is a SELECT over INTERNAL windows.
+    """
+    if isinstance(plan, st.Internal):
+        msg = f"INTERNAL windows have no meaning under {what}"
+        hint = "Its results must be withdrawn; leave INTERNAL out, or use UNION ALL."
+        raise Refused(msg, hint=hint, at=span_of(node))

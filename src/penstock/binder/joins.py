@@ -1,0 +1,72 @@
+"""Joins between two plans; outer joins are derived from the join and the anti-join."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import Column, Expression, Literal
+from penstock.algebra.plan import Named, Plan
+from penstock.binder.nrr import is_nrr, nrr_join
+from penstock.errors import Refused
+
+if TYPE_CHECKING:
+    from penstock.binder.scope import Scope, Visible
+    from penstock.errors import Span
+
+
+def cross(left: Plan, right: Plan) -> Plan:
+    """Every left row with every right row."""
+    return op.Product(left, right)
+
+
+def inner_join(left: Plan, right: Plan, condition: Expression) -> Plan:
+    """The pairs that satisfy the condition."""
+    return op.Join(left, right, condition)
+
+
+def outer_join(
+    left: Plan, right: Plan, condition: Expression, side: str, at: Span | None
+) -> Plan:
+    """The join UNION ALL the rows of the preserved side without a partner, padded with NULLs.
+
+    Raises:
+        Refused: A non-retroactive relation on the preserved side has no rows of its own.
+    """
+    if is_nrr(left) or (is_nrr(right) and side != "LEFT"):
+        msg = f"a {side} JOIN would list rows of a NONRETROACTIVE relation that no stream row read"
+        hint = "Put the stream first and write LEFT JOIN, or declare it with CREATE RELATION."
+        raise Refused(msg, hint=hint, at=at)
+    if is_nrr(right):
+        pairs: Plan = nrr_join(left, right, condition, "join", at)
+        lonely: Plan = nrr_join(left, right, condition, "anti", at)
+        return op.UnionAll((pairs, _padded(lonely, pairs)))
+    pairs = op.Join(left, right, condition)
+    parts = [pairs]
+    if side in ("LEFT", "FULL"):
+        parts.append(_padded(op.AntiJoin(left, right, condition), pairs))
+    if side in ("RIGHT", "FULL"):
+        parts.append(_padded(op.AntiJoin(right, left, condition), pairs))
+    return op.UnionAll(tuple(parts))
+
+
+def _padded(rows: Plan, like: Plan) -> Plan:
+    """The rows with NULL for every column that only the joined rows have."""
+    own = set(rows.schema.names)
+    return op.Map(
+        rows,
+        tuple(
+            Named(f.name, Column(f.name, f.type) if f.name in own else Literal(None, f.type))
+            for f in like.schema
+        ),
+    )
+
+
+def shared_columns(scope: Scope, merged: list[Visible]) -> Scope:
+    """A scope in which the columns of USING appear once, in front."""
+    names = {one.name.lower() for one in merged}
+    rest = tuple(
+        replace(one, merged=True) if one.name.lower() in names else one for one in scope.columns
+    )
+    return replace(scope, columns=(*merged, *rest))

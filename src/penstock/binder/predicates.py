@@ -1,0 +1,205 @@
+"""WHERE and HAVING: conditions, [NOT] EXISTS and [NOT] IN, scalar subqueries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from sqlglot import exp
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import (
+    AggregateCall,
+    Column,
+    Expression,
+    columns_of,
+    conjunction,
+)
+from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.nrr import is_nrr, nrr_join
+from penstock.catalog.functions import resolve_call
+from penstock.cql.syntax import Emit, span_of
+from penstock.errors import NotSupported, QueryError, Refused
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.binder.context import Block, Context
+    from penstock.binder.scope import Scope
+
+
+@dataclass
+class Building:
+    """A plan under construction, which subqueries in its expressions extend."""
+
+    plan: Plan
+    block: Block
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A bound subquery: its plan, its select list over that plan, and conditions on the outer."""
+
+    plan: Plan
+    columns: tuple[Expression, ...]
+    correlated: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class InnerScalar:
+    """A bound scalar subquery: either a plan of one column, or aggregates over matching rows."""
+
+    plan: Plan
+    value: Expression
+    condition: Expression | None
+    aggregates: tuple[tuple[str, AggregateCall], ...]
+
+
+class SubqueryBinder(Protocol):
+    """Binds subqueries in expressions; `penstock.binder.selects` does it."""
+
+    def inner(self, node: exp.Expr, outer: Scope, block: Block) -> Inner:
+        """The subquery of EXISTS or IN."""
+
+    def scalar(self, node: exp.Expr, outer: Scope, block: Block) -> InnerScalar:
+        """A subquery that stands for a value."""
+
+
+class ClauseBinder(ExpressionBinder):
+    """Expressions over a plan under construction, in which scalar subqueries may stand."""
+
+    def __init__(
+        self,
+        context: Context,
+        scope: Scope,
+        clause: str,
+        building: Building,
+        subqueries: SubqueryBinder,
+    ) -> None:
+        super().__init__(context, scope, clause)
+        self.building = building
+        self.subqueries = subqueries
+
+    def _bind(self, node: exp.Expr) -> Expression:
+        if isinstance(node, exp.Subquery) and not isinstance(node, Emit):
+            return self._scalar(node)
+        return super()._bind(node)
+
+    def _scalar(self, node: exp.Subquery) -> Expression:
+        inner = self.subqueries.scalar(node.this, self.scope, self.building.block)
+        left = self.building.plan
+        if inner.condition is not None:
+            self._require_known(inner.condition, inner.plan, node)
+            self.building.plan = op.GroupJoin(left, inner.plan, inner.condition, inner.aggregates)
+        elif is_nrr(inner.plan):
+            self.building.plan = nrr_join(
+                left, inner.plan, conjunction([]), "join", span_of(node)
+            )
+        else:
+            self.building.plan = op.ScalarProduct(left, inner.plan)
+        return inner.value
+
+    def apply(self, node: exp.Expr) -> list[Expression]:
+        """Keep the rows that satisfy a condition; what compares with an outer query is returned."""
+        correlated: list[Expression] = []
+        for part in split_and(node):
+            negated, predicate = _unwrapped(part)
+            if isinstance(predicate, exp.Exists):
+                self._existential(predicate.this, [], predicate, negated)
+            elif isinstance(predicate, exp.In) and predicate.args.get("query"):
+                values = _tuple(predicate.this)
+                self._existential(predicate.args["query"], values, predicate, negated)
+            else:
+                condition = self.bind_condition(part)
+                if columns_of(condition) <= set(self.building.plan.schema.names):
+                    self.building.plan = op.Filter(self.building.plan, condition)
+                else:
+                    correlated.append(condition)
+        return correlated
+
+    def _existential(
+        self, query: exp.Expr, values: list[exp.Expr], node: exp.Expr, negated: bool
+    ) -> None:
+        """EXISTS and IN as a semi-join, with NOT as an anti-join."""
+        left_values = [self.bind(value) for value in values]
+        inner = self.subqueries.inner(_unparenthesised(query), self.scope, self.building.block)
+        conditions = list(inner.correlated)
+        if values:
+            conditions.append(self._membership(left_values, inner.columns, negated, node))
+        condition = conjunction(conditions)
+        self._require_known(condition, inner.plan, node)
+        left = self.building.plan
+        if is_nrr(inner.plan):
+            kind: Literal["semi", "anti"] = "anti" if negated else "semi"
+            self.building.plan = nrr_join(left, inner.plan, condition, kind, span_of(node))
+        elif negated:
+            self._refuse_internal_negation(node)
+            self.building.plan = op.AntiJoin(left, inner.plan, condition)
+        else:
+            self.building.plan = op.SemiJoin(left, inner.plan, condition)
+
+    def _membership(
+        self,
+        values: list[Expression],
+        columns: tuple[Expression, ...],
+        negated: bool,
+        node: exp.Expr,
+    ) -> Expression:
+        """`x = y`; for NOT IN `(x = y) IS NOT FALSE`, which brings SQL's NULL rules."""
+        if len(values) != len(columns):
+            msg = f"IN compares {len(values)} value(s) with {len(columns)} column(s)"
+            raise QueryError(msg, at=span_of(node))
+        pairs = zip(values, columns, strict=True)
+        equal = conjunction([self._call("=", value, column) for value, column in pairs])
+        return resolve_call("is not false", (equal,)) if negated else equal
+
+    def _require_known(self, condition: Expression, inner: Plan, node: exp.Expr) -> None:
+        known = {*self.building.plan.schema.names, *inner.schema.names}
+        unknown = sorted(columns_of(condition) - known)
+        if unknown:
+            msg = f"the subquery compares with {', '.join(unknown)}, which is not available here"
+            hint = (
+                "A subquery can compare with columns of the query right around it;"
+                " under GROUP BY, with the grouped columns."
+            )
+            raise NotSupported(msg, hint=hint, at=span_of(node))
+
+    def _refuse_internal_negation(self, node: exp.Expr) -> None:
+        if self.building.block.internal:
+            msg = "INTERNAL windows have no meaning under NOT EXISTS and NOT IN"
+            hint = "Their results must be withdrawn; leave INTERNAL out."
+            raise Refused(msg, hint=hint, at=span_of(node))
+
+
+def split_and(node: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND joins."""
+    inner = node
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    if isinstance(inner, exp.And):
+        return [*split_and(inner.this), *split_and(inner.expression)]
+    return [node]
+
+
+def _unwrapped(node: exp.Expr) -> tuple[bool, exp.Expr]:
+    """A condition without the NOTs and parentheses around it, and whether it is negated."""
+    negated = False
+    while isinstance(node, exp.Not | exp.Paren):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    return negated, node
+
+
+def _unparenthesised(query: exp.Expr) -> exp.Expr:
+    while isinstance(query, exp.Subquery) and not isinstance(query, Emit):
+        query = query.this
+    return query
+
+
+def _tuple(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.expressions) if isinstance(node, exp.Tuple) else [node]
+
+
+def scalar_column(plan: Plan) -> Column:
+    """The one column of a scalar subquery's plan."""
+    (field,) = plan.schema
+    return Column(field.name, field.type)

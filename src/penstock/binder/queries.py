@@ -1,0 +1,200 @@
+"""Whole queries: set operations, ISTREAM and its kin, ORDER BY, OUTPUT, WITH."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.expressions import Column
+from penstock.algebra.plan import Named, walk
+from penstock.binder.checks import check_units, unbounded_state
+from penstock.binder.context import Context
+from penstock.binder.internal import refuse_internal
+from penstock.binder.nrr import refuse_lone_nrr
+from penstock.binder.ordering import Ordering, bind_result_ordering
+from penstock.binder.selects import SelectBinder
+from penstock.binder.set_operations import aligned
+from penstock.binder.windows import bind_window
+from penstock.cql.syntax import Emit, EmitProjection, span_of
+from penstock.errors import NotSupported, Refused
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.catalog.definitions import Catalog
+    from penstock.catalog.settings import Settings
+    from penstock.cql.syntax import WindowSyntax
+
+
+@dataclass(frozen=True)
+class BoundQuery:
+    """The plan of a query, and what its author should know about it."""
+
+    plan: Plan
+    warnings: tuple[str, ...]
+
+
+def bind_query(
+    node: exp.Expr, catalog: Catalog, settings: Settings, *, view: bool = False
+) -> BoundQuery:
+    """The logical plan of a parsed query.
+
+    Raises:
+        QueryError: The query names what does not exist, or means what no continuous query can.
+    """
+    context = Context(catalog, settings)
+    plan = QueryBinder(context).bind(node)
+    check_units(plan)
+    if not view:
+        # A view over a non-retroactive relation is one, for the queries that name the view.
+        refuse_lone_nrr(plan)
+    warnings = [*context.warnings, *unbounded_state(plan)]
+    return BoundQuery(plan, tuple(dict.fromkeys(warnings)))
+
+
+class QueryBinder:
+    """Binds the queries of one statement."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.selects = SelectBinder(context, self.bind)
+
+    def bind(self, node: exp.Expr) -> Plan:
+        """The plan of a query, whatever its form."""
+        outside = self.context.common_tables
+        try:
+            self._bind_common_tables(node)
+            return self._output(self._sent(node), node)
+        finally:
+            self.context.common_tables = outside
+
+    def _bind_common_tables(self, node: exp.Expr) -> None:
+        """WITH: each subquery sees those before it; names end with the query."""
+        with_ = node.args.get("with_")
+        for table in with_.expressions if with_ else ():
+            plan = self.bind(table.this)
+            tables = {**self.context.common_tables, table.alias.lower(): plan}
+            self.context.common_tables = tables
+
+    def _sent(self, node: exp.Expr) -> Plan:
+        """The query's result, or the stream it sends out."""
+        if isinstance(node, Emit):
+            plan, ordering = self._relation(node.this)
+            return self._to_stream(node, plan, ordering)
+        if isinstance(node, exp.Subquery):
+            return self.bind(node.this)
+        plan, ordering = self._relation(node)
+        items = node.expressions if isinstance(node, exp.Select) else []
+        if items and isinstance(items[0], EmitProjection):
+            return self._to_stream(items[0], plan, ordering)
+        if ordering is not None:
+            raise ordering.refusal()
+        return plan
+
+    def _relation(self, node: exp.Expr) -> tuple[Plan, Ordering | None]:
+        """A query's result as a relation, with its ORDER BY apart."""
+        plain = not node.args.get("output") and not node.args.get("with_")
+        if isinstance(node, Emit):
+            return self.bind(node), None
+        if isinstance(node, exp.Subquery):
+            return self._relation(node.this) if plain else (self.bind(node), None)
+        if isinstance(node, exp.Select):
+            return self.selects.bind(node)
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node)
+        raise NotSupported("this is not a query", at=span_of(node))
+
+    def _to_stream(self, node: exp.Expr, plan: Plan, ordering: Ordering | None) -> Plan:
+        word, restore = node.args["emit"], bool(node.args.get("restore"))
+        at = span_of(node)
+        if isinstance(plan, st.RelationToStream):
+            msg = f"{word} of a stream: the query inside already sends out a stream"
+            raise Refused(msg, hint="Leave one of them out.", at=at)
+        periodic = st.slide_of(plan) is not None
+        if ordering is not None:
+            if word != "RSTREAM" or not periodic or restore:
+                raise ordering.refusal()
+            plan = ordering.apply(plan)
+        if restore and word == "DSTREAM":
+            raise Refused("RESTORE goes with ISTREAM and RSTREAM", at=at)
+        if restore and not periodic:
+            msg = "RESTORE brings back what comes and goes between slides, and there are none"
+            hint = "Give all windows the same SLIDE, or leave RESTORE out."
+            raise Refused(msg, hint=hint, at=at)
+        if word == "DSTREAM":
+            return st.DStream(plan)
+        return st.IStream(plan, restore) if word == "ISTREAM" else st.RStream(plan, restore)
+
+    def _output(self, plan: Plan, node: exp.Expr) -> Plan:
+        """OUTPUT [window]: a window over what the query sends out."""
+        clause = node.args.get("output")
+        if clause is None:
+            return plan
+        syntax: WindowSyntax = clause.syntax
+        if syntax.internal:
+            raise Refused("an OUTPUT window cannot be INTERNAL", at=syntax.span)
+        if isinstance(plan, st.IStream | st.RStream) and plan.restore:
+            msg = "RESTORE and OUTPUT do not go together"
+            hint = "It is not clear which restored rows an output window would hold."
+            raise Refused(msg, hint=hint, at=syntax.span)
+        if not isinstance(plan, st.RelationToStream):
+            self._warn_about_output(plan)
+            plan = st.IStream(plan) if st.slide_of(plan) is None else st.RStream(plan)
+        return bind_window(syntax, plan, "the output")
+
+    def _warn_about_output(self, plan: Plan) -> None:
+        negation = (op.AntiJoin, op.Difference, op.StrictDifference)
+        if any(isinstance(one, op.Distinct) for one in walk(plan)):
+            self.context.warnings.append(
+                "OUTPUT over DISTINCT may hold a row twice: withdrawals do not shorten it"
+            )
+        if any(isinstance(one, negation) for one in walk(plan)):
+            self.context.warnings.append(
+                "OUTPUT over negation may hold rows that no longer qualify: "
+                "withdrawals do not shorten it"
+            )
+
+    def _set_operation(self, node: exp.SetOperation) -> tuple[Plan, Ordering | None]:
+        unsupported = [key for key in ("by_name", "side", "kind", "on") if node.args.get(key)]
+        if unsupported:
+            raise NotSupported("set operations match columns by position", at=span_of(node))
+        branches = _branches(node)
+        plans = aligned([self.bind(one) for one in branches], span_of(node))
+        word = type(node).__name__.upper()
+        distinct = node.args.get("distinct")
+        if distinct or not isinstance(node, exp.Union):
+            for plan in plans:
+                refuse_internal(plan, word if distinct else f"{word} ALL", node)
+        plan = _combined(node, plans)
+        columns = tuple(Named(f.name, Column(f.name, f.type)) for f in plan.schema)
+        return plan, bind_result_ordering(node, columns)
+
+
+def _branches(node: exp.SetOperation) -> list[exp.Expr]:
+    """The operands; a chain of UNION ALL is one union of many."""
+    operands = [node.expression]
+    left: exp.Expr = node.this
+    while (
+        isinstance(node, exp.Union)
+        and not node.args.get("distinct")
+        and isinstance(left, exp.Union)
+        and not left.args.get("distinct")
+        and not any(left.args.get(key) for key in ("order", "limit", "offset", "output", "with_"))
+    ):
+        operands.append(left.expression)
+        left = left.this
+    return [left, *reversed(operands)]
+
+
+def _combined(node: exp.SetOperation, plans: list[Plan]) -> Plan:
+    distinct = bool(node.args.get("distinct"))
+    if isinstance(node, exp.Union):
+        union = op.UnionAll(tuple(plans))
+        return op.Distinct(union) if distinct else union
+    # SQL's EXCEPT and INTERSECT are the bag operations on distinct rows.
+    left, right = (op.Distinct(plan) if distinct else plan for plan in plans)
+    bag = op.Difference if isinstance(node, exp.Except) else op.Intersection
+    return bag(left, right)

@@ -1,0 +1,286 @@
+"""SELECT: FROM, WHERE, GROUP BY, HAVING, the select list, DISTINCT, INTERNAL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.expressions import Column, Expression, Literal, conjunction
+from penstock.algebra.plan import Named, walk
+from penstock.algebra.types import NULL
+from penstock.binder.context import Block, Context
+from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.grouping import GroupedBinder, Groups, has_aggregate
+from penstock.binder.internal import wrap_internal
+from penstock.binder.names import output_name, unique_names
+from penstock.binder.ordering import Ordering, bind_ordering, whole_number
+from penstock.binder.predicates import (
+    Building,
+    ClauseBinder,
+    Inner,
+    InnerScalar,
+    scalar_column,
+    split_and,
+)
+from penstock.binder.scope import Scope
+from penstock.binder.sources import FromBinder
+from penstock.cql.syntax import EmitProjection, span_of
+from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.algebra.plan import Plan
+
+UNDERSTOOD = (
+    "expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit",
+    "offset", "with_", "output",
+)  # fmt: skip
+"""The clauses of SELECT that have a meaning here."""
+
+
+@dataclass(frozen=True)
+class Core:
+    """FROM and WHERE of a query, bound; conditions on an outer query are kept apart."""
+
+    building: Building
+    scope: Scope
+    correlated: tuple[Expression, ...]
+
+
+class SelectBinder:
+    """Binds SELECTs of one statement; `bind_query` binds whatever else a subquery may be."""
+
+    def __init__(self, context: Context, bind_query: Callable[[exp.Expr], Plan]) -> None:
+        self.context = context
+        self.bind_query = bind_query
+
+    def bind(self, node: exp.Select) -> tuple[Plan, Ordering | None]:
+        """The plan of a SELECT, and its ORDER BY and LIMIT, which the caller may not allow."""
+        core = self._core(node, None, Block())
+        plan, ordering = self._finish(node, core)
+        return wrap_internal(plan, core.building.block, node), ordering
+
+    def inner(self, node: exp.Expr, outer: Scope, block: Block) -> Inner:
+        """The subquery of EXISTS or IN: plain rows where it can be, so that it may correlate."""
+        if not isinstance(node, exp.Select):
+            plan: Plan = op.Alias(self.bind_query(node), self.context.unique("subquery"))
+            return Inner(plan, tuple(Column(f.name, f.type) for f in plan.schema), ())
+        core = self._core(node, outer, block)
+        if not _is_grouped(node) and not node.args.get("limit"):
+            binder = self._clause(core, "SELECT")
+            columns = tuple(value for _, value in self._select_list(node, binder, core.scope))
+            return Inner(core.building.plan, columns, core.correlated)
+        self._refuse_correlated(core, node)
+        finished, ordering = self._finish(node, core)
+        if ordering is not None:
+            raise ordering.refusal()
+        plan = op.Alias(finished, self.context.unique("subquery"))
+        return Inner(plan, tuple(Column(f.name, f.type) for f in plan.schema), ())
+
+    def scalar(self, node: exp.Expr, outer: Scope, block: Block) -> InnerScalar:
+        """A subquery that stands for a value: a global aggregate."""
+        if not isinstance(node, exp.Select) or not _is_global_aggregate(node):
+            msg = "a subquery that stands for a value must be an aggregate without GROUP BY"
+            hint = "Only then it has one row at every instant: (SELECT MAX(x) FROM ...)."
+            raise Refused(msg, hint=hint, at=span_of(node))
+        core = self._core(node, outer, block)
+        if core.correlated:
+            return self._correlated_scalar(node, core)
+        finished, _ = self._finish(node, core)
+        plan = op.Alias(finished, self.context.unique("scalar"))
+        if len(plan.schema) != 1:
+            msg = f"a subquery that stands for a value has one column, not {len(plan.schema)}"
+            raise QueryError(msg, at=span_of(node))
+        return InnerScalar(plan, scalar_column(plan), None, ())
+
+    def _correlated_scalar(self, node: exp.Select, core: Core) -> InnerScalar:
+        groups = Groups(self.context, core.scope, [])
+        binder = self._grouped(core, "SELECT", groups)
+        columns = self._select_list(node, binder, core.scope)
+        if len(columns) != 1 or node.args.get("having"):
+            msg = "a subquery that compares with the outer query has one column and no HAVING"
+            raise NotSupported(msg, at=span_of(node))
+        calls = tuple((name, call) for call, name in groups.aggregates.items())
+        condition = conjunction(list(core.correlated))
+        return InnerScalar(core.building.plan, columns[0][1], condition, calls)
+
+    def _core(self, node: exp.Select, outer: Scope | None, block: Block) -> Core:
+        for clause, value in node.args.items():
+            if value and clause not in UNDERSTOOD:
+                raise NotSupported(f"{clause.strip('_').upper()} is not supported", at=span_of(node))
+        if not node.args.get("from_"):
+            hint = "Name a stream: SELECT ... FROM stream [window]."
+            raise Refused("a continuous query needs FROM", hint=hint, at=span_of(node))
+        where = node.args.get("where")
+        conditions = split_and(where.this) if where else []
+        sources = FromBinder(self.context, block, self.bind_query, conditions)
+        source = sources.bind(node.args["from_"].this, node.args.get("joins") or [])
+        scope = source.scope.inside(outer)
+        building = Building(source.plan, block)
+        binder = ClauseBinder(self.context, scope, "WHERE", building, self)
+        correlated = [one for condition in conditions for one in binder.apply(condition)]
+        if correlated and outer is None:
+            msg = "a condition reads columns that FROM does not have"
+            raise QueryError(msg, at=span_of(where))
+        return Core(building, scope, tuple(correlated))
+
+    def _finish(self, node: exp.Select, core: Core) -> tuple[Plan, Ordering | None]:
+        """GROUP BY to DISTINCT over bound FROM and WHERE."""
+        self._refuse_correlated(core, node)
+        building = core.building
+        if _is_grouped(node):
+            binder = self._group(node, core)
+        else:
+            binder = self._clause(core, "SELECT")
+            if node.args.get("having"):
+                msg = "HAVING needs GROUP BY or an aggregate"
+                hint = "Conditions on rows belong in WHERE."
+                raise Refused(msg, hint=hint, at=span_of(node.args["having"]))
+        columns = self._select_list(node, binder, core.scope)
+        named = unique_names(columns)
+        ordering = bind_ordering(node, binder, named)
+        hidden = ordering.hidden if ordering else ()
+        plan: Plan = op.Map(building.plan, named + hidden)
+        if _is_distinct(node):
+            if hidden:
+                msg = "with DISTINCT, ORDER BY takes columns of the select list"
+                raise Refused(msg, at=span_of(node.args["order"]))
+            plan = op.Distinct(plan)
+        return plan, ordering
+
+    def _group(self, node: exp.Select, core: Core) -> GroupedBinder:
+        """Aggregate, then HAVING; the binder for what stands above the groups."""
+        keys = self._group_keys(node, core)
+        groups = Groups(self.context, core.scope, keys)
+        # Every aggregate is known before the aggregation is built and its columns are used.
+        for clause in _grouped_clauses(node):
+            groups.gather(clause)
+        binder = self._grouped(core, "HAVING", groups)
+        building = core.building
+        building.plan = groups.plan(building.plan, self.context.settings.empty_aggregates)
+        having = node.args.get("having")
+        if having is not None:
+            binder.apply(having.this)
+        binder.clause = "SELECT"
+        return binder
+
+    def _group_keys(self, node: exp.Select, core: Core) -> list[Expression]:
+        group = node.args.get("group")
+        if group is None:
+            return []
+        extra = [key for key, value in group.args.items() if value and key != "expressions"]
+        if extra:
+            msg = f"GROUP BY {extra[0].upper()} is not supported"
+            raise NotSupported(msg, hint="Write one query per grouping.", at=span_of(group))
+        binder = self._clause(core, "GROUP BY")
+        return [binder.bind(self._group_node(one, node, core)) for one in group.expressions]
+
+    def _group_node(self, key: exp.Expr, node: exp.Select, core: Core) -> exp.Expr:
+        """GROUP BY 1 and GROUP BY alias stand for expressions of the select list."""
+        selected = _projections(node)
+        if isinstance(key, exp.Literal) and not key.is_string:
+            number = whole_number(key)
+            if number is None or not 1 <= number <= len(selected):
+                msg = f"GROUP BY {key.name}: the select list has {len(selected)} columns"
+                raise QueryError(msg, at=span_of(key))
+            return _unaliased(selected[number - 1])
+        if isinstance(key, exp.Column) and not key.table:
+            known = any(one.answers(key.name, None) for one in core.scope.columns)
+            aliased = [
+                one.this
+                for one in selected
+                if isinstance(one, exp.Alias) and one.alias.lower() == key.name.lower()
+            ]
+            if not known and aliased:
+                return aliased[0]
+        return key
+
+    def _select_list(
+        self, node: exp.Select, binder: ExpressionBinder, scope: Scope
+    ) -> list[tuple[str, Expression]]:
+        columns: list[tuple[str, Expression]] = []
+        for position, item in enumerate(_projections(node), start=1):
+            star = _star(item)
+            if star is not None:
+                columns += self._star_columns(item, star, binder, scope)
+            else:
+                value = binder.bind(_unaliased(item))
+                if value.type == NULL:
+                    msg = "a column that is always NULL needs a type"
+                    raise TypeMismatch(msg, hint="Write CAST(NULL AS INT).", at=span_of(item))
+                columns.append((output_name(item, position), value))
+        return columns
+
+    def _star_columns(
+        self, item: exp.Expr, qualifier: str, binder: ExpressionBinder, scope: Scope
+    ) -> list[tuple[str, Expression]]:
+        visible = scope.star(qualifier or None)
+        if qualifier and not visible:
+            scope.resolve("*", qualifier, span_of(item))
+        if isinstance(binder, GroupedBinder):
+            msg = "* lists columns that are neither grouped nor aggregated"
+            raise Refused(msg, hint="Name the grouped columns.", at=span_of(item))
+        return [(one.name, one.expression) for one in visible]
+
+    def _clause(self, core: Core, clause: str) -> ClauseBinder:
+        return ClauseBinder(self.context, core.scope, clause, core.building, self)
+
+    def _grouped(self, core: Core, clause: str, groups: Groups) -> GroupedBinder:
+        binder = GroupedBinder(self.context, core.scope, clause, core.building, self)
+        binder.groups = groups
+        return binder
+
+    def _refuse_correlated(self, core: Core, node: exp.Expr) -> None:
+        if core.correlated:
+            msg = "a subquery with GROUP BY or aggregates cannot compare with the outer query here"
+            hint = "Write the comparison in the outer query, over a grouped subquery in FROM."
+            raise NotSupported(msg, hint=hint, at=span_of(node))
+
+
+def _projections(node: exp.Select) -> list[exp.Expr]:
+    """The select list, also where ISTREAM and its kin enclose it."""
+    items = node.expressions
+    return items[0].expressions if len(items) == 1 and _is_emit(items[0]) else items
+
+
+def _is_emit(item: exp.Expr) -> bool:
+    return isinstance(item, EmitProjection)
+
+
+def _is_distinct(node: exp.Select) -> bool:
+    inside = [one.args.get("distinct") for one in node.expressions if _is_emit(one)]
+    return bool(node.args.get("distinct")) or any(inside)
+
+
+def _unaliased(item: exp.Expr) -> exp.Expr:
+    return item.this if isinstance(item, exp.Alias) else item
+
+
+def _star(item: exp.Expr) -> str | None:
+    """"" for *, the qualifier for t.*, None for anything else."""
+    if isinstance(item, exp.Star):
+        if any(item.args.values()):
+            raise NotSupported("* takes no EXCEPT or REPLACE", at=span_of(item))
+        return ""
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        return item.table
+    return None
+
+
+def _grouped_clauses(node: exp.Select) -> list[exp.Expr]:
+    """The clauses in which aggregates may stand."""
+    rest = (node.args.get(key) for key in ("having", "order"))
+    return [*_projections(node), *(clause for clause in rest if clause is not None)]
+
+
+def _is_grouped(node: exp.Select) -> bool:
+    return bool(node.args.get("group")) or any(map(has_aggregate, _grouped_clauses(node)))
+
+
+def _is_global_aggregate(node: exp.Select) -> bool:
+    return not node.args.get("group") and any(map(has_aggregate, _projections(node)))

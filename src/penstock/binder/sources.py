@@ -1,0 +1,287 @@
+"""FROM: names, subqueries, windows and joins to one plan with the columns it offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.expressions import TRUE, Column, Expression, conjunction
+from penstock.algebra.plan import Named
+from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.joins import cross, inner_join, outer_join, shared_columns
+from penstock.binder.nrr import is_nrr, is_stream_side, nrr_join
+from penstock.binder.scope import Scope, Visible
+from penstock.binder.windows import bind_window
+from penstock.catalog.definitions import (
+    Definition,
+    RelationDefinition,
+    StreamDefinition,
+    ViewDefinition,
+)
+from penstock.catalog.functions import resolve_call
+from penstock.cql.syntax import span_of
+from penstock.errors import NotSupported, QueryError, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.algebra.plan import Plan
+    from penstock.binder.context import Block, Context
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something in FROM: its plan and the columns it offers."""
+
+    plan: Plan
+    scope: Scope
+
+
+class FromBinder:
+    """Binds one FROM clause; `bind_query` binds the subqueries in it."""
+
+    def __init__(
+        self,
+        context: Context,
+        block: Block,
+        bind_query: Callable[[exp.Expr], Plan],
+        where: list[exp.Expr],
+    ) -> None:
+        self.context = context
+        self.block = block
+        self.bind_query = bind_query
+        self.where = where
+
+    def bind(self, first: exp.Expr, joins: list[exp.Join]) -> Source:
+        """A table and what is joined to it, from left to right."""
+        items = [self._table(first)]
+        conditions: list[exp.Expr | None] = [None]
+        for join in [*first.args.get("joins", ()), *joins]:
+            right = self._table(join.this)
+            side = _side(join)
+            if side == "INNER" and not join.args.get("using"):
+                items.append(right)
+                conditions.append(join.args.get("on"))
+            else:
+                left = self._combine(items, conditions)
+                items, conditions = [self._explicit(left, right, join, side)], [None]
+        return self._combine(items, conditions)
+
+    def _combine(self, items: list[Source], conditions: list[exp.Expr | None]) -> Source:
+        """Comma and inner joins; non-retroactive relations go to the stream that reads them."""
+        _refuse_same_names(items)
+        scope = Scope()
+        for item in items:
+            scope += item.scope
+        joinable = self._attach_relations(items, conditions)
+        (result, filters), *others = joinable
+        for item, on in others:
+            both = result.scope + item.scope
+            if on is None:
+                result = Source(cross(result.plan, item.plan), both)
+            else:
+                result = Source(inner_join(result.plan, item.plan, self._on(on, both)), both)
+        plan = op.Filter(result.plan, self._on(filters, scope)) if filters else result.plan
+        return Source(plan, scope)
+
+    def _on(self, node: exp.Expr, scope: Scope) -> Expression:
+        return ExpressionBinder(self.context, scope, "ON").bind_condition(node)
+
+    def _attach_relations(
+        self, items: list[Source], conditions: list[exp.Expr | None]
+    ) -> list[tuple[Source, exp.Expr | None]]:
+        """Join each non-retroactive relation with the one stream that conditions tie it to.
+
+        What is left to join, each with its condition. The first item has none of its own: there
+        stand the conditions that tie a relation to more than the stream that reads it.
+        """
+        pairs = list(zip(items, conditions, strict=True))
+        streams = [pair for pair in pairs if not is_nrr(pair[0].plan)]
+        if not streams or len(streams) == len(pairs):
+            return pairs
+        everything = [node for node in (*conditions, *self.where) if node is not None]
+        for relation, on in pairs:
+            if not is_nrr(relation.plan):
+                continue
+            index = self._reader(relation, [stream for stream, _ in streams], everything)
+            stream, own = streams[index]
+            scope = stream.scope + relation.scope
+            local = on is not None and _is_local(on, scope)
+            condition = self._on(on, scope) if on is not None and local else TRUE
+            plan = nrr_join(stream.plan, relation.plan, condition, "join", None)
+            streams[index] = (Source(plan, scope), own)
+            if on is not None and not local:
+                first, filters = streams[0]
+                streams[0] = (first, exp.and_(filters, on) if filters else on)
+        return streams
+
+    def _reader(
+        self, relation: Source, streams: list[Source], conditions: list[exp.Expr]
+    ) -> int:
+        """Which of the streams reads a relation: the one that conditions compare it with."""
+        mine = _names(relation)
+        everyone = Scope()
+        for item in (*streams, relation):
+            everyone += item.scope
+        tied = set()
+        for condition in conditions:
+            mentioned = _mentioned(condition, everyone)
+            if mentioned & mine:
+                tied |= {i for i, item in enumerate(streams) if mentioned & _names(item)}
+        readable = [i for i in range(len(streams)) if is_stream_side(streams[i].plan)]
+        candidates = sorted(tied) or readable
+        if len(candidates) == 1:
+            return candidates[0]
+        alias = next(iter(relation.scope.aliases.values()))
+        msg = f"it is not clear which stream's rows read {alias}"
+        hint = "Join it with that stream in a subquery of its own, then go on from there."
+        raise Refused(msg, hint=hint)
+
+    def _explicit(self, left: Source, right: Source, join: exp.Join, side: str) -> Source:
+        """An outer join, or an inner one with USING."""
+        _refuse_same_names([left, right])
+        scope = left.scope + right.scope
+        names = [one.name for one in join.args.get("using") or ()]
+        if names:
+            condition, scope = self._using(left, right, names, side)
+        elif join.args.get("on"):
+            binder = ExpressionBinder(self.context, scope, "ON")
+            condition = binder.bind_condition(join.args["on"])
+        else:
+            hint = "Write ON condition, or USING (columns)."
+            raise QueryError(f"{side} JOIN needs a condition", hint=hint, at=span_of(join))
+        if side == "INNER":
+            plan = (
+                nrr_join(left.plan, right.plan, condition, "join", span_of(join))
+                if is_nrr(right.plan)
+                else inner_join(left.plan, right.plan, condition)
+            )
+        else:
+            plan = outer_join(left.plan, right.plan, condition, side, span_of(join))
+        return Source(plan, scope)
+
+    def _using(
+        self, left: Source, right: Source, names: list[str], side: str
+    ) -> tuple[Expression, Scope]:
+        """Equality on columns of one name, which then appear once, first."""
+        conditions, merged = [], []
+        for name in names:
+            a, b = (one.scope.resolve(name, None, None) for one in (left, right))
+            conditions.append(resolve_call("=", (a, b)))
+            value = {"RIGHT": b, "FULL": resolve_call("coalesce", (a, b))}.get(side, a)
+            merged.append(Visible(None, name, value))
+        return conjunction(conditions), shared_columns(left.scope + right.scope, merged)
+
+    def _table(self, node: exp.Expr) -> Source:
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+            return self._parenthesised_join(node)
+        plan, name, what = self._named_or_subquery(node)
+        window = node.args.get("window")
+        if window is not None:
+            syntax = window.syntax
+            plan = bind_window(syntax, plan, what)
+            self.block.windows.append((syntax.internal, syntax.span))
+        alias = node.args.get("alias")
+        if alias is not None and alias.name:
+            name = alias.name
+        if alias is not None and alias.args.get("columns"):
+            plan = _renamed(plan, [one.name for one in alias.args["columns"]], alias)
+        return self._offer(plan, name, what)
+
+    def _parenthesised_join(self, node: exp.Subquery) -> Source:
+        if node.args.get("window") or node.args.get("alias"):
+            msg = "a join in parentheses has no window or alias"
+            raise NotSupported(msg, hint="Write a subquery: (SELECT ...).", at=span_of(node))
+        return self.bind(node.this, [])
+
+    def _named_or_subquery(self, node: exp.Expr) -> tuple[Plan, str | None, str]:
+        """The plan, the name it goes by without an alias, and what to call it in messages."""
+        if isinstance(node, exp.Subquery):
+            return self.bind_query(node), None, "the subquery"
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+            msg = "FROM takes streams, relations, views and subqueries"
+            raise NotSupported(msg, at=span_of(node))
+        if node.args.get("db"):
+            msg = "names in FROM have one part"
+            raise NotSupported(msg, hint=f'Write "{node.name}".', at=span_of(node))
+        common = self.context.common_tables.get(node.name.lower())
+        if common is not None:
+            return common, node.name, f'subquery "{node.name}"'
+        kinds = ("stream", "relation", "view")
+        found = self.context.catalog.find(node.name, *kinds, at=span_of(node))
+        return _definition_plan(found), found.name, f'{found.kind} "{found.name}"'
+
+    def _offer(self, plan: Plan, name: str | None, what: str) -> Source:
+        """A plan under an alias that no other part of the statement has."""
+        unique = self.context.unique(name or "subquery")
+        renamed = op.Alias(plan, unique)
+        columns = tuple(
+            Visible(name, below.name, Column(field.name, field.type))
+            for below, field in zip(plan.schema, renamed.schema, strict=True)
+        )
+        return Source(renamed, Scope(columns, None, {name: what} if name else {}))
+
+
+def _definition_plan(found: Definition) -> Plan:
+    if isinstance(found, StreamDefinition):
+        return st.Stream(found.name, found.schema, found.time_column, found.unit)
+    if isinstance(found, RelationDefinition):
+        return st.Relation(found.name, found.schema, found.retroactive)
+    assert isinstance(found, ViewDefinition)
+    return found.plan
+
+
+def _renamed(plan: Plan, names: list[str], alias: exp.Expr) -> Plan:
+    if len(names) != len(plan.schema):
+        msg = f"{len(names)} names for {len(plan.schema)} columns"
+        raise QueryError(msg, at=span_of(alias))
+    columns = zip(names, plan.schema, strict=True)
+    return op.Map(plan, tuple(Named(name, Column(f.name, f.type)) for name, f in columns))
+
+
+def _side(join: exp.Join) -> str:
+    """INNER (also comma and CROSS), LEFT, RIGHT or FULL."""
+    kind, side, method = (str(join.args.get(key) or "") for key in ("kind", "side", "method"))
+    if method or kind not in ("", "INNER", "OUTER", "CROSS"):
+        msg = f"{method or side or ''} {kind} JOIN is not supported".replace("  ", " ").strip()
+        hint = "Write [INNER | LEFT | RIGHT | FULL] JOIN ... ON or USING, or WHERE [NOT] EXISTS."
+        raise NotSupported(msg, hint=hint, at=span_of(join))
+    return side or "INNER"
+
+
+def _refuse_same_names(items: list[Source]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        for alias in item.scope.aliases:
+            if alias.lower() in seen:
+                hint = f"Give one of them another name: {alias} AS other."
+                raise QueryError(f'two things in FROM are called "{alias}"', hint=hint)
+            seen.add(alias.lower())
+
+
+def _is_local(condition: exp.Expr, scope: Scope) -> bool:
+    """Whether every name in a condition is known in a scope."""
+    return all(
+        any(one.answers(column.name, column.table or None) for one in scope.columns)
+        for column in condition.find_all(exp.Column)
+    )
+
+
+def _names(source: Source) -> set[str]:
+    return set(source.plan.schema.names)
+
+
+def _mentioned(condition: exp.Expr, scope: Scope) -> set[str]:
+    """The plan columns a condition reads, as far as its names are known in FROM."""
+    found: set[str] = set()
+    for column in condition.find_all(exp.Column):
+        for one in scope.columns:
+            if one.answers(column.name, column.table or None) and isinstance(
+                one.expression, Column
+            ):
+                found.add(one.expression.name)
+    return found

@@ -1,0 +1,72 @@
+"""Types as written to types of the algebra."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    MAX_PRECISION,
+    STRING,
+    TIMESTAMP,
+    Type,
+    decimal,
+)
+from penstock.errors import NotSupported, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DType = exp.DataType.Type
+
+PLAIN: Mapping[exp.DataType.Type, Type] = {
+    DType.BOOLEAN: BOOLEAN,
+    DType.TINYINT: INT,
+    DType.SMALLINT: INT,
+    DType.INT: INT,
+    DType.BIGINT: BIGINT,
+    DType.FLOAT: DOUBLE,
+    DType.DOUBLE: DOUBLE,
+    DType.CHAR: STRING,
+    DType.VARCHAR: STRING,
+    DType.TEXT: STRING,
+    DType.DATE: DATE,
+    DType.TIMESTAMP: TIMESTAMP,
+    DType.TIMESTAMPNTZ: TIMESTAMP,
+}
+DEFAULT_DECIMAL = decimal(10, 0)
+"""DECIMAL without parameters, as in Spark."""
+
+
+def type_of(node: exp.DataType, at: Span | None) -> Type:
+    """The type a DDL or CAST names.
+
+    Raises:
+        NotSupported: A type of other systems.
+    """
+    if node.this == DType.DECIMAL:
+        return _decimal(node, at)
+    if node.this in PLAIN and not node.args.get("nested"):
+        return PLAIN[node.this]
+    msg = f"type {node.sql(dialect='spark')} is not supported"
+    hint = "Types: BOOLEAN, INT, BIGINT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP."
+    raise NotSupported(msg, hint=hint, at=at)
+
+
+def _decimal(node: exp.DataType, at: Span | None) -> Type:
+    parameters = [param.name for param in node.expressions]
+    if not parameters:
+        return DEFAULT_DECIMAL
+    if all(text.isdigit() for text in parameters) and len(parameters) <= 2:
+        precision, scale = (int(parameters[0]), int(parameters[1]) if parameters[1:] else 0)
+        if 1 <= precision <= MAX_PRECISION and 0 <= scale <= precision:
+            return decimal(precision, scale)
+    msg = f"DECIMAL({', '.join(parameters)}) does not exist"
+    hint = f"DECIMAL(p, s) takes 1 <= p <= {MAX_PRECISION} and 0 <= s <= p."
+    raise NotSupported(msg, hint=hint, at=at)

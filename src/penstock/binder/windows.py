@@ -1,0 +1,138 @@
+"""Windows as written to window specifications, in the time unit of the stream."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.streams import Relation, Window, is_stream
+from penstock.algebra.time import INFINITY, UNEVEN_UNITS, TimeUnit, micros_of
+from penstock.algebra.values import parse_timestamp
+from penstock.algebra.windows import (
+    Between,
+    Fixed,
+    Now,
+    Range,
+    Rows,
+    Since,
+    Unbounded,
+    WindowSpec,
+)
+from penstock.errors import PenstockError, Refused, UnknownName, did_you_mean
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.cql.syntax import Length, Moment, Name, WindowSyntax
+
+
+def bind_window(syntax: WindowSyntax, source: Plan, what: str) -> Window:
+    """The window over a stream, in its time unit.
+
+    Raises:
+        Refused: The source is not a stream, or the window has no meaning on it.
+    """
+    _require_stream(source, what, syntax)
+    unit = source.unit or TimeUnit.TICK
+    try:
+        return Window(source, _spec(syntax, source, unit))
+    except PenstockError as error:
+        error.at = error.at or syntax.span
+        raise
+
+
+def _require_stream(source: Plan, what: str, syntax: WindowSyntax) -> None:
+    if isinstance(source, Relation):
+        msg = f"{what} has no window: a relation is already what holds now"
+        raise Refused(msg, hint="Leave the brackets out.", at=syntax.span)
+    if not is_stream(source) and pattern_of(source) is not Pattern.MON:
+        msg = f"{what} is not a stream: its rows come and go, so a window over them has no meaning"
+        hint = "Write ISTREAM(...) around the query to get the stream of its new rows."
+        raise Refused(msg, hint=hint, at=syntax.span)
+
+
+def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
+    match syntax.kind:
+        case "NOW":
+            return Now()
+        case "UNBOUNDED":
+            return Unbounded()
+        case "SINCE":
+            return Since(_instant(syntax.moments[0], unit))
+        case "BETWEEN":
+            first, last = syntax.moments
+            return Between(_instant(first, unit), _instant(last, unit))
+    assert syntax.length is not None
+    if syntax.kind == "ROWS":
+        slide = _count(syntax.slide) if syntax.slide else None
+        keys = tuple(_column(name, source) for name in syntax.partition_by)
+        return Rows(_count(syntax.length), slide, keys)
+    length = length_in(syntax.length, unit)
+    if syntax.kind == "FIXED":
+        return Fixed(length)
+    return Range(length, length_in(syntax.slide, unit) if syntax.slide else None)
+
+
+def _count(length: Length) -> int:
+    return int(length.parts[0][0])
+
+
+def length_in(length: Length, unit: TimeUnit) -> int:
+    """A written length in steps of a time unit; a length beyond all time is infinite.
+
+    Raises:
+        Refused: Months and years, a unit on ticks, or a length that is not a whole number of steps.
+    """
+    steps = Decimal(0)
+    for count, written in length.parts:
+        if written in UNEVEN_UNITS:
+            msg = f"a {written} has no fixed length"
+            raise Refused(msg, hint="Write DAYS, for example 30 DAYS.", at=length.span)
+        if written is None:
+            steps += _plain_steps(count, length, unit)
+        elif unit.micros is None:
+            msg = f"the event time counts ticks, which have no length in {written}S"
+            hint = (
+                "Write a plain number, or declare the unit: OPTIONS (time_unit 's')"
+                " (or 'ms', 'us')."
+            )
+            raise Refused(msg, hint=hint, at=length.span)
+        else:
+            steps += micros_of(count, written) / unit.micros
+    if steps != steps.to_integral_value():
+        msg = f"the length is not a whole number of the stream's time unit ({unit.value})"
+        raise Refused(msg, at=length.span)
+    return min(int(steps), INFINITY)
+
+
+def _plain_steps(count: Decimal, length: Length, unit: TimeUnit) -> Decimal:
+    if unit is TimeUnit.TIMESTAMP:
+        msg = "a length of time needs its unit here"
+        raise Refused(msg, hint=f"For example {count} SECONDS.", at=length.span)
+    return count
+
+
+def _instant(moment: Moment, unit: TimeUnit) -> int:
+    if isinstance(moment.value, int):
+        if unit is TimeUnit.TIMESTAMP:
+            hint = "Write TIMESTAMP '2024-01-31 12:00:00'."
+            raise Refused("the event time is a TIMESTAMP", hint=hint, at=moment.span)
+        return moment.value
+    if unit.micros is None:
+        msg = "the event time counts ticks, not dates"
+        raise Refused(msg, hint="Write a plain number.", at=moment.span)
+    try:
+        return parse_timestamp(moment.value) // unit.micros
+    except ValueError:
+        msg = f'"{moment.value}" is not a date and time'
+        raise Refused(msg, hint="For example '2024-01-31 12:00:00'.", at=moment.span) from None
+
+
+def _column(name: Name, source: Plan) -> str:
+    for known in source.schema.names:
+        if known.lower() == name.text.lower():
+            return known
+    names = list(source.schema.names)
+    hint = did_you_mean(name.text, names, otherwise=f"The columns are {', '.join(names)}.")
+    msg = f'the window partitions by "{name.text}", which is not a column'
+    raise UnknownName(msg, hint=hint, at=name.span)

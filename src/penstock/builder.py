@@ -1,0 +1,254 @@
+"""Plans without query text: a chain of operators, with CQL only for expressions and windows.
+
+It says everything CQL says, and what SQL cannot: max-union, strict difference, coalesce, split,
+and dividing a stream into k streams.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.expressions import TRUE, Column, Expression
+from penstock.algebra.plan import Named, Plan
+from penstock.algebra.text import plan_text
+from penstock.algebra.types import Field, Schema
+from penstock.binder.checks import check_units
+from penstock.binder.context import Context
+from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.grouping import Groups
+from penstock.binder.joins import outer_join
+from penstock.binder.names import output_name, unique_names
+from penstock.binder.nrr import is_nrr, nrr_join
+from penstock.binder.scope import Scope, Visible
+from penstock.binder.set_operations import aligned
+from penstock.binder.windows import bind_window
+from penstock.catalog.definitions import Catalog, RelationDefinition, StreamDefinition
+from penstock.catalog.settings import Settings
+from penstock.cql.dialect import parse_expression, parse_window
+from penstock.errors import PenstockError, Refused, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Query:
+    """A stream with columns as in DDL and the name of its event time column.
+
+    >>> print(stream("cars", "at BIGINT, speed DOUBLE", time="at").range(10))
+    Window [RANGE 10]
+      Stream cars (at BIGINT, speed DOUBLE)
+    """
+    options = f"OPTIONS (time_unit '{unit}')" if unit else ""
+    text = f"CREATE STREAM `{name}` ({columns}, WATERMARK FOR `{time}` AS `{time}`) {options}"
+    found = _declared(text, name)
+    assert isinstance(found, StreamDefinition)
+    return Query(st.Stream(found.name, found.schema, found.time_column, found.unit))
+
+
+def relation(name: str, columns: str, *, retroactive: bool = True) -> Query:
+    """A relation with columns as in DDL."""
+    kind = "RELATION" if retroactive else "NONRETROACTIVE RELATION"
+    found = _declared(f"CREATE {kind} `{name}` ({columns})", name)
+    assert isinstance(found, RelationDefinition)
+    return Query(st.Relation(found.name, found.schema, found.retroactive))
+
+
+def _declared(text: str, name: str) -> object:
+    from penstock.session import Session
+
+    session = Session()
+    session.execute(text)
+    return session.catalog.get(name)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A plan, and the operators that can be put on top of it; each call gives a new Query."""
+
+    plan: Plan
+
+    def __str__(self) -> str:
+        """The plan as a tree."""
+        return plan_text(self.plan)
+
+    def alias(self, name: str) -> Query:
+        """Call the rows by another name, so that columns are `name.column`."""
+        return Query(op.Alias(self.plan, name))
+
+    def window(self, text: str) -> Query:
+        """Any window as in CQL, without brackets: `window("RANGE 10 SECONDS SLIDE 2 SECONDS")`."""
+        syntax = parse_window(text)
+        try:
+            return Query(bind_window(syntax, self.plan, "the plan"))
+        except PenstockError as error:
+            raise error.locate(Source(f"[{text}]")) from None
+
+    def range(self, length: int | str, slide: int | str | None = None) -> Query:
+        """The rows of the last `length`, a number of time steps or a text like `10 SECONDS`."""
+        return self.window(f"RANGE {length}" + (f" SLIDE {slide}" if slide else ""))
+
+    def rows(self, count: int, slide: int | None = None, by: str | None = None) -> Query:
+        """The last `count` rows, per value of the columns `by`."""
+        partition = f"PARTITION BY {by} " if by else ""
+        return self.window(f"{partition}ROWS {count}" + (f" SLIDE {slide}" if slide else ""))
+
+    def now(self) -> Query:
+        """Only the rows of this instant."""
+        return self.window("NOW")
+
+    def where(self, condition: str) -> Query:
+        """The rows for which a condition holds."""
+        return Query(op.Filter(self.plan, self._condition(condition)))
+
+    def select(self, *columns: str, **named: str) -> Query:
+        """Columns by expression, then named ones: `select("lane", kmh="speed * 3.6")`."""
+        items = [(self._name(text, i), self._value(text)) for i, text in enumerate(columns, 1)]
+        items += [(name, self._value(text)) for name, text in named.items()]
+        return Query(op.Map(self.plan, unique_names(items)))
+
+    def distinct(self) -> Query:
+        """Every different row once."""
+        return Query(op.Distinct(self.plan))
+
+    def aggregate(self, *, by: Sequence[str] = (), **aggregates: str) -> Query:
+        """Aggregates per value of `by`: `aggregate(by=["lane"], average="AVG(speed)")`."""
+        context = Context(Catalog(), Settings())
+        scope = _scope(self.plan.schema)
+        binder = ExpressionBinder(context, scope, "GROUP BY")
+        groups = Groups(context, scope, [binder.bind(parse_expression(key)) for key in by])
+        for text in aggregates.values():
+            node = parse_expression(text)
+            if not isinstance(node, exp.Anonymous):
+                msg = f"{text} is not an aggregate"
+                raise Refused(msg, hint="For example AVG(speed).")
+            groups.aggregate_column(node, None)
+        plan = groups.plan(self.plan, True)
+        keys = [(key, Column(f.name, f.type)) for key, f in zip(by, plan.schema, strict=False)]
+        values = [
+            (name, _aggregated(groups, text)) for name, text in aggregates.items()
+        ]
+        return Query(op.Map(plan, unique_names([*keys, *values])))
+
+    def cross(self, other: Query) -> Query:
+        """Every row with every row of another plan."""
+        return self._checked(op.Product(self.plan, other.plan))
+
+    def join(self, other: Query, on: str) -> Query:
+        """The pairs for which a condition holds; a non-retroactive relation is read on arrival."""
+        condition = self._condition(on, other)
+        if is_nrr(other.plan):
+            return Query(nrr_join(self.plan, other.plan, condition, "join", None))
+        return self._checked(op.Join(self.plan, other.plan, condition))
+
+    def outer_join(self, other: Query, on: str, side: str = "LEFT") -> Query:
+        """The join, and the rows of the LEFT, RIGHT or FULL side that have no partner."""
+        condition = self._condition(on, other)
+        return self._checked(outer_join(self.plan, other.plan, condition, side.upper(), None))
+
+    def semi_join(self, other: Query, on: str | None = None) -> Query:
+        """The rows that have a partner in another plan."""
+        return self._checked(op.SemiJoin(self.plan, other.plan, self._condition(on, other)))
+
+    def anti_join(self, other: Query, on: str | None = None) -> Query:
+        """The rows that have no partner in another plan."""
+        return self._checked(op.AntiJoin(self.plan, other.plan, self._condition(on, other)))
+
+    def union_all(self, *others: Query) -> Query:
+        """The rows of all plans, as bags."""
+        plans = aligned([self.plan, *(other.plan for other in others)])
+        return self._checked(op.UnionAll(tuple(plans)))
+
+    def difference(self, other: Query) -> Query:
+        """Each row as often as here minus there (EXCEPT ALL)."""
+        return self._bag(op.Difference, other)
+
+    def intersection(self, other: Query) -> Query:
+        """Each row as often as in the plan that has it less often (INTERSECT ALL)."""
+        return self._bag(op.Intersection, other)
+
+    def max_union(self, other: Query) -> Query:
+        """Each row as often as in the plan that has it more often."""
+        return self._bag(op.MaxUnion, other)
+
+    def strict_difference(self, other: Query) -> Query:
+        """The rows, with all their copies, that do not occur in another plan at all."""
+        return self._bag(op.StrictDifference, other)
+
+    def group_into(self, selector: str, parts: int) -> tuple[Query, ...]:
+        """Divide a stream into `parts` streams by an integer expression from 0 to parts - 1."""
+        value = self._value(selector)
+        if not value.type.is_integer:
+            msg = f"the selector {selector} is {value.type}, not an integer"
+            raise Refused(msg, hint="For example lane % 3.")
+        return tuple(Query(op.Group(self.plan, value, parts, i)) for i in range(parts))
+
+    def coalesce(self) -> Query:
+        """Merge equal rows whose intervals meet; snapshots do not change."""
+        return Query(op.Coalesce(self.plan))
+
+    def split(self, length: int = 1) -> Query:
+        """Cut intervals at the multiples of `length`; snapshots do not change."""
+        return Query(op.Split(self.plan, length))
+
+    def istream(self, *, restore: bool = False) -> Query:
+        """Send out the rows that enter the result."""
+        return Query(st.IStream(self.plan, restore))
+
+    def dstream(self) -> Query:
+        """Send out the rows that leave the result."""
+        return Query(st.DStream(self.plan))
+
+    def rstream(self, *, restore: bool = False) -> Query:
+        """Send out the whole result at every instant that matters."""
+        return Query(st.RStream(self.plan, restore))
+
+    def _bag(self, operator: type[op.BagOperation], other: Query) -> Query:
+        left, right = aligned([self.plan, other.plan])
+        return self._checked(operator(left, right))
+
+    def _checked(self, plan: Plan) -> Query:
+        check_units(plan)
+        return Query(plan)
+
+    def _condition(self, text: str | None, other: Query | None = None) -> Expression:
+        if text is None:
+            return TRUE
+        schema = self.plan.schema + other.plan.schema if other else self.plan.schema
+        return _bound(text, schema, condition=True)
+
+    def _value(self, text: str) -> Expression:
+        return _bound(text, self.plan.schema, condition=False)
+
+    def _name(self, text: str, position: int) -> str:
+        return output_name(parse_expression(text), position)
+
+
+def _bound(text: str, schema: Schema, *, condition: bool) -> Expression:
+    binder = ExpressionBinder(Context(Catalog(), Settings()), _scope(schema), "the expression")
+    node = parse_expression(text)
+    node = node.this if isinstance(node, exp.Alias) else node
+    try:
+        return binder.bind_condition(node) if condition else binder.bind(node)
+    except PenstockError as error:
+        raise error.locate(Source(text)) from None
+
+
+def _aggregated(groups: Groups, text: str) -> Expression:
+    node = parse_expression(text)
+    assert isinstance(node, exp.Anonymous)
+    return groups.aggregate_column(node, None)
+
+
+def _scope(schema: Schema) -> Scope:
+    """The columns of a schema, `alias.column` ones also by their alias."""
+    return Scope(tuple(_visible(field) for field in schema))
+
+
+def _visible(field: Field) -> Visible:
+    qualifier, _, name = field.name.rpartition(".")
+    return Visible(qualifier or None, name, Column(field.name, field.type))

@@ -1,0 +1,1 @@
+"""What a query may name: streams, relations, views, queries, sinks, settings, functions."""

@@ -1,0 +1,129 @@
+"""The declared objects of a session, and the catalog that finds them by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from penstock.errors import QueryError, Span, UnknownName, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.time import TimeUnit
+    from penstock.algebra.types import Schema
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Anything that has a name in the catalog."""
+
+    name: str
+    kind = "object"
+
+
+@dataclass(frozen=True)
+class StreamDefinition(Definition):
+    """A stream: its columns, which of them is the event time, and how late rows may be."""
+
+    schema: Schema
+    time_column: str
+    unit: TimeUnit
+    slack: int = 0
+    format: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    kind = "stream"
+
+
+@dataclass(frozen=True)
+class RelationDefinition(Definition):
+    """A relation; a non-retroactive one is read by each stream row at the row's own instant."""
+
+    schema: Schema
+    retroactive: bool = True
+    format: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+    kind = "relation"
+
+
+@dataclass(frozen=True)
+class ViewDefinition(Definition):
+    """A named query that other queries may read; it is expanded where it is named."""
+
+    plan: Plan
+    text: str
+    kind = "view"
+
+
+@dataclass(frozen=True)
+class QueryDefinition(Definition):
+    """A continuous query."""
+
+    plan: Plan
+    text: str
+    kind = "query"
+
+
+@dataclass(frozen=True)
+class SinkDefinition(Definition):
+    """Where the results of a query go."""
+
+    query: str
+    format: str
+    options: dict[str, str] = field(default_factory=dict)
+    kind = "sink"
+
+
+class Catalog:
+    """All definitions of a session by name, whatever the case of the letters."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Definition] = {}
+
+    def __iter__(self) -> Iterator[Definition]:
+        """The definitions in the order of declaration."""
+        return iter(self._by_name.values())
+
+    def of_kind(self, *kinds: str) -> list[Definition]:
+        """The definitions of some kinds, in the order of declaration."""
+        return [one for one in self if one.kind in kinds]
+
+    def get(self, name: str) -> Definition | None:
+        """The definition of a name, if there is one."""
+        return self._by_name.get(name.lower())
+
+    def find(self, name: str, *kinds: str, at: Span | None = None) -> Definition:
+        """The definition of a name that must be of one of the kinds.
+
+        Raises:
+            UnknownName: There is none; the hint names the nearest spelling.
+        """
+        found = self.get(name)
+        if found is not None and found.kind in kinds:
+            return found
+        wanted = " or ".join(kinds)
+        if found is not None:
+            msg = f'"{found.name}" is a {found.kind}, not a {wanted}'
+            raise UnknownName(msg, at=at)
+        names = [one.name for one in self.of_kind(*kinds)]
+        otherwise = f"Known: {', '.join(names)}." if names else f"No {wanted} is declared yet."
+        msg = f'there is no {wanted} called "{name}"'
+        raise UnknownName(msg, hint=did_you_mean(name, names, otherwise=otherwise), at=at)
+
+    def add(self, definition: Definition, *, replace: bool = False, at: Span | None = None) -> None:
+        """Declare a name.
+
+        Raises:
+            QueryError: The name is taken, or would be replaced by another kind of object.
+        """
+        existing = self.get(definition.name)
+        if existing is not None and not (replace and existing.kind == definition.kind):
+            msg = f'there is already a {existing.kind} called "{existing.name}"'
+            hint = f"DROP {existing.kind.upper()} {existing.name}; first, or choose another name."
+            raise QueryError(msg, hint=hint, at=at)
+        self._by_name[definition.name.lower()] = definition
+
+    def drop(self, definition: Definition) -> None:
+        """Forget a name."""
+        del self._by_name[definition.name.lower()]

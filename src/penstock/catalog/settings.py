@@ -1,0 +1,49 @@
+"""The settings of a session, changed by `SET key = value`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from penstock.errors import QueryError, UnknownName, did_you_mean
+
+CHOICES: dict[str, dict[str, object]] = {
+    "integer_division": {"true": True, "false": False},
+    "empty_aggregates": {"row": True, "none": False},
+}
+"""Each setting's values as written, and what they stand for."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a session's queries are bound under.
+
+    `integer_division`: `/` of two integers is DIV. `empty_aggregates`: an aggregate without
+    GROUP BY over nothing has SQL's single row (`row`), or none (`none`).
+    """
+
+    integer_division: bool = False
+    empty_aggregates: bool = True
+
+    def changed(self, key: str, value: str) -> Settings:
+        """These settings with one changed.
+
+        Raises:
+            UnknownName: There is no such setting.
+            QueryError: The setting does not take that value.
+        """
+        choices = CHOICES.get(key.lower())
+        if choices is None:
+            otherwise = f"Settings: {', '.join(CHOICES)}."
+            msg = f'there is no setting called "{key}"'
+            raise UnknownName(msg, hint=did_you_mean(key, CHOICES, otherwise=otherwise))
+        if value.lower() not in choices:
+            msg = f'setting "{key}" does not take the value "{value}"'
+            raise QueryError(msg, hint=f"It takes {' or '.join(choices)}.")
+        return replace(self, **{key.lower(): choices[value.lower()]})  # type: ignore[arg-type]  # CHOICES holds what the field takes
+
+    def shown(self) -> dict[str, str]:
+        """Every setting with its value as written."""
+        return {
+            key: next(text for text, meant in choices.items() if meant == getattr(self, key))
+            for key, choices in CHOICES.items()
+        }

@@ -1,0 +1,205 @@
+"""What the parser makes of a text: statements, windows, and the query nodes SQL does not have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from penstock.errors import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A word the user wrote, and where."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """A length of time: parts such as (5, MINUTE); the unit is None for a plain number."""
+
+    parts: tuple[tuple[Decimal, str | None], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """An instant: a number, or the text of a date and time."""
+
+    value: int | str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSyntax:
+    """A window as written. `kind` is RANGE, FIXED, NOW, UNBOUNDED, SINCE, BETWEEN or ROWS."""
+
+    kind: str
+    span: Span
+    length: Length | None = None
+    slide: Length | None = None
+    moments: tuple[Moment, ...] = ()
+    partition_by: tuple[Name, ...] = ()
+    internal: bool = False
+
+
+class WindowClause(exp.Expression):
+    """A window behind a stream, view or subquery, or behind OUTPUT."""
+
+    arg_types = {"syntax": True}
+
+    @property
+    def syntax(self) -> WindowSyntax:
+        """The window as written."""
+        syntax: WindowSyntax = self.args["syntax"]
+        return syntax
+
+
+class Emit(exp.Subquery):
+    """`ISTREAM (query)` and its kin; `emit` names the operator."""
+
+    arg_types = {**exp.Subquery.arg_types, "emit": True, "restore": False}
+
+
+class EmitProjection(exp.Expression):
+    """`SELECT ISTREAM(a, b)`: the select list, and what the query sends out."""
+
+    arg_types = {"expressions": True, "emit": True, "restore": False, "distinct": False}
+
+
+EMITTERS = ("ISTREAM", "DSTREAM", "RSTREAM")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of a script and the part of the text it covers."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSyntax:
+    """A declared column."""
+
+    name: Name
+    type: exp.DataType
+    type_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """WATERMARK FOR column AS column - slack."""
+
+    column: Name
+    slack: Length | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateSource(Statement):
+    """CREATE STREAM and CREATE [NONRETROACTIVE] RELATION."""
+
+    kind: str
+    name: Name
+    columns: tuple[ColumnSyntax, ...]
+    watermark: Watermark | None
+    format: str | None
+    options: dict[str, Name] = field(default_factory=dict)
+    retroactive: bool = True
+    if_not_exists: bool = False
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateQuery(Statement):
+    """CREATE VIEW and CREATE QUERY."""
+
+    kind: str
+    name: Name
+    query: exp.Expr
+    text: str
+    columns: tuple[Name, ...] = ()
+    if_not_exists: bool = False
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateSink(Statement):
+    """CREATE SINK name FROM query USING format OPTIONS (...)."""
+
+    name: Name
+    query: Name
+    format: str
+    options: dict[str, Name] = field(default_factory=dict)
+    if_not_exists: bool = False
+    replace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Drop(Statement):
+    """DROP kind [IF EXISTS] name."""
+
+    kind: str
+    name: Name
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Show(Statement):
+    """SHOW STREAMS and its kin."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Describe(Statement):
+    """DESCRIBE name."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Explain(Statement):
+    """EXPLAIN query, or EXPLAIN name of a view or query."""
+
+    query: exp.Expr | None
+    name: Name | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption(Statement):
+    """SET key = value."""
+
+    key: Name
+    value: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Statement):
+    """A query on its own."""
+
+    query: exp.Expr
+
+
+class Parsed(exp.Expression):
+    """Carries a finished statement through sqlglot's loop over statements."""
+
+    arg_types = {"statement": True}
+
+    @property
+    def statement(self) -> Statement:
+        """The statement."""
+        statement: Statement = self.args["statement"]
+        return statement
+
+
+def span_of(node: exp.Expr) -> Span | None:
+    """Where a node stands in the text: from the first to the last word known to belong to it."""
+    placed: list[dict[str, Any]] = [one.meta for one in node.walk() if "start" in one.meta]
+    if not placed:
+        return None
+    return Span(min(m["start"] for m in placed), max(m["end"] for m in placed) + 1)

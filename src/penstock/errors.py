@@ -1,0 +1,131 @@
+"""What can go wrong, in families: your query, your data, not supported yet, our bug.
+
+Every error carries a message (short, lower case, no full stop), a hint that can be acted on,
+and, where there is one, the place in the text. `str(error)` is what the user reads.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of character offsets in a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that was read, and the name to call it by (None: typed in)."""
+
+    text: str
+    name: str | None = None
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both counted from one."""
+        before = self.text[:offset]
+        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+    def excerpt(self, span: Span) -> str:
+        """The line that holds the span's start, with carets under the span.
+
+        >>> print(Source("SELECT prise FROM bids").excerpt(Span(7, 12)))
+          SELECT prise FROM bids
+                 ^^^^^
+        """
+        line, column = self.position(span.start)
+        text = self.text.split("\n")[line - 1]
+        width = max(1, min(span.end - span.start, len(text) - column + 1))
+        # Tabs stay tabs under the line, so that the caret stands where the reader sees the word.
+        indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])
+        return f"  {text.rstrip()}\n  {indent}{'^' * width}"
+
+
+class PenstockError(Exception):
+    """Any failure that has a sentence for the user; never shown as a traceback."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        at: Span | None = None,
+        source: Source | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.at = at
+        self.source = source
+
+    def locate(self, source: Source) -> PenstockError:
+        """Say which text the error's place refers to, unless it is known already."""
+        if self.source is None:
+            self.source = source
+        return self
+
+    def __str__(self) -> str:
+        """The message with its place, the offending line with carets, and the hint."""
+        where = ""
+        excerpt = ""
+        if self.source is not None:
+            where = f"{self.source.name}: " if self.source.name else ""
+            if self.at is not None:
+                line, column = self.source.position(self.at.start)
+                where += f"line {line}, column {column}: "
+                excerpt = "\n" + self.source.excerpt(self.at)
+        hint = f"\n  {self.hint}" if self.hint else ""
+        return f"{where}{self.message}{excerpt}{hint}"
+
+
+class QueryError(PenstockError):
+    """The text of a statement is at fault; the user can mend it."""
+
+
+class CqlSyntaxError(QueryError):
+    """The text is not CQL."""
+
+
+class UnknownName(QueryError):
+    """A stream, column, function, setting or keyword that does not exist."""
+
+
+class TypeMismatch(QueryError):
+    """An expression is applied to values of a type it does not take."""
+
+
+class Refused(QueryError):
+    """Well-formed, but without meaning as a continuous query; the hint says what to write."""
+
+
+class NotSupported(QueryError):
+    """SQL that exists elsewhere and not (yet) here."""
+
+
+class DataError(PenstockError):
+    """Input rows or files are at fault."""
+
+
+class InternalError(PenstockError):
+    """Our bug: an invariant of Penstock does not hold."""
+
+
+def did_you_mean(name: str, known: Iterable[str], *, otherwise: str | None = None) -> str | None:
+    """A hint naming the nearest known spelling, or `otherwise` when none is near.
+
+    >>> did_you_mean("prise", ["price", "volume"])
+    'Did you mean "price"?'
+    """
+    by_folded = {candidate.lower(): candidate for candidate in known}
+    nearest = difflib.get_close_matches(name.lower(), by_folded, n=1, cutoff=0.6)
+    if nearest:
+        return f'Did you mean "{by_folded[nearest[0]]}"?'
+    return otherwise

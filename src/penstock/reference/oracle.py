@@ -1,0 +1,196 @@
+"""The reference evaluator: the result of any logical plan over finite inputs, by definition.
+
+Every relation is a step function of time; an operator's result at an instant is its relational
+definition (`snapshots`) on what its inputs hold then. Windows (`windows`) and relation-to-stream
+operators (`emissions`) have files of their own; how they meet is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.time import INFINITY, round_up
+from penstock.algebra.values import row_key
+from penstock.algebra.windows import Range, Rows, Unbounded
+from penstock.reference import emissions as emit
+from penstock.reference.expressions import Failures
+from penstock.reference.inputs import Arrival, Inputs, arrivals_of, relation_elements
+from penstock.reference.snapshots import Definitions
+from penstock.reference.timeline import Element, Emission, Origin, Steps, Tagged, Timeline
+from penstock.reference.windows import windowed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.algebra.plan import Plan
+
+
+class Oracle:
+    """Evaluates plans over one set of inputs.
+
+    >>> from penstock.builder import stream
+    >>> speeds = stream("speeds", "ts BIGINT, speed DOUBLE", time="ts")
+    >>> plan = speeds.range(10).aggregate(average="AVG(speed)").plan
+    >>> oracle = Oracle(Inputs(streams={"speeds": [(1, 20.0), (4, 10.0)]}))
+    >>> [(at, *oracle.timeline(plan).at(at)) for at in (0, 1, 4, 11, 14)]
+    [(0, (None,)), (1, (20.0,)), (4, (15.0,)), (11, (10.0,)), (14, (None,))]
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.inputs = inputs
+        self.failures = Failures()
+        self._definitions = Definitions(self.failures)
+        self._known: dict[int, tuple[Plan, Steps]] = {}
+
+    def timeline(self, plan: Plan) -> Timeline:
+        """The result at every instant; of a stream, all rows so far."""
+        return Timeline.of_steps(self.steps(plan))
+
+    def emissions(self, plan: st.RelationToStream) -> list[Emission]:
+        """What ISTREAM, DSTREAM or RSTREAM sends out, in order."""
+        if isinstance(plan, st.IStream | st.RStream) and plan.restore:
+            plain = self.timeline(st.without_slides(plan.child))
+            slides = list(self._slides(plan.child))
+            restore = emit.istream_restore if isinstance(plan, st.IStream) else emit.rstream_restore
+            return restore(plain, slides)
+        if isinstance(plan, st.IStream):
+            return emit.istream(self.timeline(plan.child))
+        if isinstance(plan, st.DStream):
+            return emit.dstream(self.timeline(plan.child))
+        periodic = st.slide_of(plan.child) is not None
+        instants = self._slides(plan.child) if periodic else self._boundaries(plan.child)
+        ordered = isinstance(plan.child, op.Sort)
+        return emit.rstream(self.steps(plan.child), list(instants), ordered=ordered)
+
+    def steps(self, plan: Plan) -> Steps:
+        """The step function of a plan; each plan object is evaluated once."""
+        # Keyed by identity: hashing a plan walks it, and shared subplans are the same object.
+        if id(plan) not in self._known:
+            self._known[id(plan)] = (plan, self._evaluate(plan))
+        return self._known[id(plan)][1]
+
+    def _evaluate(self, plan: Plan) -> Steps:
+        match plan:
+            case st.Window() | st.Stream() | st.RelationToStream():
+                return Steps.of_elements(self._elements(plan))
+            case st.Relation():
+                return Steps.of_elements(relation_elements(plan, self.inputs))
+            case st.Internal():
+                return Steps.of_elements(self._appended(plan))
+            case op.NrrJoin():
+                left, relation = self.steps(plan.left), self.steps(plan.right)
+                join = self._definitions.nrr_join
+                return Steps(
+                    left.starts, [join(plan, rows, relation.at) for rows in left.snapshots]
+                )
+        inputs = [self.steps(child) for child in plan.children]
+        starts = sorted({start for one in inputs for start in one.starts})
+        snapshots = [
+            self._definitions.apply(plan, [one.at(start) for one in inputs]) for start in starts
+        ]
+        return Steps(starts, snapshots)
+
+    def _elements(self, window: Plan) -> list[Element]:
+        """What lies in an input window, with intervals; a bare stream is UNBOUNDED."""
+        if isinstance(window, st.Window):
+            return windowed(window.spec, self._arrivals(window.child), window.child.schema)
+        return windowed(Unbounded(), self._arrivals(window), window.schema)
+
+    def _arrivals(self, plan: Plan) -> list[Arrival]:
+        """The elements of a stream in (ts, seq) order; of a derived one in (ts, row) order."""
+        if isinstance(plan, st.Stream):
+            return arrivals_of(plan, self.inputs)
+        if st.is_stream(plan) and not isinstance(plan, st.RelationToStream):
+            return self._carried(plan)
+        derived = (
+            self.emissions(plan)
+            if isinstance(plan, st.RelationToStream)
+            else emit.istream(self.timeline(plan))
+        )
+        derived.sort(key=lambda one: (one.at, row_key(one.row)))
+        return [Arrival(one.at, one.row) for one in derived]
+
+    def _carried(self, plan: Plan) -> list[Arrival]:
+        """Filters and maps on a stream: rows keep their positions."""
+        (child,) = plan.children
+        arrivals = self._arrivals(child)
+        if isinstance(plan, st.Window):  # UNBOUNDED, the only window that leaves a stream a stream
+            return arrivals
+        return [
+            Arrival(arrival.at, kept.row)
+            for arrival in arrivals
+            for kept in self._definitions.apply(plan, [[Tagged(arrival.row)]])
+        ]
+
+    def _appended(self, plan: st.Internal) -> list[Element]:
+        """What INTERNAL windows let into the result, each element for ever."""
+        if plan.appends == "insertions":
+            rows = emit.istream(self.timeline(plan.child))
+        elif plan.appends == "slides":
+            rows = emit.rstream(
+                self.steps(plan.child), list(self._slides(plan.child)), ordered=False
+            )
+        else:
+            return self._combinations(plan.child)
+        return [
+            Element(Tagged(one.row, (Origin(one.at, position),)), one.at, INFINITY)
+            for position, one in enumerate(rows)
+        ]
+
+    def _combinations(self, plan: Plan) -> list[Element]:
+        """Each combination of input elements, from when it first exists."""
+        steps = self.steps(plan)
+        first_seen: dict[Tagged, int] = {}
+        for start, snapshot in zip(steps.starts, steps.snapshots, strict=True):
+            for combination in snapshot:
+                first_seen.setdefault(combination, start)
+        return [Element(one, start, INFINITY) for one, start in first_seen.items()]
+
+    def _boundaries(self, plan: Plan) -> list[int]:
+        """Where an element of an input window begins or ends, or a relation is updated."""
+        windows = list(st.input_windows(plan))
+        relations = [one for one in _nodes(plan) if isinstance(one, st.Relation)]
+        elements = [element for window in windows for element in self._elements(window)]
+        instants = {at for element in elements for at in (element.start, element.end)}
+        for relation in relations:
+            instants.update(self.steps(relation).starts[1:])
+        return sorted(instants - {INFINITY})
+
+    def _slides(self, plan: Plan) -> Iterator[int]:
+        """The instants at which a periodic query is evaluated."""
+        slide = st.slide_of(plan)
+        windows = list(st.input_windows(plan))
+        if isinstance(slide, Rows):
+            # Sliding by rows, intervals begin and end only where a slide is complete.
+            (window,) = windows
+            yield from self._row_slides(window, slide)
+        elif isinstance(slide, Range) and slide.slide:
+            moved = [element for window in windows for element in self._elements(window)]
+            ends = [at for one in moved for at in (one.start, one.end) if at < INFINITY]
+            arrived = [a.at for one in windows for a in self._arrivals(one.children[0])]
+            if ends:
+                first = round_up(min(arrived), slide.slide)
+                yield from range(first, max(ends) + 1, slide.slide)
+
+    def _row_slides(self, window: Plan, slide: Rows) -> Iterator[int]:
+        """The times of the rows numbered m, 2m, ... of each partition."""
+        (child,) = window.children
+        indexes = [child.schema.names.index(name) for name in slide.partition_by]
+        counts: dict[tuple[object, ...], int] = {}
+        seen = set()
+        for arrival in self._arrivals(child):
+            key = tuple(arrival.row[index] for index in indexes)
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] % (slide.slide or 1) == 0:
+                seen.add(arrival.at)
+        yield from sorted(seen)
+
+
+def _nodes(plan: Plan) -> Iterator[Plan]:
+    """The operators of this query, not of those that make its input streams."""
+    yield plan
+    if not isinstance(plan, st.Window | st.RelationToStream):
+        for child in plan.children:
+            yield from _nodes(child)

@@ -1,0 +1,209 @@
+"""Each relational operator by its definition: snapshots of the inputs to snapshot of the result.
+
+Tags (which input elements a row combines) pass through wherever the result row is still the
+combination of input rows; where rows merge (DISTINCT, aggregates, set operations) they end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import AggregateCall, Expression, Value
+from penstock.algebra.values import row_key, sort_key
+from penstock.reference.aggregates import aggregate
+from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.timeline import Bag, Row, Snapshot, Tagged, bag_of, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.types import Schema
+
+
+class Definitions:
+    """The relational operators over snapshots; failed expressions are counted as they happen."""
+
+    def __init__(self, failures: Failures) -> None:
+        self.failures = failures
+
+    def apply(self, plan: Plan, inputs: Sequence[Snapshot]) -> Snapshot:
+        """The operator at the root of `plan` on one snapshot of each of its inputs."""
+        return DEFINITIONS[type(plan)](self, plan, inputs)
+
+    def _value(self, expression: Expression, schema: Schema, row: Row) -> Value:
+        return evaluate(expression, dict(zip(schema.names, row, strict=True)), self.failures)
+
+    def _holds(self, condition: Expression, schema: Schema, row: Row) -> bool:
+        return self._value(condition, schema, row) is True
+
+    def _matches(
+        self, condition: Expression, schema: Schema, left: Tagged, right: Snapshot
+    ) -> list[Tagged]:
+        return [one for one in right if self._holds(condition, schema, left.row + one.row)]
+
+    def filter(self, plan: op.Filter, inputs: Sequence[Snapshot]) -> Snapshot:
+        schema = plan.child.schema
+        return [one for one in inputs[0] if self._holds(plan.predicate, schema, one.row)]
+
+    def map(self, plan: op.Map, inputs: Sequence[Snapshot]) -> Snapshot:
+        schema = plan.child.schema
+        return [
+            Tagged(tuple(self._value(c.expression, schema, one.row) for c in plan.columns), one.tag)
+            for one in inputs[0]
+        ]
+
+    def unchanged(self, plan: Plan, inputs: Sequence[Snapshot]) -> Snapshot:
+        return inputs[0]
+
+    def group(self, plan: op.Group, inputs: Sequence[Snapshot]) -> Snapshot:
+        schema = plan.child.schema
+        return [
+            one for one in inputs[0] if self._value(plan.selector, schema, one.row) == plan.index
+        ]
+
+    def product(self, plan: op.Product, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = inputs
+        return [Tagged(a.row + b.row, a.tag + b.tag) for a in left for b in right]
+
+    def join(self, plan: op.Join, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = inputs
+        return [
+            Tagged(a.row + b.row, a.tag + b.tag)
+            for a in left
+            for b in self._matches(plan.condition, plan.schema, a, right)
+        ]
+
+    def semi_join(self, plan: op.SemiJoin, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = inputs
+        schema = plan.left.schema + plan.right.schema
+        return [a for a in left if self._matches(plan.condition, schema, a, right)]
+
+    def anti_join(self, plan: op.AntiJoin, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = inputs
+        schema = plan.left.schema + plan.right.schema
+        return [a for a in left if not self._matches(plan.condition, schema, a, right)]
+
+    def nrr_join(
+        self, plan: op.NrrJoin, left: Snapshot, relation_at: Callable[[int], Snapshot]
+    ) -> Snapshot:
+        """Unlike the others: each left row meets the relation as it was at the row's arrival."""
+        schema = plan.left.schema + plan.right.schema
+        result = []
+        for a in left:
+            arrival = a.tag[0]
+            assert not isinstance(arrival, int), "a row of a stream knows when it arrived"
+            found = self._matches(plan.condition, schema, a, relation_at(arrival.at))
+            if plan.kind == "join":
+                result += [Tagged(a.row + b.row, a.tag + b.tag) for b in found]
+            elif bool(found) == (plan.kind == "semi"):
+                result.append(a)
+        return result
+
+    def union_all(self, plan: op.UnionAll, inputs: Sequence[Snapshot]) -> Snapshot:
+        return [
+            Tagged(one.row, (number, *one.tag))
+            for number, snapshot in enumerate(inputs)
+            for one in snapshot
+        ]
+
+    def distinct(self, plan: op.Distinct, inputs: Sequence[Snapshot]) -> Snapshot:
+        return [Tagged(row) for row in bag_of(inputs[0])]
+
+    def difference(self, plan: op.Difference, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = map(bag_of, inputs)
+        return _untagged(left - right)
+
+    def intersection(self, plan: op.Intersection, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = map(bag_of, inputs)
+        return _untagged(left & right)
+
+    def max_union(self, plan: op.MaxUnion, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = map(bag_of, inputs)
+        return _untagged(left | right)
+
+    def strict_difference(self, plan: op.StrictDifference, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = map(bag_of, inputs)
+        return _untagged(Counter({row: n for row, n in left.items() if row not in right}))
+
+    def aggregate(self, plan: op.Aggregate, inputs: Sequence[Snapshot]) -> Snapshot:
+        schema = plan.child.schema
+        groups: dict[Row, list[Row]] = {}
+        if not plan.keys and plan.row_over_nothing:
+            groups[()] = []
+        for one in inputs[0]:
+            key = tuple(self._value(k.expression, schema, one.row) for k in plan.keys)
+            groups.setdefault(key, []).append(one.row)
+        calls = [call for _, call in plan.aggregates]
+        return [
+            Tagged(key + tuple(self._aggregate(call, schema, rows) for call in calls))
+            for key, rows in groups.items()
+        ]
+
+    def scalar_product(self, plan: op.ScalarProduct, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = inputs
+        scalar = right[0].row if right else (None,)
+        return [Tagged(one.row + scalar, one.tag) for one in left]
+
+    def group_join(self, plan: op.GroupJoin, inputs: Sequence[Snapshot]) -> Snapshot:
+        left, right = inputs
+        schema = plan.left.schema + plan.right.schema
+        result = []
+        for a in left:
+            rows = [b.row for b in self._matches(plan.condition, schema, a, right)]
+            values = (
+                self._aggregate(call, plan.right.schema, rows) for _, call in plan.aggregates
+            )
+            result.append(Tagged(a.row + tuple(values), a.tag))
+        return result
+
+    def sort(self, plan: op.Sort, inputs: Sequence[Snapshot]) -> Snapshot:
+        rows = sorted(inputs[0], key=lambda one: row_key(one.row))
+        for key in reversed(plan.keys):
+            rows = self._sorted_by(key, plan.child.schema, rows)
+        end = None if plan.limit is None else plan.offset + plan.limit
+        return rows[plan.offset : end]
+
+    def _sorted_by(self, key: op.SortKey, schema: Schema, rows: Snapshot) -> Snapshot:
+        """Stable, so that sorting by the last key first gives the order of all keys."""
+        valued = [(self._value(key.expression, schema, one.row), one) for one in rows]
+        nulls = [one for value, one in valued if value is None]
+        others = [pair for pair in valued if pair[0] is not None]
+        others.sort(key=lambda pair: sort_key(pair[0]), reverse=key.descending)
+        ordered = [one for _, one in others]
+        return nulls + ordered if key.nulls_first else ordered + nulls
+
+    def _aggregate(self, call: AggregateCall, schema: Schema, rows: Sequence[Row]) -> Value:
+        arguments = [tuple(self._value(arg, schema, row) for arg in call.args) for row in rows]
+        return aggregate(call, arguments, self.failures)
+
+
+def _untagged(bag: Bag) -> Snapshot:
+    return [Tagged(row) for row in in_order(bag)]
+
+
+DEFINITIONS: dict[type[Plan], Callable[..., Snapshot]] = {
+    op.Filter: Definitions.filter,
+    op.Map: Definitions.map,
+    op.Alias: Definitions.unchanged,
+    op.Coalesce: Definitions.unchanged,
+    op.Split: Definitions.unchanged,
+    op.Group: Definitions.group,
+    op.Product: Definitions.product,
+    op.Join: Definitions.join,
+    op.SemiJoin: Definitions.semi_join,
+    op.AntiJoin: Definitions.anti_join,
+    op.UnionAll: Definitions.union_all,
+    op.Distinct: Definitions.distinct,
+    op.Difference: Definitions.difference,
+    op.Intersection: Definitions.intersection,
+    op.MaxUnion: Definitions.max_union,
+    op.StrictDifference: Definitions.strict_difference,
+    op.Aggregate: Definitions.aggregate,
+    op.ScalarProduct: Definitions.scalar_product,
+    op.GroupJoin: Definitions.group_join,
+    op.Sort: Definitions.sort,
+}
+"""Which definition belongs to which operator; a test checks that none is missing."""

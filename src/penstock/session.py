@@ -1,0 +1,243 @@
+"""The front door: statements in, plans and answers about the catalog out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra.text import plan_text
+from penstock.binder.declarations import declare
+from penstock.binder.queries import BoundQuery, bind_query
+from penstock.catalog.definitions import (
+    Catalog,
+    Definition,
+    QueryDefinition,
+    RelationDefinition,
+    SinkDefinition,
+    StreamDefinition,
+    ViewDefinition,
+)
+from penstock.catalog.functions import FUNCTIONS
+from penstock.catalog.settings import Settings
+from penstock.cql import syntax
+from penstock.cql.dialect import parse_script
+from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+    from penstock.algebra.plan import Plan
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a statement did: a sentence, rows to show, or the plan of a query."""
+
+    statement: syntax.Statement
+    message: str | None = None
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    name: str | None = None
+    plan: Plan | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Session:
+    """A catalog, settings, and the statements that change and use them.
+
+    >>> session = Session()
+    >>> _ = session.execute("CREATE STREAM s (ts BIGINT, a INT, WATERMARK FOR ts AS ts);")
+    >>> print(plan_text(session.bind("SELECT a FROM s [RANGE 10] WHERE a > 3").plan))
+    Map a = s.a
+      Filter s.a > 3
+        Alias s
+          Window [RANGE 10]
+            Stream s (ts BIGINT, a INT)
+    """
+
+    def __init__(self) -> None:
+        self.catalog = Catalog()
+        self.settings = Settings()
+
+    def execute(self, text: str, name: str | None = None) -> list[Outcome]:
+        """Run the statements of a script, in order; `name` is what errors call it.
+
+        Raises:
+            PenstockError: A statement is at fault; those before it have taken effect.
+        """
+        statements = parse_script(text, name)
+        return [self._located(statement, Source(text, name)) for statement in statements]
+
+    def bind(self, text: str, name: str | None = None) -> BoundQuery:
+        """The plan of one query.
+
+        Raises:
+            PenstockError: The text is not one query, or the query is at fault.
+        """
+        statements = parse_script(text, name)
+        if len(statements) != 1 or not isinstance(statements[0], syntax.Select):
+            msg = f"expected one query, found {len(statements)} statements"
+            if len(statements) == 1:
+                msg = "expected a query, found another statement"
+            raise CqlSyntaxError(msg, source=Source(text, name))
+        outcome = self._located(statements[0], Source(text, name))
+        assert outcome.plan is not None
+        return BoundQuery(outcome.plan, outcome.warnings)
+
+    def _located(self, statement: syntax.Statement, source: Source) -> Outcome:
+        """Run one statement; errors learn which text they point into."""
+        try:
+            return self._run(statement)
+        except PenstockError as error:
+            error.at = error.at or statement.span
+            raise error.locate(source) from None
+        except RecursionError:
+            msg = "the statement is nested too deeply"
+            raise QueryError(msg, hint="Use views.", at=statement.span, source=source) from None
+
+    def _run(self, statement: syntax.Statement) -> Outcome:
+        match statement:
+            case syntax.CreateSource():
+                return self._add(statement, declare(statement))
+            case syntax.CreateQuery():
+                return self._create_query(statement)
+            case syntax.CreateSink():
+                return self._create_sink(statement)
+            case syntax.Drop():
+                return self._drop(statement)
+            case syntax.Show():
+                return self._show(statement)
+            case syntax.Describe():
+                return self._describe(statement)
+            case syntax.Explain():
+                return self._explain(statement)
+            case syntax.SetOption():
+                return self._set(statement)
+            case syntax.Select():
+                bound = self._bind(statement.query)
+                return Outcome(statement, plan=bound.plan, warnings=bound.warnings)
+        raise NotImplementedError(statement)
+
+    def _bind(self, node: exp.Expr, *, view: bool = False) -> BoundQuery:
+        return bind_query(node, self.catalog, self.settings, view=view)
+
+    def _add(
+        self,
+        statement: syntax.CreateSource | syntax.CreateQuery | syntax.CreateSink,
+        definition: Definition,
+        warnings: tuple[str, ...] = (),
+    ) -> Outcome:
+        known = self.catalog.get(definition.name)
+        if statement.if_not_exists and known is not None and known.kind == definition.kind:
+            return Outcome(statement, f'{known.kind} "{known.name}" exists already')
+        at = statement.name.span
+        self.catalog.add(definition, replace=statement.replace, at=at)
+        plan = getattr(definition, "plan", None)
+        message = f'{definition.kind} "{definition.name}" created'
+        return Outcome(statement, message, name=definition.name, plan=plan, warnings=warnings)
+
+    def _create_query(self, statement: syntax.CreateQuery) -> Outcome:
+        view = statement.kind == "VIEW"
+        bound = self._bind(statement.query, view=view)
+        plan = bound.plan
+        if statement.columns:
+            plan = _with_columns(plan, statement.columns)
+        kind = ViewDefinition if view else QueryDefinition
+        definition = kind(statement.name.text, plan, statement.text)
+        return self._add(statement, definition, () if view else bound.warnings)
+
+    def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
+        query = self.catalog.find(statement.query.text, "query", at=statement.query.span)
+        options = {key: value.text for key, value in statement.options.items()}
+        sink = SinkDefinition(statement.name.text, query.name, statement.format, options)
+        return self._add(statement, sink)
+
+    def _drop(self, statement: syntax.Drop) -> Outcome:
+        kind, name = statement.kind.lower(), statement.name
+        if statement.if_exists and self.catalog.get(name.text) is None:
+            return Outcome(statement, f'there is no {kind} "{name.text}"')
+        found = self.catalog.find(name.text, kind, at=name.span)
+        users = self._users(found)
+        if users:
+            msg = f'{kind} "{found.name}" is used by {", ".join(users)}'
+            raise QueryError(msg, hint="Drop those first.", at=name.span)
+        self.catalog.drop(found)
+        return Outcome(statement, f'{kind} "{found.name}" dropped')
+
+    def _users(self, definition: Definition) -> list[str]:
+        """Sinks of a query; plans hold all else they need."""
+        sinks = [one for one in self.catalog if isinstance(one, SinkDefinition)]
+        return [f'sink "{one.name}"' for one in sinks if one.query == definition.name]
+
+    def _show(self, statement: syntax.Show) -> Outcome:
+        if statement.what == "SETTINGS":
+            rows = tuple(self.settings.shown().items())
+            return Outcome(statement, header=("setting", "value"), rows=rows)
+        if statement.what == "FUNCTIONS":
+            functions = tuple((one.name, one.summary) for one in FUNCTIONS.values())
+            return Outcome(statement, header=("function", "what it does"), rows=functions)
+        kind = {"QUERIES": "query"}.get(statement.what, statement.what.lower().removesuffix("s"))
+        found = self.catalog.of_kind(kind)
+        rows = tuple((one.name, _summary(one)) for one in found)
+        return Outcome(statement, header=(kind, "definition"), rows=rows)
+
+    def _describe(self, statement: syntax.Describe) -> Outcome:
+        kinds = ("stream", "relation", "view", "query", "sink")
+        found = self.catalog.find(statement.name.text, *kinds, at=statement.name.span)
+        rows: list[tuple[str, str]] = []
+        if isinstance(found, StreamDefinition | RelationDefinition):
+            rows = [(field.name, str(field.type)) for field in found.schema]
+        elif isinstance(found, ViewDefinition | QueryDefinition):
+            rows = [(field.name, str(field.type)) for field in found.plan.schema]
+        elif isinstance(found, SinkDefinition):
+            rows = [("query", found.query), ("format", found.format), *found.options.items()]
+        header = ("column", "type") if not isinstance(found, SinkDefinition) else ("key", "value")
+        return Outcome(statement, _summary(found), header=header, rows=tuple(rows))
+
+    def _explain(self, statement: syntax.Explain) -> Outcome:
+        if statement.query is not None:
+            bound = self._bind(statement.query)
+            plan, warnings = bound.plan, bound.warnings
+        else:
+            assert statement.name is not None
+            at = statement.name.span
+            found = self.catalog.find(statement.name.text, "view", "query", at=at)
+            assert isinstance(found, ViewDefinition | QueryDefinition)
+            plan, warnings = found.plan, ()
+        return Outcome(statement, plan_text(plan), plan=plan, warnings=warnings)
+
+    def _set(self, statement: syntax.SetOption) -> Outcome:
+        try:
+            self.settings = self.settings.changed(statement.key.text, statement.value.text)
+        except PenstockError as error:
+            error.at = statement.key.span
+            raise
+        return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
+
+
+def _with_columns(plan: Plan, names: tuple[syntax.Name, ...]) -> Plan:
+    """CREATE VIEW v (a, b): the query's columns under other names."""
+    from penstock.algebra.expressions import Column
+    from penstock.algebra.operators import Map
+    from penstock.algebra.plan import Named
+
+    if len(names) != len(plan.schema):
+        msg = f"{len(names)} names for {len(plan.schema)} columns"
+        raise QueryError(msg, at=names[0].span)
+    columns = zip(names, plan.schema, strict=True)
+    return Map(plan, tuple(Named(name.text, Column(f.name, f.type)) for name, f in columns))
+
+
+def _summary(definition: Definition) -> str:
+    match definition:
+        case StreamDefinition():
+            clock = f"event time {definition.time_column} ({definition.unit.value})"
+            return f"{definition.schema}, {clock}, slack {definition.slack}"
+        case RelationDefinition():
+            kind = "retroactive" if definition.retroactive else "nonretroactive"
+            return f"{definition.schema}, {kind}"
+        case ViewDefinition() | QueryDefinition():
+            return " ".join(definition.text.split())
+        case SinkDefinition():
+            return f"from {definition.query} using {definition.format}"
+    return definition.kind

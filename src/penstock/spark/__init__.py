@@ -1,0 +1,1 @@
+"""The only package that talks to Spark. Importing it alone does not load pyspark."""

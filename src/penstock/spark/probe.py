@@ -1,0 +1,38 @@
+"""A job small enough to prove in a second that Spark and its Python workers answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.spark.session import start_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+
+def answers() -> bool:
+    """Start Spark, let it work, stop it; whether its answer was right."""
+    session = start_session("penstock doctor")
+    try:
+        return squares_add_up(session)
+    finally:
+        session.stop()
+
+
+def squares_add_up(session: SparkSession, rows: int = 1000) -> bool:
+    """Square the numbers below `rows` in Python workers; whether Spark's sum of them is right."""
+    squares = session.range(rows).mapInArrow(_square, "square long")
+    [[total]] = squares.groupBy().sum("square").collect()
+    return bool(total == sum(number * number for number in range(rows)))
+
+
+def _square(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in batches:
+        numbers = batch.column(0)
+        yield pa.RecordBatch.from_arrays([pc.multiply(numbers, numbers)], names=["square"])

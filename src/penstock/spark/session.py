@@ -1,0 +1,117 @@
+"""Start Spark with the settings that Penstock relies on."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.spark.java import find_java
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+DEFAULT_MASTER = "local[*,4]"
+"""All cores of this machine; a task is tried four times (plain `local[*]` never retries)."""
+
+_HERE = Path(__file__).parent
+
+SETTINGS: dict[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    # The plan of a micro-batch is ours: one shuffle of known width. Re-planning only costs time.
+    "spark.sql.adaptive.enabled": "false",
+    # A task waits for nobody: data is local anyway, or it is on a folder that all nodes share.
+    "spark.locality.wait": "0",
+    # Over loopback TCP each Python stage waits some 40 ms for a delayed acknowledgement.
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',
+}
+"""Spark's configuration unless the caller says otherwise."""
+
+
+def start_session(
+    app_name: str = "penstock",
+    *,
+    master: str = DEFAULT_MASTER,
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start Spark, or return the session that already runs in this process.
+
+    Args:
+        app_name: what Spark calls the application.
+        master: Spark's master URL; local by default.
+        settings: Spark configuration, on top of `SETTINGS` and stronger than it.
+    """
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(app_name).master(master)
+    for key, value in {**SETTINGS, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    with _environment(launch_environment(master)), _plain_ctrl_c():
+        return builder.getOrCreate()
+
+
+def launch_environment(master: str) -> dict[str, str]:
+    """The variables under which Spark has to be started, on top of the ones we have."""
+    import pyspark
+
+    variables = {
+        # The Spark of the locked wheel, even where another one is installed.
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "JAVA_HOME": str(_HERE / "jdk"),
+        "PENSTOCK_JAVA": str(find_java().executable),
+    }
+    if master.startswith("local"):
+        # Workers would run whatever `python3` is on PATH, and listeners be open to the network.
+        variables["PYSPARK_PYTHON"] = sys.executable
+        variables["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
+    else:
+        # Nodes of a cluster have their own paths, and must be able to reach this machine.
+        variables["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    return variables
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables while Spark starts (it copies them), and then put back what was there."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _plain_ctrl_c() -> Iterator[None]:
+    """Keep Ctrl-C a plain KeyboardInterrupt.
+
+    Spark's own handler calls Java in the middle of another call, which fails with pages of
+    traceback. Without it py4j still logs one for the call that was interrupted; that goes too.
+    """
+    logging.getLogger().addFilter(_is_no_interrupt)
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Spark sets a handler in the main thread only, and so could we.
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _is_no_interrupt(record: logging.LogRecord) -> bool:
+    return record.msg != "KeyboardInterrupt while sending command."

@@ -1,0 +1,1 @@
+"""Stream tests: streams in, answers at instants, run on every engine."""

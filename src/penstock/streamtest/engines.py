@@ -1,0 +1,80 @@
+"""The engines that stream tests can run on, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from penstock.algebra.streams import RelationToStream
+from penstock.errors import NotSupported, UnknownName, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.reference.inputs import Inputs
+    from penstock.reference.timeline import Emission, Timeline
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an engine computed: emissions for a `RelationToStream`, else the result over time."""
+
+    result: Timeline | Sequence[Emission]
+    failures: int = 0
+
+
+class Engine(Protocol):
+    """Anything that evaluates a bound plan over finite inputs.
+
+    It raises a `PenstockError` where the user is at fault; any other exception is a crash, and
+    is reported as one.
+    """
+
+    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+        """The complete result, the inputs having come to their end."""
+        ...
+
+
+class OracleEngine:
+    """The reference evaluator."""
+
+    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+        """The result by definition."""
+        # Here, so that a wrong path or file is reported without loading the evaluator.
+        from penstock.reference.oracle import Oracle
+
+        oracle = Oracle(inputs)
+        result: Timeline | Sequence[Emission]
+        if isinstance(plan, RelationToStream):
+            result = oracle.emissions(plan)
+        else:
+            result = oracle.timeline(plan)
+        return Answer(result, oracle.failures.count)
+
+
+ENGINES: dict[str, Callable[[], Engine] | None] = {
+    "oracle": OracleEngine,
+    "inline": None,
+    "spark": None,
+}
+"""How to make each engine; None marks one that is planned."""
+
+
+def engine_called(name: str) -> Engine:
+    """Start the engine of a name.
+
+    Raises:
+        UnknownName: There is no engine of that name.
+        NotSupported: It is not built yet.
+    """
+    if name not in ENGINES:
+        otherwise = f"Engines: {', '.join(ENGINES)}."
+        msg = f'there is no engine called "{name}"'
+        raise UnknownName(msg, hint=did_you_mean(name, ENGINES, otherwise=otherwise))
+    make = ENGINES[name]
+    if make is None:
+        built = [known for known, maker in ENGINES.items() if maker is not None]
+        msg = f'the engine "{name}" is not built yet'
+        raise NotSupported(msg, hint=f"Use --engine {' or '.join(built)}.")
+    return make()

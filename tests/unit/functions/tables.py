@@ -1,0 +1,21 @@
+"""All tables of function results as one."""
+
+from __future__ import annotations
+
+from unit.functions.rows import Table
+from unit.functions.table_logic import ARITHMETIC, CHOICES, COMPARISONS, LOGIC
+from unit.functions.table_numbers import NUMBERS
+from unit.functions.table_strings import STRINGS
+from unit.functions.table_times import CONVERSIONS, MOVES, PARTS
+
+TABLE: Table = {
+    **ARITHMETIC,
+    **COMPARISONS,
+    **LOGIC,
+    **CHOICES,
+    **NUMBERS,
+    **STRINGS,
+    **PARTS,
+    **MOVES,
+    **CONVERSIONS,
+}
