@@ -14,9 +14,7 @@ from sqlglot import exp
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, Column, Expression
-from penstock.algebra.plan import Named, Plan
 from penstock.algebra.text import plan_text
-from penstock.algebra.types import Field, Schema
 from penstock.binder.checks import check_units
 from penstock.binder.context import Context
 from penstock.binder.expressions import ExpressionBinder
@@ -34,6 +32,9 @@ from penstock.errors import PenstockError, Refused, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.types import Field, Schema
 
 
 def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Query:
@@ -129,9 +130,7 @@ class Query:
             groups.aggregate_column(node, None)
         plan = groups.plan(self.plan, True)
         keys = [(key, Column(f.name, f.type)) for key, f in zip(by, plan.schema, strict=False)]
-        values = [
-            (name, _aggregated(groups, text)) for name, text in aggregates.items()
-        ]
+        values = [(name, _aggregated(groups, text)) for name, text in aggregates.items()]
         return Query(op.Map(plan, unique_names([*keys, *values])))
 
     def cross(self, other: Query) -> Query:

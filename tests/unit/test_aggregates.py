@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from fractions import Fraction
-from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -31,6 +31,9 @@ from unit.functions.rows import literal
 from unit.functions.table_aggregates import AGGREGATES as TABLE
 from unit.functions.table_aggregates import Group
 from unit.test_functions import check
+
+if TYPE_CHECKING:
+    from random import Random
 
 GROUPS = [(name, group) for name, groups in TABLE.items() for group in groups]
 NUMBERS = st.floats(-1e12, 1e12)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.algebra.expressions import Call, Literal, Value
-from penstock.algebra.types import Type
 from penstock.catalog.functions import FUNCTIONS, resolve_call
 from penstock.reference.expressions import Failures, evaluate
 from penstock.reference.functions import MEANING, STRICT
 from unit.functions.rows import CONSTANT, FAILS, Row, as_columns, compute, literal
 from unit.functions.tables import TABLE
+
+if TYPE_CHECKING:
+    from penstock.algebra.types import Type
 
 ROWS = [(name, row) for name, rows in TABLE.items() for row in rows]
 # A constant pattern that is none is refused before it is computed.

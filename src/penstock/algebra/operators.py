@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from penstock.algebra.expressions import AggregateCall, Expression
 from penstock.algebra.plan import Binary, Named, Plan, Unary, require_same_types
 from penstock.algebra.types import Field, Schema
 from penstock.errors import InternalError, Refused
+
+if TYPE_CHECKING:
+    from penstock.algebra.expressions import AggregateCall, Expression
 
 
 @dataclass(frozen=True)

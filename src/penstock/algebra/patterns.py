@@ -7,11 +7,14 @@ order; STR may be withdrawn before it.
 from __future__ import annotations
 
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.plan import Plan
 from penstock.algebra.windows import Fixed, Now, Range, Rows, Unbounded
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
 
 
 class Pattern(Enum):
@@ -67,4 +70,3 @@ def _union_pattern(plan: op.UnionAll, inputs: list[Pattern]) -> Pattern:
         specs = {one.spec if isinstance(one, st.Window) else Unbounded() for one in windows}
         return Pattern.WKS if len(specs) == 1 else Pattern.WK
     return _combined(inputs)
-

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Literal
 from penstock.algebra.operators import Alias, Filter, Group, Map
 from penstock.algebra.plan import Plan, Unary, transform
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.types import Schema
 from penstock.algebra.windows import Range, Rows, Unbounded, WindowSpec
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from penstock.algebra.types import Schema
 
 
 @dataclass(frozen=True)

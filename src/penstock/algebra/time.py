@@ -6,10 +6,13 @@ its stream declares, `tick` unless told otherwise.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from penstock.algebra.values import format_timestamp
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 INFINITY = 2**63 - 1
 """The end of an interval that never ends."""

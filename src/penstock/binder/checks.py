@@ -8,12 +8,12 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import walk
-from penstock.algebra.time import TimeUnit
 from penstock.binder.nrr import is_nrr
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
+    from penstock.algebra.time import TimeUnit
 
 HOLISTIC = ("median", "quantile")
 """Aggregates that keep their input."""
@@ -40,16 +40,13 @@ def _step(unit: TimeUnit) -> object:
 
 def unbounded_state(plan: Plan) -> list[str]:
     """A sentence for each operator that would remember rows for ever."""
-    warnings = []
-    for node in walk(plan):
-        keeps = _keeps(node)
-        for child in node.children if keeps else ():
-            if pattern_of(child) is Pattern.MON and not is_nrr(child):
-                warnings.append(
-                    f"{keeps} of {_inputs(child)} for ever; give it a window,"
-                    " such as [RANGE 1 HOUR]"
-                )
-    return warnings
+    return [
+        f"{keeps} of {_inputs(child)} for ever; give it a window, such as [RANGE 1 HOUR]"
+        for node in walk(plan)
+        if (keeps := _keeps(node)) is not None
+        for child in node.children
+        if pattern_of(child) is Pattern.MON and not is_nrr(child)
+    ]
 
 
 def _keeps(node: Plan) -> str | None:

@@ -54,7 +54,8 @@ def _schema(statement: CreateSource) -> Schema:
             raise QueryError(msg, hint=hint, at=column.name.span)
         fields.append(Field(column.name.text, type_of(column.type, column.type_span)))
     if not fields:
-        raise QueryError("no columns are declared", at=statement.name.span)
+        msg_0 = "no columns are declared"
+        raise QueryError(msg_0, at=statement.name.span)
     return Schema(tuple(fields))
 
 
@@ -82,5 +83,6 @@ def _unit(field: Field, statement: CreateSource) -> TimeUnit:
         return TimeUnit.TICK
     if option.text.lower() not in UNITS:
         hint = did_you_mean(option.text, UNITS, otherwise=f"Units: {', '.join(UNITS)}.")
-        raise QueryError(f"there is no time_unit '{option.text}'", hint=hint, at=option.span)
+        msg_0 = f"there is no time_unit '{option.text}'"
+        raise QueryError(msg_0, hint=hint, at=option.span)
     return TimeUnit(option.text.lower())

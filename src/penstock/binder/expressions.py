@@ -85,7 +85,8 @@ class ExpressionBinder:
             msg = f"a subquery cannot stand here in {self.clause}"
             hint = "[NOT] EXISTS and [NOT] IN stand alone or joined by AND in WHERE and HAVING."
             raise NotSupported(msg, hint=hint)
-        raise NotSupported(f"{_words(node)} is not supported in {self.clause}")
+        msg_0 = f"{_words(node)} is not supported in {self.clause}"
+        raise NotSupported(msg_0)
 
     def _call(self, name: str, *args: Expression) -> Expression:
         integer_division = self.context.settings.integer_division
@@ -101,13 +102,16 @@ class ExpressionBinder:
     def _column(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Column)
         if isinstance(node.this, exp.Star):
-            raise Refused("* stands for all columns, and only in the select list or COUNT(*)")
+            msg = "* stands for all columns, and only in the select list or COUNT(*)"
+            raise Refused(msg)
         if node.args.get("db"):
-            raise NotSupported("a column has at most one name in front of it")
+            msg = "a column has at most one name in front of it"
+            raise NotSupported(msg)
         name = node.name
         if name.upper() in EMITTERS and not node.table:
             hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
-            raise Refused(f"{name.upper()} encloses the select list", hint=hint)
+            msg = f"{name.upper()} encloses the select list"
+            raise Refused(msg, hint=hint)
         return self.scope.resolve(name, node.table or None, span_of(node))
 
     def _function(self, node: exp.Expr) -> Expression:
@@ -117,7 +121,8 @@ class ExpressionBinder:
             return self._aggregate(node)
         if name.upper() in EMITTERS:
             hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
-            raise Refused(f"{name.upper()} encloses the whole query or select list", hint=hint)
+            msg = f"{name.upper()} encloses the whole query or select list"
+            raise Refused(msg, hint=hint)
         return self._call(name, *(self.bind(arg) for arg in node.expressions))
 
     def _aggregate(self, node: exp.Anonymous) -> Expression:
@@ -154,7 +159,8 @@ class ExpressionBinder:
 
     def _between(self, node: exp.Expr) -> Expression:
         if node.args.get("symmetric"):
-            raise NotSupported("BETWEEN SYMMETRIC is not supported")
+            msg = "BETWEEN SYMMETRIC is not supported"
+            raise NotSupported(msg)
         value = self.bind(node.this)
         low, high = self.bind(node.args["low"]), self.bind(node.args["high"])
         return self._call("and", self._call(">=", value, low), self._call("<=", value, high))
@@ -185,7 +191,8 @@ class ExpressionBinder:
         unit = unit_name(node.args["unit"].name) if node.args.get("unit") else None
         if unit is None or unit in UNEVEN_UNITS:
             hint = "Write days or less, or use ADD_MONTHS(date, n)."
-            raise Refused("an INTERVAL here has a fixed length", hint=hint)
+            msg = "an INTERVAL here has a fixed length"
+            raise Refused(msg, hint=hint)
         try:
             micros = micros_of(Decimal(node.this.name), unit)
         except (InvalidOperation, AttributeError):
@@ -200,7 +207,8 @@ class ExpressionBinder:
     def _escape(self, node: exp.Expr) -> Expression:
         like = node.this
         if not isinstance(like, exp.Like):
-            raise NotSupported("ESCAPE belongs behind LIKE")
+            msg = "ESCAPE belongs behind LIKE"
+            raise NotSupported(msg)
         parts = (self.bind(one) for one in (like.this, like.expression, node.expression))
         return self._call("like", *parts)
 

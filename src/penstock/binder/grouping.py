@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
@@ -38,7 +38,11 @@ def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether an expression computes an aggregate of this query."""
-    return any(isinstance(one, exp.Anonymous) and is_aggregate(one.name) for one in own_nodes(node))
+    return any(map(_is_aggregate_call, own_nodes(node)))
+
+
+def _is_aggregate_call(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and is_aggregate(node.name)
 
 
 class Groups:
@@ -62,9 +66,8 @@ class Groups:
         for part in own_nodes(clause):
             if isinstance(part, exp.Filter) and isinstance(part.this, exp.Anonymous):
                 self.aggregate_column(part.this, part.expression.this)
-            elif isinstance(part, exp.Anonymous) and is_aggregate(part.name):
-                if not isinstance(part.parent, exp.Filter):
-                    self.aggregate_column(part, None)
+            elif _is_aggregate_call(part) and not isinstance(part.parent, exp.Filter):
+                self.aggregate_column(cast("exp.Anonymous", part), None)
 
     def aggregate_column(self, node: exp.Anonymous, filter_: exp.Expr | None) -> Column:
         """The column of an aggregate; the same aggregate is computed once."""
@@ -109,10 +112,14 @@ class GroupedBinder(ClauseBinder):
     """Expressions over groups: made of keys, aggregates and constants."""
 
     groups: Groups
+    aliases: dict[str, exp.Expr]
+    """The select list by alias: HAVING and ORDER BY may use what it names."""
 
     def bind(self, node: exp.Expr) -> Expression:
         """As for rows; besides, an expression equal to a key stands for the key."""
-        if not has_aggregate(node) and not any(isinstance(n, exp.Query) for n in node.walk()):
+        if self._is_alias(node):
+            node = self.aliases[node.name.lower()]
+        if not any(map(self._is_above_rows, node.walk())):
             expression = self.groups.inputs.bind(node)
             key = self.groups.key_column(expression)
             if key is not None:
@@ -124,6 +131,17 @@ class GroupedBinder(ClauseBinder):
                 hint = f"Add it to GROUP BY, or write an aggregate such as MAX({node.name})."
                 raise Refused(msg, hint=hint, at=span_of(node))
         return super().bind(node)
+
+    def _is_above_rows(self, node: exp.Expr) -> bool:
+        """Whether a part of an expression has a value only per group."""
+        return _is_aggregate_call(node) or isinstance(node, exp.Query) or self._is_alias(node)
+
+    def _is_alias(self, node: exp.Expr) -> bool:
+        """Whether a name stands for a column of the select list; columns of FROM come first."""
+        if not isinstance(node, exp.Column) or node.table:
+            return False
+        known = any(one.answers(node.name, None) for one in self.scope.columns)
+        return not known and node.name.lower() in self.aliases
 
     def _bind(self, node: exp.Expr) -> Expression:
         if isinstance(node, exp.Filter) and isinstance(node.this, exp.Anonymous):

@@ -43,10 +43,9 @@ def _refuse_mixture(block: Block, nodes: list[Plan], node: exp.Expr) -> None:
     hint = "All windows of a SELECT are INTERNAL or none."
     for internal, span in block.windows:
         if not internal:
-            raise Refused("this window is not INTERNAL, another one is", hint=hint, at=span)
-    windows = [
-        one for one in nodes if isinstance(one, st.Window) and one.spec != Unbounded()
-    ]
+            msg = "this window is not INTERNAL, another one is"
+            raise Refused(msg, hint=hint, at=span)
+    windows = [one for one in nodes if isinstance(one, st.Window) and one.spec != Unbounded()]
     if len(windows) > len(block.windows):
         msg = "a subquery in FROM has a window that is not INTERNAL"
         raise Refused(msg, hint=hint, at=span_of(node))

@@ -26,9 +26,7 @@ def inner_join(left: Plan, right: Plan, condition: Expression) -> Plan:
     return op.Join(left, right, condition)
 
 
-def outer_join(
-    left: Plan, right: Plan, condition: Expression, side: str, at: Span | None
-) -> Plan:
+def outer_join(left: Plan, right: Plan, condition: Expression, side: str, at: Span | None) -> Plan:
     """The join UNION ALL the rows of the preserved side without a partner, padded with NULLs.
 
     Raises:
@@ -43,7 +41,7 @@ def outer_join(
         lonely: Plan = nrr_join(left, right, condition, "anti", at)
         return op.UnionAll((pairs, _padded(lonely, pairs)))
     pairs = op.Join(left, right, condition)
-    parts = [pairs]
+    parts: list[Plan] = [pairs]
     if side in ("LEFT", "FULL"):
         parts.append(_padded(op.AntiJoin(left, right, condition), pairs))
     if side in ("RIGHT", "FULL"):

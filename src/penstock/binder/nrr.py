@@ -59,8 +59,6 @@ def refuse_lone_nrr(plan: Plan) -> None:
         Refused: The plan reads nothing else.
     """
     if is_nrr(plan):
-        names = ", ".join(
-            f'"{one.name}"' for one in walk(plan) if isinstance(one, st.Relation)
-        )
+        names = ", ".join(f'"{one.name}"' for one in walk(plan) if isinstance(one, st.Relation))
         msg = f"nothing reads {names}: a NONRETROACTIVE relation is read by the rows of a stream"
         raise Refused(msg, hint="Join it with a stream, or declare it with CREATE RELATION.")

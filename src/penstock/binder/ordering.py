@@ -45,7 +45,9 @@ class Ordering:
     def refusal(self) -> Refused:
         """Why ORDER BY and LIMIT have no meaning on a result that changes all the time."""
         msg = "ORDER BY and LIMIT need a periodic RSTREAM: rows of a changing result have no order"
-        hint = "Write RSTREAM(SELECT ... FROM s [RANGE 1 MINUTE SLIDE 10 SECONDS] ... ORDER BY ...)."
+        hint = (
+            "Write RSTREAM(SELECT ... FROM s [RANGE 1 MINUTE SLIDE 10 SECONDS] ... ORDER BY ...)."
+        )
         return Refused(msg, hint=hint, at=self.at)
 
 
@@ -90,7 +92,7 @@ def _ordering(
         descending = bool(item.args.get("desc"))
         nulls_first = item.args.get("nulls_first")
         keys.append(op.SortKey(value, descending, bool(nulls_first)))
-    at = span_of(order or limit or offset)
+    at = next(span_of(clause) for clause in (order, limit, offset) if clause)
     return Ordering(tuple(keys), tuple(hidden), _count(limit), _count(offset) or 0, at)
 
 
@@ -115,7 +117,8 @@ def _count(clause: exp.Expr | None) -> int | None:
     value = clause.expression
     number = whole_number(value) if isinstance(value, exp.Literal) else None
     if number is None:
-        raise QueryError("LIMIT and OFFSET take a whole number", at=span_of(clause))
+        msg = "LIMIT and OFFSET take a whole number"
+        raise QueryError(msg, at=span_of(clause))
     return number
 
 

@@ -15,7 +15,7 @@ from penstock.algebra.expressions import (
     columns_of,
     conjunction,
 )
-from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.expressions import BINARY, ExpressionBinder
 from penstock.binder.nrr import is_nrr, nrr_join
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import Emit, span_of
@@ -91,9 +91,7 @@ class ClauseBinder(ExpressionBinder):
             self._require_known(inner.condition, inner.plan, node)
             self.building.plan = op.GroupJoin(left, inner.plan, inner.condition, inner.aggregates)
         elif is_nrr(inner.plan):
-            self.building.plan = nrr_join(
-                left, inner.plan, conjunction([]), "join", span_of(node)
-            )
+            self.building.plan = nrr_join(left, inner.plan, conjunction([]), "join", span_of(node))
         else:
             self.building.plan = op.ScalarProduct(left, inner.plan)
         return inner.value
@@ -108,6 +106,8 @@ class ClauseBinder(ExpressionBinder):
             elif isinstance(predicate, exp.In) and predicate.args.get("query"):
                 values = _tuple(predicate.this)
                 self._existential(predicate.args["query"], values, predicate, negated)
+            elif isinstance(predicate.args.get("expression"), exp.Any | exp.All):
+                self._quantified(predicate, negated)
             else:
                 condition = self.bind_condition(part)
                 if columns_of(condition) <= set(self.building.plan.schema.names):
@@ -115,6 +115,25 @@ class ClauseBinder(ExpressionBinder):
                 else:
                     correlated.append(condition)
         return correlated
+
+    def _quantified(self, node: exp.Expr, negated: bool) -> None:
+        """`x > ANY (q)` is a semi-join; `x > ALL (q)` keeps the rows no row of q speaks against."""
+        quantifier = node.expression
+        comparison = BINARY.get(type(node))
+        if comparison is None or negated:
+            msg = "ANY and ALL go with a comparison that is not negated"
+            raise NotSupported(msg, at=span_of(node))
+        value = self.bind(node.this)
+        inner = self.subqueries.inner(
+            _unparenthesised(quantifier.this), self.scope, self.building.block
+        )
+        if len(inner.columns) != 1:
+            msg = f"the subquery of {comparison} has {len(inner.columns)} columns, not one"
+            raise QueryError(msg, at=span_of(node))
+        holds = self._call(comparison, value, inner.columns[0])
+        universal = isinstance(quantifier, exp.All)
+        test = resolve_call("is not true", (holds,)) if universal else holds
+        self._keep(inner.plan, conjunction([*inner.correlated, test]), universal, node)
 
     def _existential(
         self, query: exp.Expr, values: list[exp.Expr], node: exp.Expr, negated: bool
@@ -125,17 +144,20 @@ class ClauseBinder(ExpressionBinder):
         conditions = list(inner.correlated)
         if values:
             conditions.append(self._membership(left_values, inner.columns, negated, node))
-        condition = conjunction(conditions)
-        self._require_known(condition, inner.plan, node)
+        self._keep(inner.plan, conjunction(conditions), negated, node)
+
+    def _keep(self, inner: Plan, condition: Expression, negated: bool, node: exp.Expr) -> None:
+        """Keep the rows with a partner in a subquery, or those without."""
+        self._require_known(condition, inner, node)
         left = self.building.plan
-        if is_nrr(inner.plan):
+        if is_nrr(inner):
             kind: Literal["semi", "anti"] = "anti" if negated else "semi"
-            self.building.plan = nrr_join(left, inner.plan, condition, kind, span_of(node))
+            self.building.plan = nrr_join(left, inner, condition, kind, span_of(node))
         elif negated:
             self._refuse_internal_negation(node)
-            self.building.plan = op.AntiJoin(left, inner.plan, condition)
+            self.building.plan = op.AntiJoin(left, inner, condition)
         else:
-            self.building.plan = op.SemiJoin(left, inner.plan, condition)
+            self.building.plan = op.SemiJoin(left, inner, condition)
 
     def _membership(
         self,

@@ -105,7 +105,8 @@ class QueryBinder:
             return self.selects.bind(node)
         if isinstance(node, exp.SetOperation):
             return self._set_operation(node)
-        raise NotSupported("this is not a query", at=span_of(node))
+        msg = "this is not a query"
+        raise NotSupported(msg, at=span_of(node))
 
     def _to_stream(self, node: exp.Expr, plan: Plan, ordering: Ordering | None) -> Plan:
         word, restore = node.args["emit"], bool(node.args.get("restore"))
@@ -119,7 +120,8 @@ class QueryBinder:
                 raise ordering.refusal()
             plan = ordering.apply(plan)
         if restore and word == "DSTREAM":
-            raise Refused("RESTORE goes with ISTREAM and RSTREAM", at=at)
+            msg_0 = "RESTORE goes with ISTREAM and RSTREAM"
+            raise Refused(msg_0, at=at)
         if restore and not periodic:
             msg = "RESTORE brings back what comes and goes between slides, and there are none"
             hint = "Give all windows the same SLIDE, or leave RESTORE out."
@@ -135,7 +137,8 @@ class QueryBinder:
             return plan
         syntax: WindowSyntax = clause.syntax
         if syntax.internal:
-            raise Refused("an OUTPUT window cannot be INTERNAL", at=syntax.span)
+            msg = "an OUTPUT window cannot be INTERNAL"
+            raise Refused(msg, at=syntax.span)
         if isinstance(plan, st.IStream | st.RStream) and plan.restore:
             msg = "RESTORE and OUTPUT do not go together"
             hint = "It is not clear which restored rows an output window would hold."
@@ -160,7 +163,8 @@ class QueryBinder:
     def _set_operation(self, node: exp.SetOperation) -> tuple[Plan, Ordering | None]:
         unsupported = [key for key in ("by_name", "side", "kind", "on") if node.args.get(key)]
         if unsupported:
-            raise NotSupported("set operations match columns by position", at=span_of(node))
+            msg = "set operations match columns by position"
+            raise NotSupported(msg, at=span_of(node))
         branches = _branches(node)
         plans = aligned([self.bind(one) for one in branches], span_of(node))
         word = type(node).__name__.upper()

@@ -104,6 +104,4 @@ class Scope:
 
 def _ambiguous(name: str, found: list[Visible], at: Span | None) -> UnknownName:
     places = [f"{one.qualifier}.{one.name}" for one in found if one.qualifier]
-    return UnknownName(
-        f'column "{name}" is ambiguous', hint=f"Write {' or '.join(places)}.", at=at
-    )
+    return UnknownName(f'column "{name}" is ambiguous', hint=f"Write {' or '.join(places)}.", at=at)

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from penstock.algebra import operators as op
-from penstock.algebra import streams as st
-from penstock.algebra.expressions import Column, Expression, Literal, conjunction
-from penstock.algebra.plan import Named, walk
+from penstock.algebra.expressions import Column, Expression, conjunction
 from penstock.algebra.types import NULL
 from penstock.binder.context import Block, Context
-from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.grouping import GroupedBinder, Groups, has_aggregate
 from penstock.binder.internal import wrap_internal
 from penstock.binder.names import output_name, unique_names
@@ -26,7 +23,6 @@ from penstock.binder.predicates import (
     scalar_column,
     split_and,
 )
-from penstock.binder.scope import Scope
 from penstock.binder.sources import FromBinder
 from penstock.cql.syntax import EmitProjection, span_of
 from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch
@@ -35,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
+    from penstock.binder.expressions import ExpressionBinder
+    from penstock.binder.scope import Scope
 
 UNDERSTOOD = (
     "expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit",
@@ -112,10 +110,12 @@ class SelectBinder:
     def _core(self, node: exp.Select, outer: Scope | None, block: Block) -> Core:
         for clause, value in node.args.items():
             if value and clause not in UNDERSTOOD:
-                raise NotSupported(f"{clause.strip('_').upper()} is not supported", at=span_of(node))
+                msg = f"{clause.strip('_').upper()} is not supported"
+                raise NotSupported(msg, at=span_of(node))
         if not node.args.get("from_"):
             hint = "Name a stream: SELECT ... FROM stream [window]."
-            raise Refused("a continuous query needs FROM", hint=hint, at=span_of(node))
+            msg = "a continuous query needs FROM"
+            raise Refused(msg, hint=hint, at=span_of(node))
         where = node.args.get("where")
         conditions = split_and(where.this) if where else []
         sources = FromBinder(self.context, block, self.bind_query, conditions)
@@ -126,13 +126,14 @@ class SelectBinder:
         correlated = [one for condition in conditions for one in binder.apply(condition)]
         if correlated and outer is None:
             msg = "a condition reads columns that FROM does not have"
-            raise QueryError(msg, at=span_of(where))
+            raise QueryError(msg, at=span_of(node))
         return Core(building, scope, tuple(correlated))
 
     def _finish(self, node: exp.Select, core: Core) -> tuple[Plan, Ordering | None]:
         """GROUP BY to DISTINCT over bound FROM and WHERE."""
         self._refuse_correlated(core, node)
         building = core.building
+        binder: ClauseBinder
         if _is_grouped(node):
             binder = self._group(node, core)
         else:
@@ -160,7 +161,9 @@ class SelectBinder:
         # Every aggregate is known before the aggregation is built and its columns are used.
         for clause in _grouped_clauses(node):
             groups.gather(clause)
-        binder = self._grouped(core, "HAVING", groups)
+        selected = [one for one in _projections(node) if isinstance(one, exp.Alias)]
+        aliases = {one.alias.lower(): one.this for one in selected}
+        binder = self._grouped(core, "HAVING", groups, aliases)
         building = core.building
         building.plan = groups.plan(building.plan, self.context.settings.empty_aggregates)
         having = node.args.get("having")
@@ -197,7 +200,8 @@ class SelectBinder:
                 if isinstance(one, exp.Alias) and one.alias.lower() == key.name.lower()
             ]
             if not known and aliased:
-                return aliased[0]
+                alias: exp.Expr = aliased[0]
+                return alias
         return key
 
     def _select_list(
@@ -230,9 +234,16 @@ class SelectBinder:
     def _clause(self, core: Core, clause: str) -> ClauseBinder:
         return ClauseBinder(self.context, core.scope, clause, core.building, self)
 
-    def _grouped(self, core: Core, clause: str, groups: Groups) -> GroupedBinder:
+    def _grouped(
+        self,
+        core: Core,
+        clause: str,
+        groups: Groups,
+        aliases: dict[str, exp.Expr] | None = None,
+    ) -> GroupedBinder:
         binder = GroupedBinder(self.context, core.scope, clause, core.building, self)
         binder.groups = groups
+        binder.aliases = aliases or {}
         return binder
 
     def _refuse_correlated(self, core: Core, node: exp.Expr) -> None:
@@ -262,10 +273,11 @@ def _unaliased(item: exp.Expr) -> exp.Expr:
 
 
 def _star(item: exp.Expr) -> str | None:
-    """"" for *, the qualifier for t.*, None for anything else."""
+    """The qualifier of t.*, empty for *, None for anything else."""
     if isinstance(item, exp.Star):
         if any(item.args.values()):
-            raise NotSupported("* takes no EXCEPT or REPLACE", at=span_of(item))
+            msg = "* takes no EXCEPT or REPLACE"
+            raise NotSupported(msg, at=span_of(item))
         return ""
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
         return item.table

@@ -119,9 +119,7 @@ class FromBinder:
                 streams[0] = (first, exp.and_(filters, on) if filters else on)
         return streams
 
-    def _reader(
-        self, relation: Source, streams: list[Source], conditions: list[exp.Expr]
-    ) -> int:
+    def _reader(self, relation: Source, streams: list[Source], conditions: list[exp.Expr]) -> int:
         """Which of the streams reads a relation: the one that conditions compare it with."""
         mine = _names(relation)
         everyone = Scope()
@@ -153,7 +151,8 @@ class FromBinder:
             condition = binder.bind_condition(join.args["on"])
         else:
             hint = "Write ON condition, or USING (columns)."
-            raise QueryError(f"{side} JOIN needs a condition", hint=hint, at=span_of(join))
+            msg = f"{side} JOIN needs a condition"
+            raise QueryError(msg, hint=hint, at=span_of(join))
         if side == "INNER":
             plan = (
                 nrr_join(left.plan, right.plan, condition, "join", span_of(join))
@@ -259,7 +258,8 @@ def _refuse_same_names(items: list[Source]) -> None:
         for alias in item.scope.aliases:
             if alias.lower() in seen:
                 hint = f"Give one of them another name: {alias} AS other."
-                raise QueryError(f'two things in FROM are called "{alias}"', hint=hint)
+                msg = f'two things in FROM are called "{alias}"'
+                raise QueryError(msg, hint=hint)
             seen.add(alias.lower())
 
 

@@ -23,9 +23,9 @@ from penstock.errors import NotSupported, Span
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DType = exp.DataType.Type
+DType = exp.DType
 
-PLAIN: Mapping[exp.DataType.Type, Type] = {
+PLAIN: Mapping[exp.DType, Type] = {
     DType.BOOLEAN: BOOLEAN,
     DType.TINYINT: INT,
     DType.SMALLINT: INT,

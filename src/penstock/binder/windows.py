@@ -116,7 +116,8 @@ def _instant(moment: Moment, unit: TimeUnit) -> int:
     if isinstance(moment.value, int):
         if unit is TimeUnit.TIMESTAMP:
             hint = "Write TIMESTAMP '2024-01-31 12:00:00'."
-            raise Refused("the event time is a TIMESTAMP", hint=hint, at=moment.span)
+            msg = "the event time is a TIMESTAMP"
+            raise Refused(msg, hint=hint, at=moment.span)
         return moment.value
     if unit.micros is None:
         msg = "the event time counts ticks, not dates"

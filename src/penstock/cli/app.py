@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import doctor, test
+from penstock.cli import doctor, explain, test
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -20,8 +20,9 @@ app = typer.Typer(
 )
 
 # One line per command, in the order in which the help lists them.
-app.command("doctor")(doctor.doctor)
+app.command("explain")(explain.explain)
 app.command("test")(test.run_tests)
+app.command("doctor")(doctor.doctor)
 
 
 def _print_version(wanted: bool) -> None:

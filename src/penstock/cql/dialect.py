@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
-from sqlglot.tokens import Token, Tokenizer, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
 
 from penstock.cql.statements import StatementParser
 from penstock.cql.syntax import Parsed, Statement, WindowClause, WindowSyntax
@@ -18,6 +18,8 @@ from penstock.errors import CqlSyntaxError, PenstockError, Source, Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from sqlglot import exp
+
 
 class Cql(Dialect):
     """SQL in Spark's habit: names in backquotes, strings in single or double quotes."""
@@ -25,18 +27,18 @@ class Cql(Dialect):
     class Tokenizer(Tokenizer):
         """Spark's quotes; no statement is passed through unread."""
 
-        IDENTIFIERS = ["`"]
-        QUOTES = ["'", '"']
-        COMMENTS = ["--", ("/*", "*/")]
-        COMMANDS: set[TokenType] = set()
-        KEYWORDS = {**Tokenizer.KEYWORDS, "DIV": TokenType.DIV}
+        IDENTIFIERS: ClassVar = ["`"]
+        QUOTES: ClassVar = ["'", '"']
+        COMMENTS: ClassVar = ["--", ("/*", "*/")]
+        COMMANDS: ClassVar[set[TokenType]] = set()
+        KEYWORDS: ClassVar = {**Tokenizer.KEYWORDS, "DIV": TokenType.DIV}
 
     class Parser(StatementParser):
         """The parser of statements and queries, remembering how far it came."""
 
         furthest: tuple[str, Token] | None = None
 
-        def raise_error(self, message: str, token: Token | None = None) -> None:  # type: ignore[override]  # a None token means "here"
+        def raise_error(self, message: str, token: Token | None = None) -> None:
             """Note the error that lies furthest in the text: the one the user wants to see.
 
             sqlglot tries alternatives and reports the last that failed, often far too early.
@@ -95,7 +97,8 @@ def _parse_one(text: str, method: Callable[[Cql.Parser], exp.Expr | None]) -> ex
     except PenstockError as error:
         raise error.locate(Source(text)) from None
     if len(nodes) != 1 or nodes[0] is None:
-        raise CqlSyntaxError("nothing to read", source=Source(text))
+        msg = "nothing to read"
+        raise CqlSyntaxError(msg, source=Source(text))
     return nodes[0]
 
 
@@ -137,7 +140,7 @@ def _syntax_error(parser: Cql.Parser, error: Exception) -> CqlSyntaxError:
 
 
 def _plain(message: str) -> str:
-    """sqlglot's message in our habit: lower case, without class names of its own."""
+    """Sqlglot's message in our habit: lower case, without class names of its own."""
     if message.startswith("Required keyword"):
         return "something is missing here"
     if message.startswith("Expected table name"):

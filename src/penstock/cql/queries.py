@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.parser import Parser
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from penstock.cql.syntax import EMITTERS, Emit, EmitProjection
 from penstock.cql.windows import WindowParser
@@ -22,12 +22,14 @@ class QueryParser(WindowParser):
     """SELECT with windows, ISTREAM and its kin, and OUTPUT."""
 
     # No function has a meaning of sqlglot's: names go to the binder as they were written.
-    FUNCTIONS: dict[str, Any] = {}
-    NO_PAREN_FUNCTIONS: dict[TokenType, Any] = {}
-    NO_PAREN_FUNCTION_PARSERS = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-    FUNCTION_PARSERS = {name: Parser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTION_PARSERS}
-    SET_OP_MODIFIERS = Parser.SET_OP_MODIFIERS | {"output"}
-    QUERY_MODIFIER_PARSERS = {
+    FUNCTIONS: ClassVar[dict[str, Any]] = {}
+    NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
+    NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+    FUNCTION_PARSERS: ClassVar = {
+        name: Parser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTION_PARSERS
+    }
+    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {"output"}
+    QUERY_MODIFIER_PARSERS: ClassVar = {
         token: Parser.QUERY_MODIFIER_PARSERS[token]
         for token in (
             TokenType.WHERE,
@@ -54,9 +56,9 @@ class QueryParser(WindowParser):
             known = ("SELECT", "WITH", *EMITTERS)
             self.fail(f"expected a query, found {self.found()}", known=known, hint=hint)
         # After a parenthesis sqlglot returns before it looks for UNION and ORDER BY.
-        query = self._parse_query_modifiers(self._parse_set_operations(query))
-        assert query is not None
-        return query
+        whole: exp.Expr | None = self._parse_query_modifiers(self._parse_set_operations(query))
+        assert whole is not None
+        return whole
 
     def _at_emit(self) -> bool:
         if not self._curr or self._curr.text.upper() not in EMITTERS:

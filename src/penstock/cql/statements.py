@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.cql import syntax
 from penstock.cql.queries import QueryParser
@@ -20,6 +21,12 @@ STATEMENTS = (
 )  # fmt: skip
 CREATABLE = ("STREAM", "RELATION", "VIEW", "QUERY", "SINK")
 SHOWABLE = ("STREAMS", "RELATIONS", "VIEWS", "QUERIES", "SINKS", "SETTINGS", "FUNCTIONS")
+KEYWORDS = (
+    "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "JOIN",
+    "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "USING", "OPTIONS", "OUTPUT", "DISTINCT",
+    "WATERMARK", "BETWEEN", "EXISTS",
+)  # fmt: skip
+"""Words inside a statement that a misspelt one may have meant."""
 TYPE_NAMES = ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "DATE", "TIMESTAMP")
 
 
@@ -69,14 +76,7 @@ class StatementParser(QueryParser):
         self.fail(f"unexpected {self.found()}", hint=hint)
 
     def _nearest_keyword(self, word: str) -> str | None:
-        import difflib
-
-        keywords = (
-            "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT",
-            "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "USING", "OPTIONS", "OUTPUT",
-            "DISTINCT", "WATERMARK", "BETWEEN", "EXISTS",
-        )  # fmt: skip
-        near = difflib.get_close_matches(word.upper(), keywords, n=1, cutoff=0.7)
+        near = difflib.get_close_matches(word.upper(), KEYWORDS, n=1, cutoff=0.7)
         return near[0] if near and near[0] != word.upper() else None
 
     def _span_from(self, first: Token) -> Span:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
 from penstock.errors import Span
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class WindowSyntax:
 class WindowClause(exp.Expression):
     """A window behind a stream, view or subquery, or behind OUTPUT."""
 
-    arg_types = {"syntax": True}
+    arg_types: ClassVar = {"syntax": True}
 
     @property
     def syntax(self) -> WindowSyntax:
@@ -63,13 +65,13 @@ class WindowClause(exp.Expression):
 class Emit(exp.Subquery):
     """`ISTREAM (query)` and its kin; `emit` names the operator."""
 
-    arg_types = {**exp.Subquery.arg_types, "emit": True, "restore": False}
+    arg_types: ClassVar = {**exp.Subquery.arg_types, "emit": True, "restore": False}
 
 
 class EmitProjection(exp.Expression):
     """`SELECT ISTREAM(a, b)`: the select list, and what the query sends out."""
 
-    arg_types = {"expressions": True, "emit": True, "restore": False, "distinct": False}
+    arg_types: ClassVar = {"expressions": True, "emit": True, "restore": False, "distinct": False}
 
 
 EMITTERS = ("ISTREAM", "DSTREAM", "RSTREAM")
@@ -188,7 +190,7 @@ class Select(Statement):
 class Parsed(exp.Expression):
     """Carries a finished statement through sqlglot's loop over statements."""
 
-    arg_types = {"statement": True}
+    arg_types: ClassVar = {"statement": True}
 
     @property
     def statement(self) -> Statement:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
 from sqlglot.parser import Parser
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.algebra.time import unit_name
 from penstock.cql.syntax import Length, Moment, Name, WindowClause, WindowSyntax

@@ -10,7 +10,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import AggregateCall, Expression, Value
 from penstock.algebra.values import row_key, sort_key
 from penstock.reference.aggregates import aggregate
 from penstock.reference.expressions import Failures, evaluate
@@ -19,6 +18,7 @@ from penstock.reference.timeline import Bag, Row, Snapshot, Tagged, bag_of, in_o
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from penstock.algebra.expressions import AggregateCall, Expression, Value
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Schema
 
@@ -44,31 +44,31 @@ class Definitions:
     ) -> list[Tagged]:
         return [one for one in right if self._holds(condition, schema, left.row + one.row)]
 
-    def filter(self, plan: op.Filter, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _filter(self, plan: op.Filter, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
         return [one for one in inputs[0] if self._holds(plan.predicate, schema, one.row)]
 
-    def map(self, plan: op.Map, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _map(self, plan: op.Map, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
         return [
             Tagged(tuple(self._value(c.expression, schema, one.row) for c in plan.columns), one.tag)
             for one in inputs[0]
         ]
 
-    def unchanged(self, plan: Plan, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _unchanged(self, plan: Plan, inputs: Sequence[Snapshot]) -> Snapshot:
         return inputs[0]
 
-    def group(self, plan: op.Group, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _group(self, plan: op.Group, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
         return [
             one for one in inputs[0] if self._value(plan.selector, schema, one.row) == plan.index
         ]
 
-    def product(self, plan: op.Product, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _product(self, plan: op.Product, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
         return [Tagged(a.row + b.row, a.tag + b.tag) for a in left for b in right]
 
-    def join(self, plan: op.Join, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _join(self, plan: op.Join, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
         return [
             Tagged(a.row + b.row, a.tag + b.tag)
@@ -76,12 +76,12 @@ class Definitions:
             for b in self._matches(plan.condition, plan.schema, a, right)
         ]
 
-    def semi_join(self, plan: op.SemiJoin, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _semi_join(self, plan: op.SemiJoin, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
         schema = plan.left.schema + plan.right.schema
         return [a for a in left if self._matches(plan.condition, schema, a, right)]
 
-    def anti_join(self, plan: op.AntiJoin, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _anti_join(self, plan: op.AntiJoin, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
         schema = plan.left.schema + plan.right.schema
         return [a for a in left if not self._matches(plan.condition, schema, a, right)]
@@ -102,33 +102,33 @@ class Definitions:
                 result.append(a)
         return result
 
-    def union_all(self, plan: op.UnionAll, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _union_all(self, plan: op.UnionAll, inputs: Sequence[Snapshot]) -> Snapshot:
         return [
             Tagged(one.row, (number, *one.tag))
             for number, snapshot in enumerate(inputs)
             for one in snapshot
         ]
 
-    def distinct(self, plan: op.Distinct, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _distinct(self, plan: op.Distinct, inputs: Sequence[Snapshot]) -> Snapshot:
         return [Tagged(row) for row in bag_of(inputs[0])]
 
-    def difference(self, plan: op.Difference, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _difference(self, plan: op.Difference, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = map(bag_of, inputs)
         return _untagged(left - right)
 
-    def intersection(self, plan: op.Intersection, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _intersection(self, plan: op.Intersection, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = map(bag_of, inputs)
         return _untagged(left & right)
 
-    def max_union(self, plan: op.MaxUnion, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _max_union(self, plan: op.MaxUnion, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = map(bag_of, inputs)
         return _untagged(left | right)
 
-    def strict_difference(self, plan: op.StrictDifference, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _strict_difference(self, plan: op.StrictDifference, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = map(bag_of, inputs)
         return _untagged(Counter({row: n for row, n in left.items() if row not in right}))
 
-    def aggregate(self, plan: op.Aggregate, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _aggregate(self, plan: op.Aggregate, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
         groups: dict[Row, list[Row]] = {}
         if not plan.keys and plan.row_over_nothing:
@@ -138,28 +138,26 @@ class Definitions:
             groups.setdefault(key, []).append(one.row)
         calls = [call for _, call in plan.aggregates]
         return [
-            Tagged(key + tuple(self._aggregate(call, schema, rows) for call in calls))
+            Tagged(key + tuple(self._total(call, schema, rows) for call in calls))
             for key, rows in groups.items()
         ]
 
-    def scalar_product(self, plan: op.ScalarProduct, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _scalar_product(self, plan: op.ScalarProduct, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
         scalar = right[0].row if right else (None,)
         return [Tagged(one.row + scalar, one.tag) for one in left]
 
-    def group_join(self, plan: op.GroupJoin, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _group_join(self, plan: op.GroupJoin, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
         schema = plan.left.schema + plan.right.schema
         result = []
         for a in left:
             rows = [b.row for b in self._matches(plan.condition, schema, a, right)]
-            values = (
-                self._aggregate(call, plan.right.schema, rows) for _, call in plan.aggregates
-            )
+            values = (self._total(call, plan.right.schema, rows) for _, call in plan.aggregates)
             result.append(Tagged(a.row + tuple(values), a.tag))
         return result
 
-    def sort(self, plan: op.Sort, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _sort(self, plan: op.Sort, inputs: Sequence[Snapshot]) -> Snapshot:
         rows = sorted(inputs[0], key=lambda one: row_key(one.row))
         for key in reversed(plan.keys):
             rows = self._sorted_by(key, plan.child.schema, rows)
@@ -175,7 +173,7 @@ class Definitions:
         ordered = [one for _, one in others]
         return nulls + ordered if key.nulls_first else ordered + nulls
 
-    def _aggregate(self, call: AggregateCall, schema: Schema, rows: Sequence[Row]) -> Value:
+    def _total(self, call: AggregateCall, schema: Schema, rows: Sequence[Row]) -> Value:
         arguments = [tuple(self._value(arg, schema, row) for arg in call.args) for row in rows]
         return aggregate(call, arguments, self.failures)
 
@@ -185,25 +183,25 @@ def _untagged(bag: Bag) -> Snapshot:
 
 
 DEFINITIONS: dict[type[Plan], Callable[..., Snapshot]] = {
-    op.Filter: Definitions.filter,
-    op.Map: Definitions.map,
-    op.Alias: Definitions.unchanged,
-    op.Coalesce: Definitions.unchanged,
-    op.Split: Definitions.unchanged,
-    op.Group: Definitions.group,
-    op.Product: Definitions.product,
-    op.Join: Definitions.join,
-    op.SemiJoin: Definitions.semi_join,
-    op.AntiJoin: Definitions.anti_join,
-    op.UnionAll: Definitions.union_all,
-    op.Distinct: Definitions.distinct,
-    op.Difference: Definitions.difference,
-    op.Intersection: Definitions.intersection,
-    op.MaxUnion: Definitions.max_union,
-    op.StrictDifference: Definitions.strict_difference,
-    op.Aggregate: Definitions.aggregate,
-    op.ScalarProduct: Definitions.scalar_product,
-    op.GroupJoin: Definitions.group_join,
-    op.Sort: Definitions.sort,
+    op.Filter: Definitions._filter,
+    op.Map: Definitions._map,
+    op.Alias: Definitions._unchanged,
+    op.Coalesce: Definitions._unchanged,
+    op.Split: Definitions._unchanged,
+    op.Group: Definitions._group,
+    op.Product: Definitions._product,
+    op.Join: Definitions._join,
+    op.SemiJoin: Definitions._semi_join,
+    op.AntiJoin: Definitions._anti_join,
+    op.UnionAll: Definitions._union_all,
+    op.Distinct: Definitions._distinct,
+    op.Difference: Definitions._difference,
+    op.Intersection: Definitions._intersection,
+    op.MaxUnion: Definitions._max_union,
+    op.StrictDifference: Definitions._strict_difference,
+    op.Aggregate: Definitions._aggregate,
+    op.ScalarProduct: Definitions._scalar_product,
+    op.GroupJoin: Definitions._group_join,
+    op.Sort: Definitions._sort,
 }
 """Which definition belongs to which operator; a test checks that none is missing."""

@@ -97,20 +97,31 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _plain_ctrl_c() -> Iterator[None]:
-    """Keep Ctrl-C a plain KeyboardInterrupt.
+    """Put Ctrl-C off until Spark is up, and keep it a plain KeyboardInterrupt from then on.
 
-    Spark's own handler calls Java in the middle of another call, which fails with pages of
-    traceback. Without it py4j still logs one for the call that was interrupted; that goes too.
+    A start that is cut off leaves a Java process behind that never ends. Later on, Spark's own
+    handler would call Java in the middle of another call, which fails with pages of traceback;
+    even without it py4j logs one for the call that was interrupted.
     """
     logging.getLogger().addFilter(_is_no_interrupt)
     if threading.current_thread() is not threading.main_thread():
-        yield  # Spark sets a handler in the main thread only, and so could we.
+        yield  # Signals are the main thread's business, for Spark as for us.
         return
-    before = signal.getsignal(signal.SIGINT)
+    pressed = False
+
+    def wait(_signal: int, _frame: object) -> None:
+        nonlocal pressed
+        if pressed:  # Twice: the user will not wait.
+            raise KeyboardInterrupt
+        pressed = True
+
+    before = signal.signal(signal.SIGINT, wait)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _is_no_interrupt(record: logging.LogRecord) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from unit.functions.rows import Table
+from typing import TYPE_CHECKING
+
 from unit.functions.table_logic import ARITHMETIC, CHOICES, COMPARISONS, LOGIC
 from unit.functions.table_numbers import NUMBERS
 from unit.functions.table_strings import STRINGS
 from unit.functions.table_times import CONVERSIONS, MOVES, PARTS
+
+if TYPE_CHECKING:
+    from unit.functions.rows import Table
 
 TABLE: Table = {
     **ARITHMETIC,

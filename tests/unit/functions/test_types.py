@@ -28,10 +28,8 @@ from penstock.catalog.functions import (
 )
 from penstock.errors import PenstockError, Refused, TypeMismatch, UnknownName
 
-I, L, F, S = (
-    Column(name, t) for name, t in zip("ilfs", (INT, BIGINT, DOUBLE, STRING), strict=True)
-)
-B, D, T = (Column(name, t) for name, t in zip("bdt", (BOOLEAN, DATE, TIMESTAMP), strict=True))
+K, L, F, S = Column("k", INT), Column("l", BIGINT), Column("f", DOUBLE), Column("s", STRING)
+B, D, T = Column("b", BOOLEAN), Column("d", DATE), Column("t", TIMESTAMP)
 M = Column("m", decimal(10, 2))
 N = Column("n", decimal(38, 18))
 ONE, HOUR = Literal(1, INT), Literal(3_600_000_000, INTERVAL)
@@ -45,7 +43,8 @@ def text(value: str) -> Literal:
     ("left", "right", "common"),
     [
         (INT, INT, "INT"), (INT, BIGINT, "BIGINT"), (INT, DOUBLE, "DOUBLE"), (NULL, DATE, "DATE"),
-        (NULL, NULL, "NULL"), (DATE, TIMESTAMP, "TIMESTAMP"), (INT, decimal(4, 2), "DECIMAL(12, 2)"),
+        (NULL, NULL, "NULL"), (DATE, TIMESTAMP, "TIMESTAMP"),
+        (INT, decimal(4, 2), "DECIMAL(12, 2)"),
         (BIGINT, decimal(4, 2), "DECIMAL(22, 2)"), (decimal(4, 2), DOUBLE, "DOUBLE"),
         (decimal(4, 2), decimal(4, 0), "DECIMAL(6, 2)"),
         (decimal(38, 0), decimal(38, 18), "DECIMAL(38, 0)"),
@@ -67,46 +66,46 @@ def test_common_type_of_many() -> None:
 @pytest.mark.parametrize(
     ("name", "args", "printed", "type_"),
     [
-        ("+", (I, I), "i + i", "INT"),
-        ("+", (I, L), "CAST(i AS BIGINT) + l", "BIGINT"),
-        ("*", (I, F), "CAST(i AS DOUBLE) * f", "DOUBLE"),
-        ("/", (I, L), "CAST(i AS DOUBLE) / CAST(l AS DOUBLE)", "DOUBLE"),
+        ("+", (K, K), "k + k", "INT"),
+        ("+", (K, L), "CAST(k AS BIGINT) + l", "BIGINT"),
+        ("*", (K, F), "CAST(k AS DOUBLE) * f", "DOUBLE"),
+        ("/", (K, L), "CAST(k AS DOUBLE) / CAST(l AS DOUBLE)", "DOUBLE"),
         ("/", (M, M), "m / m", "DECIMAL(23, 13)"),
         ("/", (N, N), "n / n", "DECIMAL(38, 6)"),
         ("*", (N, N), "n * n", "DECIMAL(38, 6)"),
         ("*", (M, Literal(2, INT)), "m * 2", "DECIMAL(12, 2)"),
-        ("+", (M, I), "m + CAST(i AS DECIMAL(10, 0))", "DECIMAL(13, 2)"),
+        ("+", (M, K), "m + CAST(k AS DECIMAL(10, 0))", "DECIMAL(13, 2)"),
         ("-", (N, M), "n - m", "DECIMAL(38, 17)"),
         ("%", (M, L), "m % CAST(l AS DECIMAL(20, 0))", "DECIMAL(10, 2)"),
-        ("mod", (I, L), "CAST(i AS BIGINT) % l", "BIGINT"),
+        ("mod", (K, L), "CAST(k AS BIGINT) % l", "BIGINT"),
         ("+", (M, F), "CAST(m AS DOUBLE) + f", "DOUBLE"),
-        ("div", (I, I), "CAST(i AS BIGINT) DIV CAST(i AS BIGINT)", "BIGINT"),
-        ("div", (M, I), "m DIV CAST(i AS DECIMAL(10, 0))", "BIGINT"),
-        ("+", (I, NULL_LITERAL), "i + NULL", "INT"),
+        ("div", (K, K), "CAST(k AS BIGINT) DIV CAST(k AS BIGINT)", "BIGINT"),
+        ("div", (M, K), "m DIV CAST(k AS DECIMAL(10, 0))", "BIGINT"),
+        ("+", (K, NULL_LITERAL), "k + NULL", "INT"),
         ("+", (NULL_LITERAL, NULL_LITERAL), "NULL + NULL", "DOUBLE"),
         ("negate", (ONE,), "-1", "INT"),
-        ("+", (D, I), "DATE_ADD(d, i)", "DATE"),
+        ("+", (D, K), "DATE_ADD(d, k)", "DATE"),
         ("-", (D, ONE), "DATE_SUB(d, 1)", "DATE"),
         ("-", (D, D), "DATEDIFF(d, d)", "INT"),
         ("+", (D, HOUR), "CAST(d AS TIMESTAMP) + INTERVAL '3600000000'", "TIMESTAMP"),
         (">", (D, text("2024-01-01")), "d > DATE '2024-01-01'", "BOOLEAN"),
         ("<", (text("2024-01-01"), T), "TIMESTAMP '2024-01-01 00:00:00' < t", "BOOLEAN"),
         ("=", (M, ONE), "m = 1.00", "BOOLEAN"),
-        ("=", (I, M), "CAST(i AS DECIMAL(12, 2)) = CAST(m AS DECIMAL(12, 2))", "BOOLEAN"),
-        ("in", (I, ONE, L), "CAST(i AS BIGINT) IN (1, l)", "BOOLEAN"),
-        ("coalesce", (I, NULL_LITERAL), "COALESCE(i, NULL)", "INT"),
-        ("nvl", (I, F), "COALESCE(CAST(i AS DOUBLE), f)", "DOUBLE"),
+        ("=", (K, M), "CAST(k AS DECIMAL(12, 2)) = CAST(m AS DECIMAL(12, 2))", "BOOLEAN"),
+        ("in", (K, ONE, L), "CAST(k AS BIGINT) IN (1, l)", "BOOLEAN"),
+        ("coalesce", (K, NULL_LITERAL), "COALESCE(k, NULL)", "INT"),
+        ("nvl", (K, F), "COALESCE(CAST(k AS DOUBLE), f)", "DOUBLE"),
         ("coalesce", (M, ONE), "COALESCE(CAST(m AS DECIMAL(12, 2)), 1.00)", "DECIMAL(12, 2)"),
         ("nullif", (M, Literal(0, INT)), "NULLIF(m, 0.00)", "DECIMAL(10, 2)"),
-        ("iff", (B, I, F), "IF(b, CAST(i AS DOUBLE), f)", "DOUBLE"),
+        ("iff", (B, K, F), "IF(b, CAST(k AS DOUBLE), f)", "DOUBLE"),
         ("ceil", (M,), "CEIL(m)", "DECIMAL(9, 0)"),
-        ("floor", (I,), "FLOOR(i)", "BIGINT"),
+        ("floor", (K,), "FLOOR(k)", "BIGINT"),
         ("round", (M, ONE), "ROUND(m, 1)", "DECIMAL(10, 1)"),
         ("round", (M,), "ROUND(m, 0)", "DECIMAL(9, 0)"),
         ("round", (M, Literal(-2, INT)), "ROUND(m, -2)", "DECIMAL(9, 0)"),
-        ("sqrt", (I,), "SQRT(CAST(i AS DOUBLE))", "DOUBLE"),
+        ("sqrt", (K,), "SQRT(CAST(k AS DOUBLE))", "DOUBLE"),
         ("substr", (S, L), "SUBSTRING(s, CAST(l AS INT))", "STRING"),
-        ("concat", (S, I), "CONCAT(s, CAST(i AS STRING))", "STRING"),
+        ("concat", (S, K), "CONCAT(s, CAST(k AS STRING))", "STRING"),
         ("year", (T,), "YEAR(CAST(t AS DATE))", "INT"),
         ("date_trunc", (text("MON"), T), "DATE_TRUNC('month', t)", "TIMESTAMP"),
         ("to_date", (S,), "CAST(s AS DATE)", "DATE"),
@@ -120,31 +119,31 @@ def test_calls(name: str, args: tuple[Expression, ...], printed: str, type_: str
 
 
 def test_integer_division() -> None:
-    assert str(resolve_call("/", (I, ONE), integer_division=True)) == "CAST(i AS BIGINT) DIV 1"
-    assert resolve_call("/", (I, F), integer_division=True).type == DOUBLE
-    assert resolve_call("/", (M, I), integer_division=True).type.is_decimal
+    assert str(resolve_call("/", (K, ONE), integer_division=True)) == "CAST(k AS BIGINT) DIV 1"
+    assert resolve_call("/", (K, F), integer_division=True).type == DOUBLE
+    assert resolve_call("/", (M, K), integer_division=True).type.is_decimal
 
 
 WRONG: list[tuple[str, tuple[Expression, ...], type[PenstockError], str]] = [
-    ("upper", (I,), TypeMismatch, "UPPER takes a STRING, not an INT\n  Write CAST(i AS STRING)."),
+    ("upper", (K,), TypeMismatch, "UPPER takes a STRING, not an INT\n  Write CAST(k AS STRING)."),
     ("ucase", (M,), TypeMismatch,
      "UCASE takes a STRING, not a DECIMAL(10, 2)\n  Write CAST(m AS STRING)."),
     ("substring", (S,), TypeMismatch, "SUBSTRING takes 2 or 3 arguments, not 1"),
     ("substring", (S, S), TypeMismatch,
      "SUBSTRING takes an INT as argument 2, not a STRING\n  Write CAST(s AS INT)."),
-    ("pi", (I,), TypeMismatch, "PI takes no arguments, not 1"),
+    ("pi", (K,), TypeMismatch, "PI takes no arguments, not 1"),
     ("concat", (), TypeMismatch, "CONCAT takes at least 1 argument, not 0"),
-    ("greatest", (I,), TypeMismatch, "GREATEST takes at least 2 arguments, not 1"),
-    ("abs", (I, I), TypeMismatch, "ABS takes 1 argument, not 2"),
-    ("and", (I, TRUE), TypeMismatch, "AND takes a BOOLEAN, not an INT\n  Write i <> 0."),
+    ("greatest", (K,), TypeMismatch, "GREATEST takes at least 2 arguments, not 1"),
+    ("abs", (K, K), TypeMismatch, "ABS takes 1 argument, not 2"),
+    ("and", (K, TRUE), TypeMismatch, "AND takes a BOOLEAN, not an INT\n  Write k <> 0."),
     ("not", (S,), TypeMismatch, "NOT takes a BOOLEAN, not a STRING\n  Write CAST(s AS BOOLEAN)."),
-    ("=", (S, I), TypeMismatch, "cannot compare a STRING with an INT\n  Write CAST(s AS INT)."),
+    ("=", (S, K), TypeMismatch, "cannot compare a STRING with an INT\n  Write CAST(s AS INT)."),
     ("<", (F, S), TypeMismatch,
      "cannot compare a DOUBLE with a STRING\n  Write CAST(s AS DOUBLE)."),
-    ("=", (B, I), TypeMismatch, "cannot compare a BOOLEAN with an INT\n  Write CAST(b AS INT)."),
-    ("=", (D, I), TypeMismatch, "cannot compare a DATE with an INT"),
+    ("=", (B, K), TypeMismatch, "cannot compare a BOOLEAN with an INT\n  Write CAST(b AS INT)."),
+    ("=", (D, K), TypeMismatch, "cannot compare a DATE with an INT"),
     ("=", (D, S), TypeMismatch, "cannot compare a DATE with a STRING\n  Write CAST(s AS DATE)."),
-    ("in", (I, ONE, text("x")), TypeMismatch,
+    ("in", (K, ONE, text("x")), TypeMismatch,
      "cannot compare an INT with a STRING\n  Write CAST('x' AS INT)."),
     ("=", (HOUR, HOUR), TypeMismatch, "= does not apply to an INTERVAL"),
     (">", (D, text("tomorrow")), TypeMismatch,
@@ -153,25 +152,25 @@ WRONG: list[tuple[str, tuple[Expression, ...], type[PenstockError], str]] = [
      "'2024-01-01 10:00' is not a DATE\n  Write it as 'YYYY-MM-DD'."),
     (">", (T, text("noon")), TypeMismatch,
      "'noon' is not a TIMESTAMP\n  Write it as 'YYYY-MM-DD hh:mm:ss'."),
-    ("coalesce", (I, S), TypeMismatch,
+    ("coalesce", (K, S), TypeMismatch,
      "cannot combine an INT with a STRING\n  Write CAST(s AS INT)."),
-    ("if", (I, I, I), TypeMismatch, "IF takes a BOOLEAN, not an INT\n  Write i <> 0."),
-    ("+", (S, I), TypeMismatch,
+    ("if", (K, K, K), TypeMismatch, "IF takes a BOOLEAN, not an INT\n  Write k <> 0."),
+    ("+", (S, K), TypeMismatch,
      "+ does not apply to a STRING and an INT\n  Write CAST(s AS INT)."),
-    ("+", (B, I), TypeMismatch, "+ does not apply to a BOOLEAN and an INT"),
+    ("+", (B, K), TypeMismatch, "+ does not apply to a BOOLEAN and an INT"),
     ("+", (D, F), TypeMismatch, "+ does not apply to a DATE and a DOUBLE"),
     ("-", (T, T), TypeMismatch,
      "- does not apply to a TIMESTAMP and a TIMESTAMP\n"
      "  Write UNIX_MICROS(t) - UNIX_MICROS(t)."),
-    ("+", (T, I), TypeMismatch, "+ does not apply to a TIMESTAMP and an INT"),
+    ("+", (T, K), TypeMismatch, "+ does not apply to a TIMESTAMP and an INT"),
     ("+", (HOUR, HOUR), TypeMismatch, "+ does not apply to an INTERVAL and an INTERVAL"),
     ("-", (HOUR, T), TypeMismatch, "- does not apply to an INTERVAL and a TIMESTAMP"),
-    ("*", (HOUR, I), TypeMismatch, "* does not apply to an INTERVAL and an INT"),
-    ("div", (F, I), TypeMismatch,
+    ("*", (HOUR, K), TypeMismatch, "* does not apply to an INTERVAL and an INT"),
+    ("div", (F, K), TypeMismatch,
      "DIV does not apply to a DOUBLE and an INT\n  Write FLOOR of the quotient."),
     ("negate", (S,), TypeMismatch,
      "NEGATE takes a number, not a STRING\n  Write CAST(s AS DOUBLE)."),
-    ("round", (F, I), TypeMismatch, "ROUND takes a constant number of digits, not i"),
+    ("round", (F, K), TypeMismatch, "ROUND takes a constant number of digits, not k"),
     ("round", (F, S), TypeMismatch,
      "ROUND takes an INT as argument 2, not a STRING\n  Write CAST(s AS INT)."),
     ("like", (S, S, text("ab")), TypeMismatch,
@@ -184,16 +183,16 @@ WRONG: list[tuple[str, tuple[Expression, ...], type[PenstockError], str]] = [
     ("date_trunc", (text("hours"), T), TypeMismatch,
      "DATE_TRUNC has no unit 'hours'\n  Did you mean \"hour\"?"),
     ("year", (S,), TypeMismatch, "YEAR takes a DATE, not a STRING\n  Write CAST(s AS DATE)."),
-    ("year", (I,), TypeMismatch, "YEAR takes a DATE, not an INT"),
+    ("year", (K,), TypeMismatch, "YEAR takes a DATE, not an INT"),
     ("is null", (HOUR,), TypeMismatch, "IS NULL takes a value, not an INTERVAL"),
     ("uper", (S,), UnknownName, 'there is no function UPER\n  Did you mean "UPPER"?'),
     ("stdev", (S,), UnknownName, 'there is no function STDEV\n  Did you mean "STDDEV"?'),
     ("xyzzy", (), UnknownName, "there is no function XYZZY"),
-    ("sum", (I,), Refused, "SUM is an aggregate and has no meaning for a single row"),
+    ("sum", (K,), Refused, "SUM is an aggregate and has no meaning for a single row"),
     ("now", (), Refused,
      "NOW is refused: the answer would depend on when it is computed\n"
      "  Use the event time column of the stream."),
-    ("last", (I,), Refused,
+    ("last", (K,), Refused,
      "LAST is refused: the answer would depend on the order of the rows\n  Use MIN or MAX."),
 ]  # fmt: skip
 

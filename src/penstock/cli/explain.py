@@ -1,0 +1,90 @@
+"""`penstock explain`: the plan of a query as a tree, as JSON, or as a graph."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path  # noqa: TC003  # typer reads the annotations when it runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.session import Outcome
+
+
+class Format(Enum):
+    """How a plan is printed."""
+
+    text = "text"
+    json = "json"
+    dot = "dot"
+
+
+def explain(
+    script: Annotated[
+        Path | None, typer.Argument(help="A file of statements; its queries are explained.")
+    ] = None,
+    text: Annotated[
+        str, typer.Option("-e", "--execute", help="Statements to read after the file, if any.")
+    ] = "",
+    form: Annotated[
+        Format, typer.Option("--format", help="text: a tree; json; dot: for Graphviz.")
+    ] = Format.text,
+) -> None:
+    """Show the plan of every query in a script: what it means, before anything runs.
+
+    Each line is an operator, its inputs below it. The letters behind it are the update pattern
+    of its result: MON never expires, WKS expires in order of arrival, WK at a known time, STR
+    may be withdrawn.
+    """
+    from penstock.errors import QueryError
+    from penstock.session import Session
+
+    if script is None and not text:
+        msg = "nothing to explain"
+        raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
+    session = Session()
+    outcomes = []
+    if script is not None:
+        outcomes += session.execute(_read(script), str(script))
+    if text:
+        outcomes += session.execute(text)
+    shown = [outcome for outcome in outcomes if outcome.plan is not None]
+    if not shown:
+        msg = "there is no query among the statements"
+        raise QueryError(msg, hint="Add SELECT ..., CREATE QUERY or CREATE VIEW.")
+    for outcome in shown:
+        for warning in outcome.warnings:
+            typer.echo(f"warning: {warning}", err=True)
+    typer.echo("\n".join(_rendered(shown, form)))
+
+
+def _read(script: Path) -> str:
+    from penstock.errors import DataError
+
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        msg = f"cannot read {script}: {reason}"
+        raise DataError(msg) from None
+
+
+def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:
+    import json
+
+    from penstock.algebra.text import plan_dot, plan_json, plan_text
+
+    plans = [(outcome.name, outcome.plan) for outcome in outcomes if outcome.plan is not None]
+    if form is Format.json:
+        found = [{"name": name, "plan": plan_json(plan)} for name, plan in plans]
+        yield json.dumps(found if len(found) > 1 else found[0], indent=2)
+        return
+    for number, (name, plan) in enumerate(plans):
+        if number:
+            yield ""
+        if name and form is Format.text:
+            yield f"{name}:"
+        yield plan_text(plan, patterns=True) if form is Format.text else plan_dot(plan)
