@@ -215,6 +215,13 @@ class Session:
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
 
 
+def tabulated(outcome: Outcome) -> str:
+    """The rows of SHOW and DESCRIBE in columns, under their header."""
+    rows = [outcome.header, *outcome.rows]
+    width = max(len(row[0]) for row in rows)
+    return "\n".join(f"{first.ljust(width)}  {second}".rstrip() for first, second in rows)
+
+
 def _with_columns(plan: Plan, names: tuple[syntax.Name, ...]) -> Plan:
     """CREATE VIEW v (a, b): the query's columns under other names."""
     from penstock.algebra.expressions import Column

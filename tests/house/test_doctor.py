@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections import namedtuple
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
+from house.checkout import write_script
 from penstock.cli import doctor
 from penstock.cli.app import app
 from penstock.cli.doctor import GIGABYTE, Finding
-from penstock.spark import java, probe
+from penstock.spark import java
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 Usage = namedtuple("Usage", ["free"])
 
@@ -56,22 +62,40 @@ def test_only_a_failure_changes_the_exit_code(
     assert f"{level}  disk      it hurts; rest\n" in answer.stdout
 
 
-def test_spark_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited.\n\tat Main.java")
-    monkeypatch.setattr(probe, "answers", failing(error))
+def test_spark_that_does_not_start_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # A Java that knows its version and nothing else.
+    answer = f"echo 'java.home = {tmp_path}'; echo 'openjdk version \"21\"'"
+    write_script(tmp_path / "bin" / "java", f"case $1 in -Xshow*) {answer} ;; *) exit 1 ;; esac")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     finding = doctor.check_spark()
-    assert (finding.level, finding.text) == ("fail", str(error).splitlines()[0])
-    assert finding.remedy
+    assert finding.level == "fail"
+    assert "JAVA_GATEWAY_EXITED" in finding.text
+    assert finding.text.count("\n") == 0
+    assert finding.remedy.endswith("-m penstock.spark.probe")
 
 
-def test_error_without_text_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "answers", failing(TimeoutError()))
-    assert doctor.check_spark().text == "TimeoutError"
+def test_spark_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "PROBE", ("sleep", "60"))
+    monkeypatch.setattr(doctor, "PATIENCE", 0.1)
+    assert doctor.check_spark().text == "no answer in 0.1 seconds"
 
 
-def test_wrong_answer_of_spark_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "answers", lambda: False)
-    assert doctor.check_spark().level == "fail"
+def test_death_without_a_word_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "PROBE", ("false",))
+    assert doctor.check_spark().text == "ended with 1"
+
+
+def test_ctrl_c_while_spark_works_is_silent() -> None:
+    command = [sys.executable, "-P", "-m", "penstock", "doctor"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith(b"starting Spark")
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b""
+    assert process.returncode == 130
 
 
 def test_no_java_at_all_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from penstock.algebra.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, Type
@@ -45,11 +45,6 @@ def sort_key(value: Value) -> tuple[int, Value]:
 def row_key(row: tuple[Value, ...]) -> tuple[tuple[int, Value], ...]:
     """Orders rows column by column."""
     return tuple(map(sort_key, row))
-
-
-def fits(value: Decimal, type_: Type) -> bool:
-    """Whether a decimal has no more integer digits than the type can hold."""
-    return abs(value) < Decimal(10) ** (type_.precision - type_.scale)
 
 
 def format_value(value: Value, type_: Type) -> str:
@@ -154,7 +149,9 @@ def _boolean(text: str) -> bool:
 
 
 def _decimal(text: str, type_: Type) -> Decimal:
-    value = Decimal(text).quantize(Decimal(1).scaleb(-type_.scale))
-    if not fits(value, type_):
+    # The context's own 28 digits are fewer than DECIMAL's 38, and it rounds halves to even.
+    exact = Context(prec=1000, rounding=ROUND_HALF_UP)
+    value = Decimal(text).quantize(Decimal(1).scaleb(-type_.scale), context=exact)
+    if abs(value) >= Decimal(10) ** (type_.precision - type_.scale):
         raise ValueError(text)
     return value

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import doctor, explain, test
+from penstock.cli import doctor, explain, run, test
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 
 # One line per command, in the order in which the help lists them.
+app.command("run")(run.run)
 app.command("explain")(explain.explain)
 app.command("test")(test.run_tests)
 app.command("doctor")(doctor.doctor)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,6 +23,10 @@ CHECKOUT = Path(__file__).parents[3]
 """The checkout's folder; meaningless in a package that was installed otherwise."""
 
 NEWEST_PYTHON = (3, 13)
+
+PROBE = (sys.executable, "-P", "-m", "penstock.spark.probe")
+PATIENCE = 120
+"""Seconds for Spark to start and answer; ten are usual."""
 
 GIGABYTE = 10**9
 WARN_BELOW = 5 * GIGABYTE
@@ -139,15 +147,34 @@ def check_disk() -> Finding:
 
 def check_spark() -> Finding:
     """Spark starts here, and a job gets its answer through Python workers."""
-    from penstock.spark.probe import answers
-
     typer.echo("starting Spark, some ten seconds ...", err=True)
     began = time.monotonic()
-    try:
-        right = answers()
-    except Exception as error:  # Whatever goes wrong in there is what we are asked to report.
-        reason = str(error).strip().splitlines()[:1] or [type(error).__name__]
-        return Finding("fail", reason[0], "see the lines above; check java and packages first")
-    if not right:
-        return Finding("fail", "a job gave a wrong answer", "delete .venv and try again")
-    return Finding("ok", f"started and answered in {time.monotonic() - began:.1f} s")
+    code, errors = run_probe()
+    if code == 0:
+        return Finding("ok", f"started and answered in {time.monotonic() - began:.1f} s")
+    reason = errors.strip().splitlines()[-1:] or [f"ended with {code}"]
+    return Finding("fail", reason[0], f"to see everything, run: {shlex.join(PROBE)}")
+
+
+def run_probe() -> tuple[int, str]:
+    """The exit code and stderr of the probe, which is given a minute or two.
+
+    It is a process of its own because Spark cannot be interrupted without pages of complaints.
+    """
+    with subprocess.Popen(
+        PROBE,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            _, errors = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            return 1, f"no answer in {PATIENCE} seconds"
+        except KeyboardInterrupt:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+    return process.returncode, errors

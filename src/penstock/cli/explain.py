@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.run import read_script
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -48,7 +50,7 @@ def explain(
     session = Session()
     outcomes = []
     if script is not None:
-        outcomes += session.execute(_read(script), str(script))
+        outcomes += session.execute(read_script(script), str(script))
     if text:
         outcomes += session.execute(text)
     shown = [outcome for outcome in outcomes if outcome.plan is not None]
@@ -59,17 +61,6 @@ def explain(
         for warning in outcome.warnings:
             typer.echo(f"warning: {warning}", err=True)
     typer.echo("\n".join(_rendered(shown, form)))
-
-
-def _read(script: Path) -> str:
-    from penstock.errors import DataError
-
-    try:
-        return script.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        msg = f"cannot read {script}: {reason}"
-        raise DataError(msg) from None
 
 
 def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:

@@ -63,11 +63,18 @@ class Steps:
     @staticmethod
     def of_elements(elements: Sequence[Element]) -> Steps:
         """The step function of elements; one that starts at `BEGINNING` was always there."""
+        begins = sorted(elements, key=lambda one: one.start)
         ends = {instant for one in elements for instant in (one.start, one.end)}
         starts = [BEGINNING, *sorted(ends - {BEGINNING, INFINITY})]
-        snapshots = [
-            [one.row for one in elements if one.start <= start < one.end] for start in starts
-        ]
+        snapshots: list[Snapshot] = []
+        live: list[Element] = []
+        upcoming = 0
+        for start in starts:
+            while upcoming < len(begins) and begins[upcoming].start <= start:
+                live.append(begins[upcoming])
+                upcoming += 1
+            live = [one for one in live if start < one.end]
+            snapshots.append([one.row for one in live])
         return Steps(starts, snapshots)
 
 

@@ -1,7 +1,11 @@
-"""A job small enough to prove in a second that Spark and its Python workers answer."""
+"""A job small enough to prove in a second that Spark and its Python workers answer.
+
+`python -m penstock.spark.probe` exits with 0 if they do.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from penstock.spark.session import start_session
@@ -13,13 +17,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def answers() -> bool:
-    """Start Spark, let it work, stop it; whether its answer was right."""
+def main() -> None:
+    """Start Spark, let it work, stop it."""
     session = start_session("penstock doctor")
     try:
-        return squares_add_up(session)
+        right = squares_add_up(session)
     finally:
         session.stop()
+    if not right:
+        sys.exit("Spark started, but gave a wrong answer")
 
 
 def squares_add_up(session: SparkSession, rows: int = 1000) -> bool:
@@ -36,3 +42,7 @@ def _square(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         numbers = batch.column(0)
         yield pa.RecordBatch.from_arrays([pc.multiply(numbers, numbers)], names=["square"])
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -100,10 +99,8 @@ def _plain_ctrl_c() -> Iterator[None]:
     """Put Ctrl-C off until Spark is up, and keep it a plain KeyboardInterrupt from then on.
 
     A start that is cut off leaves a Java process behind that never ends. Later on, Spark's own
-    handler would call Java in the middle of another call, which fails with pages of traceback;
-    even without it py4j logs one for the call that was interrupted.
+    handler would call Java in the middle of another call, which fails with pages of traceback.
     """
-    logging.getLogger().addFilter(_is_no_interrupt)
     if threading.current_thread() is not threading.main_thread():
         yield  # Signals are the main thread's business, for Spark as for us.
         return
@@ -122,7 +119,3 @@ def _plain_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if pressed:
         raise KeyboardInterrupt
-
-
-def _is_no_interrupt(record: logging.LogRecord) -> bool:
-    return record.msg != "KeyboardInterrupt while sending command."

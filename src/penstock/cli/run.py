@@ -1,0 +1,148 @@
+"""`penstock run`: a script of statements, and the answers of its queries."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  # typer reads the annotations when it runs
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.reference.inputs import Inputs
+    from penstock.reference.timeline import Bag, Emission, Row, Timeline
+    from penstock.session import Outcome, Session
+
+
+def run(
+    script: Annotated[
+        Path | None, typer.Argument(help="A file of statements, ended by semicolons.")
+    ] = None,
+    text: Annotated[
+        str, typer.Option("-e", "--execute", help="Statements to run after the file, if any.")
+    ] = "",
+    at: Annotated[
+        str, typer.Option(help="Show what holds at this instant instead of every change.")
+    ] = "",
+) -> None:
+    """Run statements and print what their queries answer: every change, with its instant.
+
+    The reference evaluator computes the answers from CSV and JSON files: exact, and meant for
+    small inputs.
+    """
+    from penstock.errors import QueryError
+    from penstock.session import Session
+
+    if script is None and not text:
+        msg = "nothing to run"
+        raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
+    session = Session()
+    outcomes = []
+    if script is not None:
+        outcomes += session.execute(read_script(script), str(script))
+    if text:
+        outcomes += session.execute(text)
+    blocks = [block for outcome in outcomes if (block := _answer(session, outcome, at))]
+    typer.echo("\n\n".join(blocks))
+
+
+def read_script(script: Path) -> str:
+    """The text of a file of statements."""
+    from penstock.errors import DataError
+
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        msg = f"cannot read {script}: {reason}"
+        raise DataError(msg) from None
+
+
+def _answer(session: Session, outcome: Outcome, at: str) -> str:
+    """What a statement answers; declarations answer nothing."""
+    from penstock.cql import syntax
+    from penstock.session import tabulated
+
+    for warning in outcome.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    statement = outcome.statement
+    if isinstance(statement, syntax.Show | syntax.Describe):
+        return tabulated(outcome)
+    if isinstance(statement, syntax.Explain):
+        return outcome.message or ""
+    is_query = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
+    if outcome.plan is None or not (is_query or isinstance(statement, syntax.Select)):
+        return ""
+    columns = " | ".join(outcome.plan.schema.names)
+    title = f"{outcome.name}: {columns}" if outcome.name else columns
+    results = _results(outcome.plan, _inputs(session, outcome.plan), at)
+    return "\n".join([title, *results])
+
+
+def _inputs(session: Session, plan: Plan) -> Inputs:
+    """The files of the streams and relations that a plan reads."""
+    from penstock.algebra import streams as st
+    from penstock.algebra.plan import walk
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+    from penstock.reference.files import read_rows
+    from penstock.reference.inputs import Inputs, RelationHistory
+
+    streams, relations = {}, {}
+    for leaf in walk(plan):
+        if isinstance(leaf, st.Stream | st.Relation):
+            source = session.catalog.get(leaf.name)
+            if isinstance(source, StreamDefinition):
+                streams[leaf.name] = read_rows(source)
+            elif isinstance(source, RelationDefinition):
+                relations[leaf.name] = RelationHistory(read_rows(source))
+    return Inputs(streams, relations)
+
+
+def _results(plan: Plan, inputs: Inputs, at: str) -> list[str]:
+    from penstock.algebra import streams as st
+    from penstock.algebra.time import TimeUnit
+    from penstock.reference.oracle import Oracle
+    from penstock.streamtest.printing import print_table
+    from penstock.streamtest.values import print_cell, read_instant
+
+    unit = plan.unit or TimeUnit.TICK
+    oracle = Oracle(inputs)
+    if at:
+        instant = read_instant(at, unit)
+        content = [(instant, _signed("", oracle.timeline(plan).at(instant)))]
+    elif isinstance(plan, st.RelationToStream):
+        content = _sent(oracle.emissions(plan))
+    else:
+        content = _changes(oracle.timeline(plan))
+
+    def cells(row: Row) -> list[str]:
+        return [print_cell(value, one) for value, one in zip(row, plan.schema.types, strict=True)]
+
+    printed = [(when, [(sign, cells(row)) for sign, row in rows]) for when, rows in content]
+    return print_table(printed, plan.schema.types, unit, None)
+
+
+def _signed(sign: str, bag: Bag) -> list[tuple[str, Row]]:
+    from penstock.reference.timeline import in_order
+
+    return [(sign, row) for row in in_order(bag)]
+
+
+def _sent(emissions: list[Emission]) -> list[tuple[int, list[tuple[str, Row]]]]:
+    """The rows a query sent out, by instant."""
+    by_instant: dict[int, list[tuple[str, Row]]] = {}
+    for emission in emissions:
+        by_instant.setdefault(emission.at, []).append(("", emission.row))
+    return list(by_instant.items())
+
+
+def _changes(timeline: Timeline) -> list[tuple[int, list[tuple[str, Row]]]]:
+    """What was there before all input, then every change."""
+    from penstock.algebra.time import BEGINNING
+
+    content = [
+        (change.at, _signed("-", change.removed) + _signed("+", change.inserted))
+        for change in timeline.changes()
+    ]
+    initial = _signed("+", timeline.initial)
+    return [(BEGINNING, initial), *content] if initial else content
