@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
     from penstock.reference.timeline import Bag, Emission, Row, Timeline
@@ -24,6 +26,9 @@ def run(
     at: Annotated[
         str, typer.Option(help="Show what holds at this instant instead of every change.")
     ] = "",
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Show each row with the time in which it holds.")
+    ] = False,
 ) -> None:
     """Run statements and print what their queries answer: every change, with its instant.
 
@@ -42,7 +47,8 @@ def run(
         outcomes += session.execute(read_script(script), str(script))
     if text:
         outcomes += session.execute(text)
-    blocks = [block for outcome in outcomes if (block := _answer(session, outcome, at))]
+    show = _intervals if intervals else lambda plan, inputs: _results(plan, inputs, at)
+    blocks = [block for outcome in outcomes if (block := _answer(session, outcome, show))]
     typer.echo("\n\n".join(blocks))
 
 
@@ -58,7 +64,7 @@ def read_script(script: Path) -> str:
         raise DataError(msg) from None
 
 
-def _answer(session: Session, outcome: Outcome, at: str) -> str:
+def _answer(session: Session, outcome: Outcome, show: Callable[[Plan, Inputs], list[str]]) -> str:
     """What a statement answers; declarations answer nothing."""
     from penstock.cql import syntax
     from penstock.session import tabulated
@@ -75,7 +81,7 @@ def _answer(session: Session, outcome: Outcome, at: str) -> str:
         return ""
     columns = " | ".join(outcome.plan.schema.names)
     title = f"{outcome.name}: {columns}" if outcome.name else columns
-    results = _results(outcome.plan, _inputs(session, outcome.plan), at)
+    results = show(outcome.plan, _inputs(session, outcome.plan))
     return "\n".join([title, *results])
 
 
@@ -120,6 +126,24 @@ def _results(plan: Plan, inputs: Inputs, at: str) -> list[str]:
 
     printed = [(when, [(sign, cells(row)) for sign, row in rows]) for when, rows in content]
     return print_table(printed, plan.schema.types, unit, None)
+
+
+def _intervals(plan: Plan, inputs: Inputs) -> list[str]:
+    """One line per row: the half-open interval in which it holds, and the row."""
+    from penstock.algebra.time import BEGINNING, TimeUnit
+    from penstock.reference.intervals import validities
+    from penstock.reference.oracle import Oracle
+    from penstock.streamtest.values import print_cell
+
+    unit = plan.unit or TimeUnit.TICK
+    lines = []
+    for one in validities(Oracle(inputs).timeline(plan)):
+        start = "start" if one.start == BEGINNING else unit.format(one.start)
+        cells = zip(one.row, plan.schema.types, strict=True)
+        values = " | ".join(print_cell(value, type_) for value, type_ in cells)
+        lines.append((f"[{start}, {unit.format(one.end)})", values))
+    width = max((len(interval) for interval, _ in lines), default=0)
+    return [f"{interval.ljust(width)}  {values}" for interval, values in lines]
 
 
 def _signed(sign: str, bag: Bag) -> list[tuple[str, Row]]:

@@ -1,0 +1,92 @@
+"""Every logical operator prints, has a pattern, can be built, and has a meaning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.plan import Binary, Plan, Unary, transform, walk
+from penstock.algebra.text import plan_dot, plan_json, plan_text
+from penstock.builder import relation, stream
+from penstock.reference.inputs import Inputs
+from penstock.reference.oracle import Oracle
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream}
+
+S = stream("s", "ts BIGINT, a INT", time="ts")
+W = S.range(5)
+T = stream("t", "ts BIGINT, b INT", time="ts").range(5)
+R = relation("r", "c INT")
+N = relation("n", "d INT", retroactive=False)
+
+
+def bound(text: str) -> Plan:
+    session = Session()
+    session.execute("CREATE STREAM s (ts BIGINT, a INT, WATERMARK FOR ts AS ts)")
+    return session.bind(text).plan
+
+
+PLANS = [
+    S.where("a > 1").select(x="a").alias("s").distinct().plan,
+    S.alias("s").cross(R).plan,
+    W.alias("s").join(T.alias("t"), "s.a = t.b").plan,
+    W.semi_join(R, "a = c").plan,
+    W.anti_join(R, "a = c").plan,
+    W.join(N, "a = d").plan,
+    W.union_all(T).plan,
+    W.difference(T).plan,
+    W.intersection(T).plan,
+    W.max_union(T).plan,
+    W.strict_difference(T).plan,
+    W.aggregate(by=["a"], n="COUNT(*)").plan,
+    W.group_into("a % 2", 2)[1].plan,
+    W.coalesce().split(2).plan,
+    W.istream().plan,
+    W.dstream().plan,
+    bound("RSTREAM(SELECT a FROM s [RANGE 4 SLIDE 2] ORDER BY a LIMIT 1)"),
+    bound("SELECT a FROM s [RANGE 4 INTERNAL]"),
+    bound("SELECT a FROM s [RANGE 4] WHERE a > (SELECT AVG(a) FROM s [RANGE 8])"),
+    bound("SELECT a FROM s [NOW] WHERE a > (SELECT AVG(x.a) FROM s [ROWS 8] x WHERE x.a = s.a)"),
+]
+
+
+def concrete(kind: type[Plan]) -> Iterator[type[Plan]]:
+    for below in kind.__subclasses__():
+        yield from concrete(below)
+    if kind not in ABSTRACT:
+        yield kind
+
+
+def test_the_sample_plans_use_every_operator() -> None:
+    used = {type(node) for plan in PLANS for node in walk(plan)}
+    assert used == set(concrete(Plan))
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.label())
+def test_a_plan_prints_in_every_format(plan: Plan) -> None:
+    nodes = list(walk(plan))
+    assert len(plan_text(plan).splitlines()) == len(nodes)
+    assert plan_dot(plan).count("label=") == 2 * len(nodes) - 1
+    assert plan_json(plan)["operator"] == type(plan).__name__
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.label())
+def test_a_plan_has_patterns_and_can_be_rebuilt(plan: Plan) -> None:
+    assert all(pattern_of(node) in Pattern for node in walk(plan))
+    again = transform(plan, lambda node: node.rebuild(node.children))
+    assert plan_text(again) == plan_text(plan)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.label())
+def test_a_plan_has_a_meaning(plan: Plan) -> None:
+    inputs = Inputs({"s": [(1, 1), (2, 2)], "t": [(1, 1), (3, 2)]})
+    timeline = Oracle(inputs).timeline(plan)
+    assert all(len(row) == len(plan.schema) for bag in timeline.bags for row in bag)

@@ -1,0 +1,49 @@
+"""Imports point one way: each stage knows only the stages before it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "penstock"
+
+MAY_IMPORT = {
+    "errors": set[str](),
+    "algebra": {"errors"},
+    "cql": {"errors", "algebra"},
+    "catalog": {"errors", "algebra"},
+    "binder": {"errors", "algebra", "cql", "catalog"},
+    "reference": {"errors", "algebra", "catalog"},
+    "session": {"errors", "algebra", "cql", "catalog", "binder"},
+    "builder": {"errors", "algebra", "cql", "catalog", "binder", "session"},
+    "streamtest": {"errors", "algebra", "catalog", "reference", "session"},
+    "spark": {"errors"},
+    "cli": {
+        "errors", "algebra", "cql", "catalog", "reference", "session", "streamtest", "spark",
+    },
+}  # fmt: skip
+"""Each stage and what it may know; a stage that is not listed here fails the test."""
+
+
+def stage_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_stages(path: Path) -> set[str]:
+    modules = [
+        node.module
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    return {name.split(".")[1] for name in modules if name.startswith("penstock.")}
+
+
+FILES = [path for path in sorted(SOURCE.rglob("*.py")) if not stage_of(path).startswith("__")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_stage_imports_only_stages_before_it(path: Path) -> None:
+    stage = stage_of(path)
+    assert imported_stages(path) <= MAY_IMPORT[stage] | {stage}

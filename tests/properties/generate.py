@@ -1,0 +1,225 @@
+"""Random inputs, windows and queries; queries stay where CQL and SQLite agree on the meaning.
+
+The rows a window holds at an instant (`Window.held`) are defined here a second time, as a set per
+instant instead of an interval per row, so that tests need not believe `penstock.reference`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.reference.timeline import Row
+
+DECLARATIONS = """
+CREATE STREAM s (ts BIGINT, k INT, v INT, c STRING, WATERMARK FOR ts AS ts);
+CREATE STREAM t (ts BIGINT, k INT, v INT, c STRING, WATERMARK FOR ts AS ts);
+CREATE RELATION r (k INT, v INT, c STRING);
+"""
+STREAM_COLUMNS = {"ts": "INT", "k": "INT", "v": "INT", "c": "STRING"}
+COLUMNS = {"s": STREAM_COLUMNS, "t": STREAM_COLUMNS, "r": {"k": "INT", "v": "INT", "c": "STRING"}}
+FIRST, LAST = -3, 8
+"""Between these lie the event times of generated rows and changes."""
+INSTANTS = range(FIRST - 2, LAST + 14)
+"""All instants at which something can change, and some before and after."""
+
+
+def declared() -> Session:
+    """A session that knows the streams s and t and the relation r."""
+    session = Session()
+    session.execute(DECLARATIONS)
+    return session
+
+
+# Inputs
+
+
+def rows(columns: dict[str, str], *, most: int = 6) -> st.SearchStrategy[list[Row]]:
+    """Rows with few different values: NULLs, duplicates and equal times are common."""
+    values = {
+        "ts": st.integers(FIRST, LAST),
+        "INT": st.sampled_from([None, 0, 1, 1, 2, 2, 3, -1]),
+        "STRING": st.sampled_from([None, "", "a", "b", "ab", "B"]),
+    }
+    row = st.tuples(*(values.get(name, values[kind]) for name, kind in columns.items()))
+    return st.lists(row, max_size=most)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> RelationHistory:
+    """A relation that removes only what it holds, and changes a row once per instant."""
+    initial = draw(rows(COLUMNS["r"], most=3))
+    live, changes = list(initial), list[RelationChange]()
+    for at in sorted(draw(st.lists(st.integers(FIRST, LAST), max_size=4))):
+        touched = {change.row for change in changes if change.at == at}
+        leaving = [row for row in live if row not in touched]
+        if leaving and draw(st.booleans()):
+            row = draw(st.sampled_from(leaving))
+            live.remove(row)
+            changes.append(RelationChange(at, "-", row))
+        else:
+            (row,) = draw(rows(COLUMNS["r"], most=1).filter(len))
+            if row not in touched:
+                live.append(row)
+                changes.append(RelationChange(at, "+", row))
+    return RelationHistory(initial, changes)
+
+
+def inputs() -> st.SearchStrategy[Inputs]:
+    """Rows of both streams, in any order of their times, and a history of the relation."""
+    streams = st.fixed_dictionaries({"s": rows(STREAM_COLUMNS), "t": rows(STREAM_COLUMNS)})
+    return st.builds(Inputs, streams, st.fixed_dictionaries({"r": histories()}))
+
+
+# Windows
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of CQL; `length` is the first number of its text, whatever it counts."""
+
+    kind: str
+    length: int = 0
+    slide: int | None = None
+    by: tuple[str, ...] = ()
+    end: int = 0
+
+    def __str__(self) -> str:
+        by = f"PARTITION BY {', '.join(self.by)} " if self.by else ""
+        length = "" if self.kind in ("NOW", "UNBOUNDED") else f" {self.length}"
+        end = f" AND {self.end}" if self.kind == "BETWEEN" else ""
+        return f"{by}{self.kind}{length}{end}{f' SLIDE {self.slide}' if self.slide else ''}"
+
+    def without_slide(self) -> Window:
+        return replace(self, slide=None)
+
+    def held(self, arrivals: Sequence[Row], t: int) -> set[int]:
+        """Which rows, by position in (ts, seq) order, the window holds at t."""
+        arrived = [i for i, row in enumerate(arrivals) if time_of(row) <= t]
+        since = {i: time_of(arrivals[i]) for i in arrived}
+        match self.kind:
+            case "ROWS":
+                return self._last_rows(arrivals, arrived)
+            case "RANGE":
+                last = t if self.slide is None else t // self.slide * self.slide
+                return {i for i in arrived if last - self.length < since[i] <= last}
+            case "FIXED":
+                return {i for i in arrived if since[i] // self.length == t // self.length}
+            case "NOW":
+                return {i for i in arrived if since[i] == t}
+            case "SINCE":
+                return {i for i in arrived if since[i] >= self.length}
+            case "BETWEEN":
+                return {i for i in arrived if self.length <= since[i] <= self.end}
+        assert self.kind == "UNBOUNDED"
+        return set(arrived)
+
+    def _last_rows(self, arrivals: Sequence[Row], arrived: list[int]) -> set[int]:
+        """Of each partition the last rows, counted at the last full slide."""
+        partitions = defaultdict(list)
+        for i in arrived:
+            key = tuple(arrivals[i][list(STREAM_COLUMNS).index(name)] for name in self.by)
+            partitions[key].append(i)
+        kept = set[int]()
+        for members in partitions.values():
+            full = len(members) // (self.slide or 1) * (self.slide or 1)
+            kept.update(members[max(0, full - self.length) : full])
+        return kept
+
+
+UNBOUNDED = Window("UNBOUNDED")
+
+
+def time_of(row: Row) -> int:
+    """The event time, first in every stream."""
+    assert isinstance(row[0], int)
+    return row[0]
+
+
+def in_order_of_time(arrived: Sequence[Row]) -> list[Row]:
+    """By (ts, seq)."""
+    return sorted(arrived, key=time_of)
+
+
+@st.composite
+def windows(draw: st.DrawFn, *, slide: bool = True) -> Window:
+    """Any window, of a length that generated rows outlive."""
+    count = st.integers(1, 5)
+    kind = draw(st.sampled_from(["RANGE"] * 3 + ["ROWS"] * 3 + ["NOW", "UNBOUNDED", "FIXED"] * 2
+                                + ["SINCE", "BETWEEN"]))  # fmt: skip
+    if kind in ("RANGE", "ROWS"):
+        step = draw(st.none() | st.none() | st.integers(1, 4)) if slide else None
+        by = draw(st.sampled_from([(), (), ("k",), ("c", "k")])) if kind == "ROWS" else ()
+        return Window(kind, draw(count), step, by)
+    if kind in ("SINCE", "BETWEEN"):
+        start = draw(st.integers(FIRST, LAST))
+        return Window(kind, start, end=start + draw(count))
+    return Window(kind, draw(count) if kind == "FIXED" else 0)
+
+
+# Queries
+
+
+@dataclass(frozen=True)
+class Source:
+    """A stream under a window, or a relation."""
+
+    name: str
+    window: Window | None = None
+
+    @property
+    def cql(self) -> str:
+        return self.name if self.window is None else f"{self.name} [{self.window}]"
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query whose sources are numbered places in a text, and the types of its columns."""
+
+    template: str
+    types: tuple[str, ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def cql(self) -> str:
+        return self.template.format(*(source.cql for source in self.sources))
+
+    @property
+    def sql(self) -> str:
+        """Without windows: each source is a table of its own, source0, source1, ..."""
+        return self.template.format(*(f"source{i}" for i in range(len(self.sources))))
+
+    def with_windows(self, change: Callable[[Window], Window]) -> Query:
+        """The same query over other windows."""
+        changed = (replace(x, window=x.window and change(x.window)) for x in self.sources)
+        return replace(self, sources=tuple(changed))
+
+
+@st.composite
+def queries(
+    draw: st.DrawFn,
+    *,
+    windows: st.SearchStrategy[Window] | None = None,
+    relations: bool = True,
+    depth: int = 2,
+) -> Query:
+    """Any query of the common subset, subqueries nested up to `depth`."""
+    from properties.writer import Writer
+
+    sources = st.builds(Source, st.sampled_from("st"), windows or globals()["windows"]())
+    if relations:
+        sources = st.one_of(sources, sources, sources, st.just(Source("r")))
+    writer = Writer(draw, sources)
+    text, types = writer.query(depth)
+    return Query(text, tuple(types), tuple(writer.sources))
+
+
