@@ -116,8 +116,13 @@ class Query:
         """Every different row once."""
         return Query(op.Distinct(self.plan))
 
-    def aggregate(self, *, by: Sequence[str] = (), **aggregates: str) -> Query:
-        """Aggregates per value of `by`: `aggregate(by=["lane"], average="AVG(speed)")`."""
+    def aggregate(
+        self, *, by: Sequence[str] = (), row_over_nothing: bool = True, **aggregates: str
+    ) -> Query:
+        """Aggregates per value of `by`: `aggregate(by=["lane"], average="AVG(speed)")`.
+
+        Without `by` there is one row, also over nothing unless `row_over_nothing` is False.
+        """
         context = Context(Catalog(), Settings())
         scope = _scope(self.plan.schema)
         binder = ExpressionBinder(context, scope, "GROUP BY")
@@ -128,7 +133,7 @@ class Query:
                 msg = f"{text} is not an aggregate"
                 raise Refused(msg, hint="For example AVG(speed).")
             groups.aggregate_column(node, None)
-        plan = groups.plan(self.plan, True)
+        plan = groups.plan(self.plan, row_over_nothing)
         keys = [(key, Column(f.name, f.type)) for key, f in zip(by, plan.schema, strict=False)]
         values = [(name, _aggregated(groups, text)) for name, text in aggregates.items()]
         return Query(op.Map(plan, unique_names([*keys, *values])))

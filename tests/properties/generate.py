@@ -1,4 +1,4 @@
-"""Random inputs, windows and queries; queries stay where CQL and SQLite agree on the meaning.
+"""Random inputs and windows; random queries over them are in `properties.generate_queries`.
 
 The rows a window holds at an instant (`Window.held`) are defined here a second time, as a set per
 instant instead of an interval per row, so that tests need not believe `penstock.reference`.
@@ -16,7 +16,7 @@ from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from penstock.reference.timeline import Row
 
@@ -43,15 +43,19 @@ def declared() -> Session:
 # Inputs
 
 
-def rows(columns: dict[str, str], *, most: int = 6) -> st.SearchStrategy[list[Row]]:
-    """Rows with few different values: NULLs, duplicates and equal times are common."""
+def row(columns: dict[str, str]) -> st.SearchStrategy[Row]:
+    """A row of few different values, so that NULLs, duplicates and equal times are common."""
     values = {
         "ts": st.integers(FIRST, LAST),
         "INT": st.sampled_from([None, 0, 1, 1, 2, 2, 3, -1]),
         "STRING": st.sampled_from([None, "", "a", "b", "ab", "B"]),
     }
-    row = st.tuples(*(values.get(name, values[kind]) for name, kind in columns.items()))
-    return st.lists(row, max_size=most)
+    return st.tuples(*(values.get(name, values[kind]) for name, kind in columns.items()))
+
+
+def rows(columns: dict[str, str], *, most: int = 6) -> st.SearchStrategy[list[Row]]:
+    """Rows in the order they arrived, which need not be that of their times."""
+    return st.lists(row(columns), max_size=most)
 
 
 @st.composite
@@ -61,16 +65,16 @@ def histories(draw: st.DrawFn) -> RelationHistory:
     live, changes = list(initial), list[RelationChange]()
     for at in sorted(draw(st.lists(st.integers(FIRST, LAST), max_size=4))):
         touched = {change.row for change in changes if change.at == at}
-        leaving = [row for row in live if row not in touched]
+        leaving = [one for one in live if one not in touched]
         if leaving and draw(st.booleans()):
-            row = draw(st.sampled_from(leaving))
-            live.remove(row)
-            changes.append(RelationChange(at, "-", row))
+            changed = draw(st.sampled_from(leaving))
+            live.remove(changed)
+            changes.append(RelationChange(at, "-", changed))
         else:
-            (row,) = draw(rows(COLUMNS["r"], most=1).filter(len))
-            if row not in touched:
-                live.append(row)
-                changes.append(RelationChange(at, "+", row))
+            changed = draw(row(COLUMNS["r"]))
+            if changed not in touched:
+                live.append(changed)
+                changes.append(RelationChange(at, "+", changed))
     return RelationHistory(initial, changes)
 
 
@@ -164,62 +168,3 @@ def windows(draw: st.DrawFn, *, slide: bool = True) -> Window:
         start = draw(st.integers(FIRST, LAST))
         return Window(kind, start, end=start + draw(count))
     return Window(kind, draw(count) if kind == "FIXED" else 0)
-
-
-# Queries
-
-
-@dataclass(frozen=True)
-class Source:
-    """A stream under a window, or a relation."""
-
-    name: str
-    window: Window | None = None
-
-    @property
-    def cql(self) -> str:
-        return self.name if self.window is None else f"{self.name} [{self.window}]"
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query whose sources are numbered places in a text, and the types of its columns."""
-
-    template: str
-    types: tuple[str, ...]
-    sources: tuple[Source, ...]
-
-    @property
-    def cql(self) -> str:
-        return self.template.format(*(source.cql for source in self.sources))
-
-    @property
-    def sql(self) -> str:
-        """Without windows: each source is a table of its own, source0, source1, ..."""
-        return self.template.format(*(f"source{i}" for i in range(len(self.sources))))
-
-    def with_windows(self, change: Callable[[Window], Window]) -> Query:
-        """The same query over other windows."""
-        changed = (replace(x, window=x.window and change(x.window)) for x in self.sources)
-        return replace(self, sources=tuple(changed))
-
-
-@st.composite
-def queries(
-    draw: st.DrawFn,
-    *,
-    windows: st.SearchStrategy[Window] | None = None,
-    relations: bool = True,
-    depth: int = 2,
-) -> Query:
-    """Any query of the common subset, subqueries nested up to `depth`."""
-    from properties.writer import Writer
-
-    sources = st.builds(Source, st.sampled_from("st"), windows or globals()["windows"]())
-    if relations:
-        sources = st.one_of(sources, sources, sources, st.just(Source("r")))
-    writer = Writer(draw, sources)
-    text, types = writer.query(depth)
-    return Query(text, tuple(types), tuple(writer.sources))
-
-

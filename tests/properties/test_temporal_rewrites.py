@@ -108,6 +108,17 @@ def test_filter_does_not_commute_with_rows() -> None:
     assert Oracle(data).timeline(before.plan).at(2)
 
 
+@given(inputs, windows)
+def test_grouped_aggregation_is_a_union_of_aggregations_over_groups(data: Inputs, x: str) -> None:
+    def total(group: Query) -> Query:
+        return group.aggregate(row_over_nothing=False, n="COUNT(*)", sum="SUM(v)", k="MAX(k)")
+
+    a = A.window(x).where("k IS NOT NULL")
+    first, *others = map(total, a.group_into("k", 4))
+    grouped = a.aggregate(by=["k"], n="COUNT(*)", sum="SUM(v)").select("n", "sum", "k")
+    assert_same(grouped, first.union_all(*others), data)
+
+
 def stations(count: int, *, pushed: bool) -> str:
     """The query over many measuring stations, its filter above or below the union."""
     having = " HAVING AVG(speed) < 15" if pushed else ""

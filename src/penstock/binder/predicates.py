@@ -111,7 +111,7 @@ class ClauseBinder(ExpressionBinder):
             else:
                 condition = self.bind_condition(part)
                 if columns_of(condition) <= set(self.building.plan.schema.names):
-                    self.building.plan = op.Filter(self.building.plan, condition)
+                    self.building.plan = _filtered(self.building.plan, condition)
                 else:
                     correlated.append(condition)
         return correlated
@@ -190,6 +190,13 @@ class ClauseBinder(ExpressionBinder):
             msg = "INTERNAL windows have no meaning under NOT EXISTS and NOT IN"
             hint = "Their results must be withdrawn; leave INTERNAL out."
             raise Refused(msg, hint=hint, at=span_of(node))
+
+
+def _filtered(plan: Plan, condition: Expression) -> Plan:
+    """The rows that satisfy a condition; conditions in a row are one filter."""
+    if isinstance(plan, op.Filter):
+        return op.Filter(plan.child, conjunction([plan.predicate, condition]))
+    return op.Filter(plan, condition)
 
 
 def split_and(node: exp.Expr) -> list[exp.Expr]:

@@ -1,0 +1,63 @@
+"""Commands shown in the documentation print what is shown."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+
+import pytest
+
+from docs.pages import ROOT, Fence, fences_of, settle
+
+FENCES = [
+    fence
+    for fence in fences_of("console", "sh")
+    if any(line.startswith("$ ") for line in fence.lines)
+]
+ENVIRONMENT = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+@dataclass
+class Command:
+    """The lines of a command as shown, and those of its output."""
+
+    lines: list[str]
+    output: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The command without its prompts."""
+        return "\n".join(line[2:] for line in self.lines)
+
+
+def commands(fence: Fence) -> list[Command]:
+    found: list[Command] = []
+    for line in fence.lines:
+        if line.startswith("$ "):
+            found.append(Command([line]))
+        elif line.startswith("> ") and not found[-1].output:
+            found[-1].lines.append(line)
+        else:
+            found[-1].output.append(line)
+    return found
+
+
+def run(command: str) -> list[str]:
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")] if done.stdout else []
+
+
+@pytest.mark.parametrize("fence", FENCES, ids=str)
+def test_commands_print_what_is_shown(fence: Fence) -> None:
+    real = [line for one in commands(fence) for line in (*one.lines, *run(one.text))]
+    settle(fence.page, {fence.place: fence.lines}, {fence.place: real})
