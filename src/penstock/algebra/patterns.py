@@ -38,8 +38,11 @@ def pattern_of(plan: Plan) -> Pattern:
             return _window_pattern(plan)
         case op.UnionAll():
             return _union_pattern(plan, inputs)
-        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Sort() | op.NrrJoin():
+        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.NrrJoin():
             return inputs[0]
+        case op.Sort():
+            # A row within the limit may be pushed out of it.
+            return inputs[0] if plan.limit is None and not plan.offset else Pattern.STR
         case op.Difference() | op.StrictDifference() | op.AntiJoin() | op.Aggregate():
             return Pattern.STR
         case op.ScalarProduct() | op.GroupJoin():

@@ -30,7 +30,7 @@ from penstock.catalog.functions import (
     resolve_cast,
 )
 from penstock.cql.syntax import EMITTERS, span_of
-from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch
+from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,10 @@ BINARY: dict[type[exp.Expr], str] = {
     exp.NullSafeEQ: "is not distinct from", exp.NullSafeNEQ: "is distinct from",
 }  # fmt: skip
 """sqlglot's operators and the functions they stand for."""
+
+
+CALLED_WITHOUT_PARENTHESES = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME")
+"""SQL's functions that look like columns."""
 
 
 class ExpressionBinder:
@@ -112,7 +116,12 @@ class ExpressionBinder:
             hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
             msg = f"{name.upper()} encloses the select list"
             raise Refused(msg, hint=hint)
-        return self.scope.resolve(name, node.table or None, span_of(node))
+        try:
+            return self.scope.resolve(name, node.table or None, span_of(node))
+        except UnknownName:
+            if name.upper() in CALLED_WITHOUT_PARENTHESES and not node.table:
+                return self._call(name)
+            raise
 
     def _function(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Anonymous)

@@ -18,6 +18,7 @@ from penstock.binder.scope import Scope, Visible
 from penstock.binder.windows import bind_window
 from penstock.catalog.definitions import (
     Definition,
+    QueryDefinition,
     RelationDefinition,
     StreamDefinition,
     ViewDefinition,
@@ -210,7 +211,7 @@ class FromBinder:
         common = self.context.common_tables.get(node.name.lower())
         if common is not None:
             return common, node.name, f'subquery "{node.name}"'
-        kinds = ("stream", "relation", "view")
+        kinds = ("stream", "relation", "view", "query")
         found = self.context.catalog.find(node.name, *kinds, at=span_of(node))
         return _definition_plan(found), found.name, f'{found.kind} "{found.name}"'
 
@@ -230,7 +231,7 @@ def _definition_plan(found: Definition) -> Plan:
         return st.Stream(found.name, found.schema, found.time_column, found.unit)
     if isinstance(found, RelationDefinition):
         return st.Relation(found.name, found.schema, found.retroactive)
-    assert isinstance(found, ViewDefinition)
+    assert isinstance(found, ViewDefinition | QueryDefinition)
     return found.plan
 
 

@@ -102,7 +102,7 @@ class Catalog:
         found = self.get(name)
         if found is not None and found.kind in kinds:
             return found
-        wanted = " or ".join(kinds)
+        wanted = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
         if found is not None:
             msg = f'"{found.name}" is a {found.kind}, not a {wanted}'
             raise UnknownName(msg, at=at)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 STATEMENTS = (
     "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "SELECT", "WITH", *syntax.EMITTERS
 )  # fmt: skip
+WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD")
 CREATABLE = ("STREAM", "RELATION", "VIEW", "QUERY", "SINK")
 SHOWABLE = ("STREAMS", "RELATIONS", "VIEWS", "QUERIES", "SINKS", "SETTINGS", "FUNCTIONS")
 KEYWORDS = (
@@ -57,8 +58,11 @@ class StatementParser(QueryParser):
             query = self.parse_query()
             statement = syntax.Select(self._span_from(first), query)
         else:
+            known = () if word in WRITES else STATEMENTS
             hint = f"Statements begin with {', '.join(STATEMENTS)}."
-            self.fail(f"{self.found()} does not begin a statement", known=STATEMENTS, hint=hint)
+            if word in WRITES:
+                hint = "Rows come from where CREATE STREAM and CREATE RELATION say they are."
+            self.fail(f"{self.found()} does not begin a statement", known=known, hint=hint)
         if self._curr:
             self._fail_on_rest()
         return syntax.Parsed(statement=statement)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, NoReturn
 
@@ -60,6 +61,8 @@ class WindowParser(Parser):
         if not self._match(TokenType.R_BRACKET):
             known = ("SLIDE", "INTERNAL", "AND")
             self.fail(f"expected ] at the end of the window, found {self.found()}", known=known)
+        if self._match_text_seq("INTERNAL"):
+            syntax = replace(syntax, internal=True)
         return WindowClause(syntax=syntax)
 
     def _parse_window_body(self, first: Token) -> WindowSyntax:
@@ -115,8 +118,9 @@ class WindowParser(Parser):
 
     def _parse_count(self, word: str) -> Length:
         token = self._curr
-        if not self._match(TokenType.NUMBER) or not token.text.isdigit():
-            self.fail(f"{word} takes a whole number of rows, not {self.found()}", token=token)
+        if not token or token.token_type != TokenType.NUMBER or not token.text.isdigit():
+            self.fail(f"{word} takes a whole number of rows, not {self.found()}")
+        self._advance()
         return Length(((Decimal(token.text), None),), token_span(token))
 
     def _parse_length(self, word: str) -> Length:
