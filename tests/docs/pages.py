@@ -7,6 +7,7 @@ output left out or wrong, then `UPDATE_DOCS=1 ./test tests/docs` and read what w
 |---|---|
 | console, sh | lines after `$ ` (continued after `> `) are run; the others are their output |
 | stream | all such blocks of a `##` section, one under the other, are one stream test |
+| timeline | the answer of the case above it, drawn: `tests/docs/test_timelines.py` |
 | cql | all such blocks of a `##` section are executed in one session |
 | python | the `>>>` examples of a page are one doctest |
 | text | shown only: time lines, trees, shapes |
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 UPDATE = os.environ.get("UPDATE_DOCS", "") not in ("", "0")
-KINDS = ("console", "sh", "stream", "cql", "python", "text")
+KINDS = ("console", "sh", "stream", "timeline", "cql", "python", "text")
 
 
 @dataclass(frozen=True)

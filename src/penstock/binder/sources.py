@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.binder.context import Block, Context
+    from penstock.errors import Span
 
 
 @dataclass(frozen=True)
 class Source:
-    """Something in FROM: its plan and the columns it offers."""
+    """Something in FROM: its plan, the columns it offers, and where it stands in the text."""
 
     plan: Plan
     scope: Scope
+    at: Span | None = None
 
 
 class FromBinder:
@@ -113,7 +115,7 @@ class FromBinder:
             scope = stream.scope + relation.scope
             local = on is not None and _is_local(on, scope)
             condition = self._on(on, scope) if on is not None and local else TRUE
-            plan = nrr_join(stream.plan, relation.plan, condition, "join", None)
+            plan = nrr_join(stream.plan, relation.plan, condition, "join", relation.at)
             streams[index] = (Source(plan, scope), own)
             if on is not None and not local:
                 first, filters = streams[0]
@@ -135,10 +137,10 @@ class FromBinder:
         candidates = sorted(tied) or readable
         if len(candidates) == 1:
             return candidates[0]
-        alias = next(iter(relation.scope.aliases.values()))
+        alias = next(iter(relation.scope.aliases.values()), "the subquery")
         msg = f"it is not clear which stream's rows read {alias}"
         hint = "Join it with that stream in a subquery of its own, then go on from there."
-        raise Refused(msg, hint=hint)
+        raise Refused(msg, hint=hint, at=relation.at)
 
     def _explicit(self, left: Source, right: Source, join: exp.Join, side: str) -> Source:
         """An outer join, or an inner one with USING."""
@@ -190,7 +192,8 @@ class FromBinder:
             name = alias.name
         if alias is not None and alias.args.get("columns"):
             plan = _renamed(plan, [one.name for one in alias.args["columns"]], alias)
-        return self._offer(plan, name, what)
+        at = span_of(alias if alias is not None else node)
+        return self._offer(plan, name, what, at)
 
     def _parenthesised_join(self, node: exp.Subquery) -> Source:
         if node.args.get("window") or node.args.get("alias"):
@@ -215,7 +218,7 @@ class FromBinder:
         found = self.context.catalog.find(node.name, *kinds, at=span_of(node))
         return _definition_plan(found), found.name, f'{found.kind} "{found.name}"'
 
-    def _offer(self, plan: Plan, name: str | None, what: str) -> Source:
+    def _offer(self, plan: Plan, name: str | None, what: str, at: Span | None) -> Source:
         """A plan under an alias that no other part of the statement has."""
         unique = self.context.unique(name or "subquery")
         renamed = op.Alias(plan, unique)
@@ -223,7 +226,7 @@ class FromBinder:
             Visible(name, below.name, Column(field.name, field.type))
             for below, field in zip(plan.schema, renamed.schema, strict=True)
         )
-        return Source(renamed, Scope(columns, None, {name: what} if name else {}))
+        return Source(renamed, Scope(columns, None, {name: what} if name else {}), at)
 
 
 def _definition_plan(found: Definition) -> Plan:
@@ -260,7 +263,7 @@ def _refuse_same_names(items: list[Source]) -> None:
             if alias.lower() in seen:
                 hint = f"Give one of them another name: {alias} AS other."
                 msg = f'two things in FROM are called "{alias}"'
-                raise QueryError(msg, hint=hint)
+                raise QueryError(msg, hint=hint, at=item.at)
             seen.add(alias.lower())
 
 

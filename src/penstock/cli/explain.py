@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path  # noqa: TC003  # typer reads the annotations when it runs
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.run import read_script
+from penstock.cli.script import ScriptFile, ScriptText, execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +24,8 @@ class Format(Enum):
 
 
 def explain(
-    script: Annotated[
-        Path | None, typer.Argument(help="A file of statements; its queries are explained.")
-    ] = None,
-    text: Annotated[
-        str, typer.Option("-e", "--execute", help="Statements to read after the file, if any.")
-    ] = "",
+    script: ScriptFile = None,
+    text: ScriptText = "",
     form: Annotated[
         Format, typer.Option("--format", help="text: a tree; json; dot: for Graphviz.")
     ] = Format.text,
@@ -42,24 +37,12 @@ def explain(
     may be withdrawn.
     """
     from penstock.errors import QueryError
-    from penstock.session import Session
 
-    if script is None and not text:
-        msg = "nothing to explain"
-        raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
-    session = Session()
-    outcomes = []
-    if script is not None:
-        outcomes += session.execute(read_script(script), str(script))
-    if text:
-        outcomes += session.execute(text)
+    _, outcomes = execute(script, text)
     shown = [outcome for outcome in outcomes if outcome.plan is not None]
     if not shown:
         msg = "there is no query among the statements"
         raise QueryError(msg, hint="Add SELECT ..., CREATE QUERY or CREATE VIEW.")
-    for outcome in shown:
-        for warning in outcome.warnings:
-            typer.echo(f"warning: {warning}", err=True)
     typer.echo("\n".join(_rendered(shown, form)))
 
 

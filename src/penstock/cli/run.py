@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003  # typer reads the annotations when it runs
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from penstock.cli.script import ScriptFile, ScriptText, execute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,12 +18,8 @@ if TYPE_CHECKING:
 
 
 def run(
-    script: Annotated[
-        Path | None, typer.Argument(help="A file of statements, ended by semicolons.")
-    ] = None,
-    text: Annotated[
-        str, typer.Option("-e", "--execute", help="Statements to run after the file, if any.")
-    ] = "",
+    script: ScriptFile = None,
+    text: ScriptText = "",
     at: Annotated[
         str, typer.Option(help="Show what holds at this instant instead of every change.")
     ] = "",
@@ -35,33 +32,10 @@ def run(
     The reference evaluator computes the answers from CSV and JSON files: exact, and meant for
     small inputs.
     """
-    from penstock.errors import QueryError
-    from penstock.session import Session
-
-    if script is None and not text:
-        msg = "nothing to run"
-        raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
-    session = Session()
-    outcomes = []
-    if script is not None:
-        outcomes += session.execute(read_script(script), str(script))
-    if text:
-        outcomes += session.execute(text)
+    session, outcomes = execute(script, text)
     show = _intervals if intervals else lambda plan, inputs: _results(plan, inputs, at)
     blocks = [block for outcome in outcomes if (block := _answer(session, outcome, show))]
     typer.echo("\n\n".join(blocks))
-
-
-def read_script(script: Path) -> str:
-    """The text of a file of statements."""
-    from penstock.errors import DataError
-
-    try:
-        return script.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        msg = f"cannot read {script}: {reason}"
-        raise DataError(msg) from None
 
 
 def _answer(session: Session, outcome: Outcome, show: Callable[[Plan, Inputs], list[str]]) -> str:
@@ -69,8 +43,6 @@ def _answer(session: Session, outcome: Outcome, show: Callable[[Plan, Inputs], l
     from penstock.cql import syntax
     from penstock.session import tabulated
 
-    for warning in outcome.warnings:
-        typer.echo(f"warning: {warning}", err=True)
     statement = outcome.statement
     if isinstance(statement, syntax.Show | syntax.Describe):
         return tabulated(outcome)

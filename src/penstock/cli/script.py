@@ -1,0 +1,50 @@
+"""What `run` and `explain` share: a file of statements, statements on the command line, or both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from penstock.session import Outcome, Session
+
+ScriptFile = Annotated[
+    Path | None, typer.Argument(help="A file of statements, ended by semicolons.")
+]
+ScriptText = Annotated[
+    str, typer.Option("-e", "--execute", help="Statements to read after the file, if any.")
+]
+
+
+def execute(script: Path | None, text: str) -> tuple[Session, list[Outcome]]:
+    """Run the statements in a new session; warnings go to stderr.
+
+    Raises:
+        PenstockError: There is nothing to read, or a statement is at fault.
+    """
+    from penstock.errors import QueryError
+    from penstock.session import Session
+
+    if script is None and not text:
+        msg = "there are no statements to read"
+        raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
+    session = Session()
+    outcomes = session.execute(_read(script), str(script)) if script is not None else []
+    outcomes += session.execute(text)
+    for outcome in outcomes:
+        for warning in outcome.warnings:
+            typer.echo(f"warning: {warning}", err=True)
+    return session, outcomes
+
+
+def _read(script: Path) -> str:
+    from penstock.errors import DataError
+
+    try:
+        return script.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        msg = f"cannot read {script}: {reason}"
+        raise DataError(msg) from None
