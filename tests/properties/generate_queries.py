@@ -87,7 +87,7 @@ class Writer:
         return self._draw(st.sampled_from(choices))
 
     def chance(self, percent: int) -> bool:
-        return self._draw(st.integers(0, 99)) < percent
+        return self._draw(st.integers(0, 99)) >= 100 - percent
 
     def count(self, least: int, most: int) -> int:
         return self._draw(st.integers(least, most))
@@ -117,6 +117,10 @@ class Writer:
         else:
             tail, plain = "", columns
         items = [self.value(kind, columns, 2, depth, plain) for kind in types]
+        if "COUNT(*)" in columns and not plain and types[0] == "INT" and not tail:
+            # An aggregate in the select list is what makes a SELECT without keys grouped.
+            items[0] = f"({items[0]} + COUNT(*))"
+            tail = f" HAVING {self.condition(columns, 1)}" if self.chance(30) else ""
         listed = ", ".join(f"{item} AS c{i}" for i, item in enumerate(items))
         return f"SELECT {distinct}{listed} FROM {source}{where}{tail}"
 
@@ -133,13 +137,9 @@ class Writer:
         for _ in range(self.count(1, 3)):
             above |= self.aggregate(columns)
         by = f" GROUP BY {', '.join(keys)}" if keys else ""
-        # Without aggregates in it, HAVING alone does not make a SELECT grouped.
         having = f" HAVING {self.condition(above, 1)}" if keys and self.chance(40) else ""
         if having and depth and self.chance(40):
             having += f" AND {self.predicate(above, plain, depth - 1)}"
-        if not keys:
-            above = {name: kind for name, kind in above.items() if "(" in name}
-            by = f" HAVING COUNT(*) >= {self.count(0, 1)}"
         return by + having, above, plain
 
     def aggregate(self, columns: Columns) -> Columns:
@@ -212,7 +212,10 @@ class Writer:
         source, own = self.from_clause(depth)
         where = self.correlation(own, outer, depth)
         calls = {"COUNT(*)": "INT"} | self.aggregate(own) | self.aggregate(own)
-        return f"(SELECT {self.value('INT', calls, 1)} AS c0 FROM {source}{where})"
+        call = self.pick(*(one for one, kind in calls.items() if kind == "INT"))
+        more = self.value("INT", calls, 1)
+        value = self.pick(call, f"({call} - {more})", f"COALESCE({call}, {more})")
+        return f"(SELECT {value} AS c0 FROM {source}{where})"
 
     def correlation(self, own: Columns, outer: Columns, depth: int) -> str:
         """WHERE of a subquery: conditions of its own, and on the query around it."""

@@ -1,0 +1,130 @@
+"""`penstock run` and `penstock explain`: what they print, and what they say when they cannot."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+CARS = "lane,speed,at\n5,18.28,8\n2,21.33,92\n4,19.69,136\n"
+DECLARATION = """
+CREATE STREAM cars (lane INT, speed DOUBLE, at BIGINT, WATERMARK FOR at AS at)
+USING csv OPTIONS (path '{path}', time_unit 's');
+"""
+
+
+@pytest.fixture
+def cars(tmp_path: Path) -> str:
+    """Declares a stream whose rows lie in a file."""
+    path = tmp_path / "cars.csv"
+    path.write_text(CARS, encoding="utf-8")
+    return DECLARATION.format(path=path)
+
+
+def penstock(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(ROOT / "penstock"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_run_prints_every_change(cars: str) -> None:
+    done = penstock("run", "-e", cars + "SELECT lane, speed FROM cars [RANGE 100 SECONDS]")
+    assert done.returncode == 0
+    assert done.stdout == (
+        "lane | speed\n"
+        "@8    + 5 | 18.28\n"
+        "@92   + 2 | 21.33\n"
+        "@108  - 5 | 18.28\n"
+        "@136  + 4 | 19.69\n"
+        "@192  - 2 | 21.33\n"
+        "@236  - 4 | 19.69\n"
+    )
+
+
+def test_run_prints_what_holds_at_an_instant(cars: str) -> None:
+    done = penstock("run", "--at", "100", "-e", cars + "SELECT COUNT(*) AS n FROM cars [ROWS 2]")
+    assert done.stdout == "n\n@100  2\n"
+
+
+def test_run_prints_rows_with_their_intervals(cars: str) -> None:
+    query = "CREATE QUERY q AS SELECT COUNT(*) AS n FROM cars [RANGE 50 SECONDS];"
+    done = penstock("run", "--intervals", "-e", cars + query)
+    assert done.stdout == (
+        "q: n\n"
+        "[start, 8)  0\n"
+        "[8, 58)     1\n"
+        "[58, 92)    0\n"
+        "[92, 136)   1\n"
+        "[136, 142)  2\n"
+        "[142, 186)  1\n"
+        "[186, inf)  0\n"
+    )
+
+
+def test_run_reads_a_file_and_then_the_command_line(cars: str, tmp_path: Path) -> None:
+    script = tmp_path / "declare.cql"
+    script.write_text(cars, encoding="utf-8")
+    done = penstock("run", str(script), "-e", "ISTREAM(SELECT lane FROM cars [NOW]); SHOW STREAMS")
+    assert done.stdout.startswith("lane\n@8    5\n@92   2\n@136  4\n\nstream  definition\ncars ")
+
+
+def test_warnings_go_to_stderr(cars: str) -> None:
+    done = penstock("run", "-e", cars + "SELECT DISTINCT lane FROM cars")
+    assert done.stderr == (
+        'warning: DISTINCT remembers every different row of "cars" for ever;'
+        " give it a window, such as [RANGE 1 HOUR]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "there are no statements to read"),
+        (["run", "nowhere.cql"], "cannot read nowhere.cql: No such file or directory"),
+        (["explain", "-e", "SHOW STREAMS"], "there is no query among the statements"),
+        (["explain", "-e", "SELECT"], "line 1, column 1: "),
+        (
+            ["run", "-e", "CREATE STREAM s (a INT, WATERMARK FOR a AS a); SELECT a FROM s"],
+            "no format",
+        ),
+    ],
+)
+def test_a_mistake_is_a_sentence_and_exit_code_2(arguments: list[str], said: str) -> None:
+    done = penstock(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_error_in_a_file_names_the_file(tmp_path: Path) -> None:
+    script = tmp_path / "wrong.cql"
+    script.write_text("-- one\nSELECT a FROM nowhere;\n", encoding="utf-8")
+    done = penstock("explain", str(script))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{script}: line 2, column 15: there is no stream")
+
+
+@pytest.mark.parametrize("name", ["stations", "packets", "multijoin", "highway"])
+@pytest.mark.parametrize("form", ["text", "json", "dot"])
+def test_the_queries_of_the_sources_have_plans(name: str, form: str) -> None:
+    done = penstock("explain", f"examples/seeds/{name}.cql", "--format", form)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    if form == "json":
+        json.loads(done.stdout)
+
+
+def test_the_plan_of_twenty_stations_reads_twenty_streams() -> None:
+    done = penstock("explain", "examples/seeds/stations.cql")
+    assert done.stdout.count("Stream HighwayStream") == 20
+    assert done.stdout.count("UnionAll") == 1
+
+
+def test_explain_prints_several_plans_as_one_json_list(cars: str) -> None:
+    queries = "SELECT lane FROM cars [NOW]; SELECT speed FROM cars [NOW];"
+    done = penstock("explain", "--format", "json", "-e", cars + queries)
+    plans = json.loads(done.stdout)
+    assert [plan["plan"]["columns"][0]["name"] for plan in plans] == ["lane", "speed"]
