@@ -15,6 +15,7 @@ output left out or wrong, then `UPDATE_DOCS=1 ./test tests/docs` and read what w
 
 from __future__ import annotations
 
+import difflib
 import fcntl
 import os
 import re
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 UPDATE = os.environ.get("UPDATE_DOCS", "") not in ("", "0")
+HOW_TO_UPDATE = "the page is not true (- shown, + real): UPDATE_DOCS=1 ./test tests/docs mends it"
 KINDS = ("console", "sh", "stream", "timeline", "cql", "python", "text")
 
 
@@ -104,5 +106,6 @@ def settle(page: Path, shown: Mapping[int, Sequence[str]], real: Mapping[int, li
     """Compare what blocks of a page show with what is real, or make them show it."""
     if UPDATE and any(list(shown[place]) != lines for place, lines in real.items()):
         rewrite(page, real)
-    else:
-        assert {place: list(lines) for place, lines in shown.items()} == real
+    for place, lines in real.items():
+        diff = "\n".join(difflib.ndiff(list(shown[place]), lines))
+        assert UPDATE or list(shown[place]) == lines, f"{HOW_TO_UPDATE}\n{diff}"

@@ -61,3 +61,8 @@ def run(command: str) -> list[str]:
 def test_commands_print_what_is_shown(fence: Fence) -> None:
     real = [line for one in commands(fence) for line in (*one.lines, *run(one.text))]
     settle(fence.page, {fence.place: fence.lines}, {fence.place: real})
+
+
+def test_no_console_is_shown_that_does_not_run() -> None:
+    silent = [str(fence) for fence in fences_of("console") if fence not in FENCES]
+    assert silent == []

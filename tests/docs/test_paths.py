@@ -76,9 +76,7 @@ def real() -> set[str]:
     """The folders at the top, those of the package, and those of the tests."""
     found = {"src/penstock"}
     for parent in (ROOT, ROOT / "src" / "penstock", ROOT / "tests"):
-        found |= {
-            str(folder.relative_to(ROOT)) for folder in parent.iterdir() if is_part(folder)
-        }
+        found |= {str(folder.relative_to(ROOT)) for folder in parent.iterdir() if is_part(folder)}
     return found - {"src"}
 
 

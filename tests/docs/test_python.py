@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import re
+import traceback
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,8 +14,12 @@ from docs.pages import PAGES, ROOT, Fence, fences, settle
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import TracebackType
+
+    ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType]
 
 PARSER = doctest.DocTestParser()
+STACK = re.compile(r"(?<=^Traceback \(most recent call last\):\n)(?: .*\n)+", re.MULTILINE)
 
 
 def python_fences(page: Path) -> list[Fence]:
@@ -22,7 +28,7 @@ def python_fences(page: Path) -> list[Fence]:
 
 
 class Recorder(doctest.DocTestRunner):
-    """Remembers what each example printed."""
+    """Remembers what each example printed; of a traceback, the exception and not the stack."""
 
     def __init__(self) -> None:
         super().__init__(verbose=False)
@@ -35,20 +41,27 @@ class Recorder(doctest.DocTestRunner):
         example: doctest.Example,
         got: str,
     ) -> None:
-        self.printed[example.lineno] = got
+        self.printed[example.lineno] = example.want if example.exc_msg else got
 
-    report_failure = report_success
+    def report_failure(
+        self,
+        out: Callable[[str], object],
+        test: doctest.DocTest,
+        example: doctest.Example,
+        got: str,
+    ) -> None:
+        self.printed[example.lineno] = STACK.sub("    ...\n", got)
 
     def report_unexpected_exception(
         self,
         out: Callable[[str], object],
         test: doctest.DocTest,
         example: doctest.Example,
-        exc_info: object,
+        exc_info: ExceptionInfo,
     ) -> None:
-        assert isinstance(exc_info, tuple)
-        kind, value = exc_info[0].__name__, exc_info[1]
-        self.printed[example.lineno] = f"Traceback (most recent call last):\n    ...\n{kind}: {value}\n"
+        self.printed[example.lineno] = STACK.sub(
+            "    ...\n", "".join(traceback.format_exception(*exc_info))
+        )
 
 
 def real_lines(fence: Fence, known: dict[str, object]) -> list[str]:

@@ -1,8 +1,8 @@
 """Drawings in the documentation: the answer of the stream test above each, as lifetimes of rows.
 
-    instant     0    5    10
-    kitchen|20   [====)
-    cellar|11       [====)
+instant     0    5    10
+kitchen|20   [====)
+cellar|11       [====)
 """
 
 from __future__ import annotations

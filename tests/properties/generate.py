@@ -53,9 +53,10 @@ def row(columns: dict[str, str]) -> st.SearchStrategy[Row]:
     return st.tuples(*(values.get(name, values[kind]) for name, kind in columns.items()))
 
 
-def rows(columns: dict[str, str], *, most: int = 6) -> st.SearchStrategy[list[Row]]:
+def rows(columns: dict[str, str], *, most: int = 7) -> st.SearchStrategy[list[Row]]:
     """Rows in the order they arrived, which need not be that of their times."""
-    return st.lists(row(columns), max_size=most)
+    some = st.lists(row(columns), min_size=most // 2, max_size=most)
+    return st.one_of(some, some, some, st.lists(row(columns), max_size=1))
 
 
 @st.composite

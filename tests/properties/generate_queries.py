@@ -100,13 +100,15 @@ class Writer:
             types = [self.pick("INT", "INT", "STRING") for _ in range(self.count(1, 3))]
         text = self.select(depth, types)
         if depth and self.chance(25):
-            for _ in range(self.count(1, 2)):
-                # INTERSECT binds closer than the others in CQL and not in SQLite: never in a chain.
-                word = self.pick("UNION", "UNION ALL", "EXCEPT", "INTERSECT")
-                text = f"{text} {word} {self.select(depth - 1, types)}"
-                if word == "INTERSECT" or " INTERSECT " in text:
-                    break
+            text = f"{text} {self.set_operations(depth, types)}"
         return text, types
+
+    def set_operations(self, depth: int, types: list[str]) -> str:
+        """INTERSECT binds closer than the others in CQL, not in SQLite: never beside another."""
+        if self.chance(25):
+            return f"INTERSECT {self.select(depth - 1, types)}"
+        words = [self.pick("UNION", "UNION ALL", "EXCEPT") for _ in range(self.count(1, 2))]
+        return " ".join(f"{word} {self.select(depth - 1, types)}" for word in words)
 
     def select(self, depth: int, types: list[str]) -> str:
         source, columns = self.from_clause(depth)
@@ -131,7 +133,7 @@ class Writer:
         for _ in range(self.count(0, 2)):
             name = self.pick(*names)
             computed = columns[name] == "INT" and self.chance(30)
-            keys[f"{name} % 2" if computed else name] = columns[name]
+            keys[f"({name} % 2)" if computed else name] = columns[name]
         plain = {key: kind for key, kind in keys.items() if key in columns}
         above = keys | {"COUNT(*)": "INT"}
         for _ in range(self.count(1, 3)):
@@ -155,8 +157,10 @@ class Writer:
 
     def from_clause(self, depth: int) -> tuple[str, Columns]:
         text, columns = self.table(depth)
-        for _ in range(self.pick(0, 0, 1, 1, 2)):
-            join = self.pick("comma", "CROSS", "INNER", "INNER", "LEFT", "LEFT", "RIGHT", "FULL")
+        for number in range(self.pick(0, 0, 1, 1, 2)):
+            # SQLite 3.40 moves constant conditions of inner joins past a RIGHT or FULL JOIN.
+            full = ("RIGHT", "FULL") if number == 0 else ()
+            join = self.pick("comma", "CROSS", "INNER", "INNER", "LEFT", "LEFT", *full)
             table, more = self.table(depth - 1 if depth else 0)
             columns = columns | more
             if join in ("comma", "CROSS"):
@@ -241,8 +245,9 @@ class Writer:
             )  # fmt: skip
         kind = self.pick("INT", "INT", "STRING")
         a, b, c = (self.value(kind, columns, 1 if size else 0) for _ in range(3))
+        b = self.constant(kind) if self.chance(40) else b
         return self.pick(
-            *(f"{a} {sign} {b}" for sign in ("=", "<>", "<", "<=", ">", ">=")), f"{a} = {b}",
+            *(f"{a} {sign} {b}" for sign in ("=", "<>", "<", "<=", ">", ">=") * 2),
             f"{a} IS NULL", f"{a} IS NOT NULL", f"{a} BETWEEN {b} AND {c}", f"{a} IN ({b}, {c})",
             f"{a} NOT IN ({b}, {c})", f"{a} IS DISTINCT FROM {b}", f"{a} IS NOT DISTINCT FROM {b}",
             f"{a} IN ({b}, NULL)",
@@ -274,5 +279,5 @@ class Writer:
 
     def constant(self, kind: str) -> str:
         if kind == "INT":
-            return self.pick("0", "1", "2", "3", "-1", "CAST(NULL AS INT)")
-        return self.pick("'a'", "'b'", "''", "'B'", "CAST(NULL AS STRING)")
+            return self.pick("1", "2", "0", "3", "-1", "1", "2", "CAST(NULL AS INT)")
+        return self.pick("'a'", "'b'", "''", "'ab'", "'B'", "'a'", "CAST(NULL AS STRING)")

@@ -67,7 +67,7 @@ def assert_same_snapshots(query: Query, given_: Inputs) -> None:
         assert result.at(t) == expected, f"at {t}"
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1500, suppress_health_check=list(HealthCheck))
 @given(queries(depth=2), inputs())
 def test_every_snapshot_is_what_sqlite_says(query: Query, given_: Inputs) -> None:
     assert_same_snapshots(query, given_)

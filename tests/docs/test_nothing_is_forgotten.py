@@ -1,0 +1,47 @@
+"""What exists is described: commands in the README, the words of the language in its page."""
+
+from __future__ import annotations
+
+import pytest
+
+from docs.pages import ROOT
+from penstock.algebra.patterns import Pattern
+from penstock.algebra.time import MICROS_PER
+from penstock.binder.declarations import UNITS
+from penstock.catalog.settings import CHOICES
+from penstock.cli.app import app
+from penstock.cql.statements import CREATABLE, SHOWABLE, STATEMENTS, TYPE_NAMES
+from penstock.cql.windows import WINDOW_KINDS
+
+README = (ROOT / "README.md").read_text("utf-8")
+LANGUAGE = (ROOT / "docs" / "language.md").read_text("utf-8")
+BUILDER = (ROOT / "docs" / "builder.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [command.name for command in app.registered_commands])
+def test_every_command_is_in_the_readme(name: str) -> None:
+    assert f"`./penstock {name}" in README
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [f"[{kind}" for kind in WINDOW_KINDS],
+        [*STATEMENTS, *(f"CREATE {kind}" for kind in CREATABLE), *SHOWABLE],
+        [f"`{word}`" for setting, values in CHOICES.items() for word in (setting, *values)],
+        [f"`{name}" for name in TYPE_NAMES],
+        [*(f"{unit}S" for unit in MICROS_PER), *(f"'{unit}'" for unit in UNITS)],
+        [f"| {pattern.value} |" for pattern in Pattern],
+        ["INTERNAL", "RESTORE", "OUTPUT", "SLIDE", "NONRETROACTIVE", "USING", "FILTER", "HAVING"],
+    ],
+    ids=["windows", "statements", "settings", "types", "units", "patterns", "other words"],
+)
+def test_the_language_page_has_every_word(words: list[str]) -> None:
+    assert [word for word in words if word not in LANGUAGE] == []
+
+
+def test_the_builder_page_has_every_method() -> None:
+    from penstock.builder import Query
+
+    methods = [name for name in vars(Query) if not name.startswith("_") and name != "plan"]
+    assert [name for name in methods if f"{name}" not in BUILDER] == []
