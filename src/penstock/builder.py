@@ -21,7 +21,7 @@ from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.grouping import Groups
 from penstock.binder.joins import outer_join
 from penstock.binder.names import output_name, unique_names
-from penstock.binder.nrr import is_nrr, nrr_join
+from penstock.binder.nrr import reading
 from penstock.binder.scope import Scope, Visible
 from penstock.binder.set_operations import aligned
 from penstock.binder.windows import bind_window
@@ -140,14 +140,12 @@ class Query:
 
     def cross(self, other: Query) -> Query:
         """Every row with every row of another plan."""
-        return self._checked(op.Product(self.plan, other.plan))
+        return self._checked(reading(op.Product(self.plan, other.plan), None))
 
     def join(self, other: Query, on: str) -> Query:
         """The pairs for which a condition holds; a non-retroactive relation is read on arrival."""
         condition = self._condition(on, other)
-        if is_nrr(other.plan):
-            return Query(nrr_join(self.plan, other.plan, condition, "join", None))
-        return self._checked(op.Join(self.plan, other.plan, condition))
+        return self._checked(reading(op.Join(self.plan, other.plan, condition), None))
 
     def outer_join(self, other: Query, on: str, side: str = "LEFT") -> Query:
         """The join, and the rows of the LEFT, RIGHT or FULL side that have no partner."""
@@ -156,11 +154,13 @@ class Query:
 
     def semi_join(self, other: Query, on: str | None = None) -> Query:
         """The rows that have a partner in another plan."""
-        return self._checked(op.SemiJoin(self.plan, other.plan, self._condition(on, other)))
+        join = op.SemiJoin(self.plan, other.plan, self._condition(on, other))
+        return self._checked(reading(join, None))
 
     def anti_join(self, other: Query, on: str | None = None) -> Query:
         """The rows that have no partner in another plan."""
-        return self._checked(op.AntiJoin(self.plan, other.plan, self._condition(on, other)))
+        join = op.AntiJoin(self.plan, other.plan, self._condition(on, other))
+        return self._checked(reading(join, None))
 
     def union_all(self, *others: Query) -> Query:
         """The rows of all plans, as bags."""

@@ -118,6 +118,15 @@ class InternalError(PenstockError):
     """Our bug: an invariant of Penstock does not hold."""
 
 
+def count(number: int, noun: str) -> str:
+    """A number of things, for a message.
+
+    >>> count(1, "column"), count(2, "column")
+    ('1 column', '2 columns')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def did_you_mean(name: str, known: Iterable[str], *, otherwise: str | None = None) -> str | None:
     """A hint naming the nearest known spelling, or `otherwise` when none is near.
 
@@ -125,7 +134,7 @@ def did_you_mean(name: str, known: Iterable[str], *, otherwise: str | None = Non
     'Did you mean "price"?'
     """
     by_folded = {candidate.lower(): candidate for candidate in known}
-    nearest = difflib.get_close_matches(name.lower(), by_folded, n=1, cutoff=0.6)
+    nearest = difflib.get_close_matches(name.lower(), by_folded, n=1, cutoff=0.65)
     if nearest:
         return f'Did you mean "{by_folded[nearest[0]]}"?'
     return otherwise

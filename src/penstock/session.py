@@ -21,7 +21,7 @@ from penstock.catalog.functions import FUNCTIONS
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
-from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source
+from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName, count
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -210,7 +210,8 @@ class Session:
         try:
             self.settings = self.settings.changed(statement.key.text, statement.value.text)
         except PenstockError as error:
-            error.at = statement.key.span
+            unknown = isinstance(error, UnknownName)
+            error.at = statement.key.span if unknown else statement.value.span
             raise
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
 
@@ -229,7 +230,7 @@ def _with_columns(plan: Plan, names: tuple[syntax.Name, ...]) -> Plan:
     from penstock.algebra.plan import Named
 
     if len(names) != len(plan.schema):
-        msg = f"{len(names)} names for {len(plan.schema)} columns"
+        msg = f"{count(len(names), 'name')} for {count(len(plan.schema), 'column')}"
         raise QueryError(msg, at=names[0].span)
     columns = zip(names, plan.schema, strict=True)
     return Map(plan, tuple(Named(name.text, Column(f.name, f.type)) for name, f in columns))

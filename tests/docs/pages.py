@@ -92,14 +92,19 @@ def prose(page: Path) -> str:
 
 def rewrite(page: Path, bodies: Mapping[int, Sequence[str]]) -> None:
     """Give some blocks of a page, named by their places, other lines."""
-    with page.open("r+", encoding="utf-8") as handle:
-        # Test processes rewrite blocks of one page at the same time.
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    # Test processes rewrite blocks of one page at the same time, and others read it meanwhile.
+    folder = os.open(page.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
         lines = page.read_text("utf-8").splitlines()
         for fence in reversed(list(fences(page))):
             if fence.place in bodies:
                 lines[fence.first - 1 : fence.last] = bodies[fence.place]
-        page.write_text("\n".join([*lines, ""]), "utf-8")
+        draft = page.with_suffix(".draft")
+        draft.write_text("\n".join([*lines, ""]), "utf-8")
+        draft.replace(page)
+    finally:
+        os.close(folder)
 
 
 def settle(page: Path, shown: Mapping[int, Sequence[str]], real: Mapping[int, list[str]]) -> None:

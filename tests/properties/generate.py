@@ -107,13 +107,15 @@ class Window:
     def without_slide(self) -> Window:
         return replace(self, slide=None)
 
-    def held(self, arrivals: Sequence[Row], t: int) -> set[int]:
-        """Which rows, by position in (ts, seq) order, the window holds at t."""
+    def held(
+        self, arrivals: Sequence[Row], t: int, columns: Sequence[str] = tuple(STREAM_COLUMNS)
+    ) -> set[int]:
+        """Which rows, by position in (ts, seq) order, the window holds at t; times come first."""
         arrived = [i for i, row in enumerate(arrivals) if time_of(row) <= t]
         since = {i: time_of(arrivals[i]) for i in arrived}
         match self.kind:
             case "ROWS":
-                return self._last_rows(arrivals, arrived)
+                return self._last_rows(arrivals, arrived, columns)
             case "RANGE":
                 last = t if self.slide is None else t // self.slide * self.slide
                 return {i for i in arrived if last - self.length < since[i] <= last}
@@ -128,12 +130,14 @@ class Window:
         assert self.kind == "UNBOUNDED"
         return set(arrived)
 
-    def _last_rows(self, arrivals: Sequence[Row], arrived: list[int]) -> set[int]:
+    def _last_rows(
+        self, arrivals: Sequence[Row], arrived: list[int], columns: Sequence[str]
+    ) -> set[int]:
         """Of each partition the last rows, counted at the last full slide."""
+        places = [columns.index(name) for name in self.by]
         partitions = defaultdict(list)
         for i in arrived:
-            key = tuple(arrivals[i][list(STREAM_COLUMNS).index(name)] for name in self.by)
-            partitions[key].append(i)
+            partitions[tuple(arrivals[i][place] for place in places)].append(i)
         kept = set[int]()
         for members in partitions.values():
             full = len(members) // (self.slide or 1) * (self.slide or 1)

@@ -7,13 +7,18 @@ numbers, EXCEPT ALL, parentheses around the branches of a set operation.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 
-from properties.generate import COLUMNS, Window, windows
+from properties.generate import COLUMNS, Window, in_order_of_time, windows
+
+if TYPE_CHECKING:
+    from penstock.reference.inputs import Inputs
+    from penstock.reference.timeline import Row
 
 T = TypeVar("T")
 Columns = dict[str, str]
@@ -55,6 +60,19 @@ class Query:
         return replace(self, sources=tuple(changed))
 
 
+def rows_at(source: Source, given_: Inputs, t: int) -> list[Row]:
+    """What a source holds at t: the window's rows, or the relation's."""
+    if source.window is None:
+        history = given_.relations[source.name]
+        held = Counter(history.initial)
+        for change in history.changes:
+            if change.at <= t:
+                held[change.row] += 1 if change.sign == "+" else -1
+        return list(held.elements())
+    arrivals = in_order_of_time(given_.streams[source.name])
+    return [arrivals[i] for i in sorted(source.window.held(arrivals, t))]
+
+
 @st.composite
 def queries(
     draw: st.DrawFn,
@@ -64,7 +82,7 @@ def queries(
     depth: int = 2,
 ) -> Query:
     """Any query of the common subset over some windows, subqueries nested up to `depth`."""
-    sources = st.builds(Source, st.sampled_from("st"), over or windows())
+    sources = st.builds(Source, st.sampled_from("st"), windows() if over is None else over)
     if relations:
         sources = st.one_of(sources, sources, sources, st.just(Source("r")))
     writer = Writer(draw, sources)

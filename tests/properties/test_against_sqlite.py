@@ -6,41 +6,20 @@ import sqlite3
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 from penstock.reference.oracle import Oracle
-from properties.generate import (
-    COLUMNS,
-    INSTANTS,
-    UNBOUNDED,
-    declared,
-    in_order_of_time,
-    inputs,
-)
-from properties.generate_queries import Query, Source, queries
+from properties.generate import COLUMNS, INSTANTS, declared, inputs
+from properties.generate_queries import Query, queries, rows_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.reference.inputs import Inputs
-    from penstock.reference.timeline import Bag, Row
+    from penstock.reference.timeline import Bag
 
 SESSION = declared()
 SQL_TYPES = {"INT": "INTEGER", "STRING": "TEXT"}
-
-
-def rows_at(source: Source, given_: Inputs, t: int) -> list[Row]:
-    """What a table of SQLite holds at t: the window's rows, or the relation's."""
-    if source.name in given_.relations:
-        history = given_.relations[source.name]
-        held = Counter(history.initial)
-        for change in history.changes:
-            if change.at <= t:
-                held[change.row] += 1 if change.sign == "+" else -1
-        return list(held.elements())
-    arrivals = in_order_of_time(given_.streams[source.name])
-    return [arrivals[i] for i in (source.window or UNBOUNDED).held(arrivals, t)]
 
 
 def snapshots(query: Query, given_: Inputs) -> Iterator[tuple[int, Bag]]:

@@ -74,7 +74,7 @@ def test_semi_and_anti_join_part_the_rows() -> None:
 def test_a_non_retroactive_relation_is_read_on_arrival() -> None:
     names = relation("names", "x INT, name STRING", retroactive=False).alias("n")
     query = A.alias("a").join(names, "a.x = n.x")
-    assert query.plan.label() == "NrrJoin join a.x = n.x"
+    assert str(query).startswith("OnArrival\n  Join a.x = n.x\n")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import Binary, Named, Plan, Unary, require_same_types
 from penstock.algebra.types import Field, Schema
@@ -138,32 +138,6 @@ class AntiJoin(_Existential):
 
 
 @dataclass(frozen=True)
-class NrrJoin(Binary):
-    """A stream with a non-retroactive relation, which each row reads at its own arrival.
-
-    Updates dated with the row's arrival are included; the result keeps the row's interval. Kind
-    `join` gives pairs, `semi` the rows that find a partner, `anti` those that do not.
-    """
-
-    condition: Expression
-    kind: Literal["join", "semi", "anti"] = "join"
-
-    def __post_init__(self) -> None:
-        """Check that the condition reads columns of the inputs."""
-        self._require(self.condition, self.left.schema + self.right.schema)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The columns of both for `join`, else the left ones."""
-        both = self.left.schema + self.right.schema
-        return both if self.kind == "join" else self.left.schema
-
-    def label(self) -> str:
-        """Kind and condition."""
-        return f"NrrJoin {self.kind} {self.condition}"
-
-
-@dataclass(frozen=True)
 class UnionAll(Plan):
     """The rows of all inputs, as bags."""
 
@@ -277,11 +251,13 @@ class ScalarProduct(Binary):
 class GroupJoin(Binary):
     """Each left row with aggregates over the right rows that make the condition TRUE.
 
-    A correlated scalar subquery is one; over no matching row COUNT is 0, the others NULL.
+    A correlated scalar subquery is one; over no matching row COUNT is 0, the others NULL. All are
+    NULL there if `row_over_nothing` is False: then the subquery has no row.
     """
 
     condition: Expression
     aggregates: tuple[tuple[str, AggregateCall], ...]
+    row_over_nothing: bool = True
 
     def __post_init__(self) -> None:
         """Check the columns that condition and arguments read."""
@@ -299,6 +275,22 @@ class GroupJoin(Binary):
         """Aggregates and condition."""
         calls = ", ".join(str(call) for _, call in self.aggregates)
         return f"GroupJoin {calls} OVER {self.condition}"
+
+
+@dataclass(frozen=True)
+class OnArrival(Unary):
+    """A stream that reads a non-retroactive relation: each row when it arrives, and once.
+
+    The operator below (a join, semi-join, anti-join, ...) has the stream on its left and the
+    relation on its right. It meets the relation as it was at the row's own instant, updates of
+    that instant included; its result for the row keeps the row's interval.
+    """
+
+    @property
+    def reading(self) -> Binary:
+        """The operator that is applied row by row."""
+        assert isinstance(self.child, Binary)
+        return self.child
 
 
 @dataclass(frozen=True)

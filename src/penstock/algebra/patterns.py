@@ -38,8 +38,10 @@ def pattern_of(plan: Plan) -> Pattern:
             return _window_pattern(plan)
         case op.UnionAll():
             return _union_pattern(plan, inputs)
-        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.NrrJoin():
+        case op.Filter() | op.Map() | op.Alias() | op.Group():
             return inputs[0]
+        case op.OnArrival():
+            return pattern_of(plan.reading.left)
         case op.Sort():
             # A row within the limit may be pushed out of it.
             return inputs[0] if plan.limit is None and not plan.offset else Pattern.STR

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from penstock.algebra.operators import Alias, Filter, Group, Map
-from penstock.algebra.plan import Plan, Unary, transform
+from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival, Sort
+from penstock.algebra.plan import Plan, Unary
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Range, Rows, Unbounded, WindowSpec
+from penstock.algebra.windows import Between, Range, Rows, Since, Unbounded, WindowSpec
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
@@ -131,13 +131,25 @@ class RStream(RelationToStream):
 def is_stream(plan: Plan) -> bool:
     """Whether rows keep the position (ts, seq) in which they arrived, so that ROWS can count them.
 
-    Filters, maps and renaming leave rows where they are; everything else makes a relation.
+    Filters, maps, renaming, reading a non-retroactive relation, and windows that never expire
+    leave rows where they are; everything else makes a relation.
     """
     if isinstance(plan, Stream | RelationToStream):
         return True
     if isinstance(plan, Filter | Map | Alias | Group):
         return is_stream(plan.child)
-    return isinstance(plan, Window) and plan.spec == Unbounded() and is_stream(plan.child)
+    if isinstance(plan, OnArrival):
+        return is_stream(plan.reading.left)
+    return (
+        isinstance(plan, Window)
+        and isinstance(plan.spec, Unbounded | Since | Between)
+        and is_stream(plan.child)
+    )
+
+
+def is_ordered(plan: Plan) -> bool:
+    """Whether the rows of a snapshot stand in the order of an ORDER BY."""
+    return isinstance(plan, Sort) or (isinstance(plan, Map) and is_ordered(plan.child))
 
 
 def input_windows(plan: Plan) -> Iterator[Plan]:
@@ -170,12 +182,14 @@ def slide_of(plan: Plan) -> Range | Rows | None:
 
 def without_slides(plan: Plan) -> Plan:
     """The query with the SLIDE of each of its windows left out."""
+    if isinstance(plan, Window):
+        return Window(plan.child, _without_slide(plan.spec))
+    if isinstance(plan, Stream | RelationToStream):
+        return plan
+    return plan.rebuild(tuple(without_slides(child) for child in plan.children))
 
-    def plain(node: Plan) -> Plan:
-        if isinstance(node, Window) and isinstance(node.spec, Range) and node.spec.slide:
-            return Window(node.child, Range(node.spec.length))
-        if isinstance(node, Window) and isinstance(node.spec, Rows) and node.spec.slide:
-            return Window(node.child, Rows(node.spec.count, None, node.spec.partition_by))
-        return node
 
-    return transform(plan, plain)
+def _without_slide(spec: WindowSpec) -> WindowSpec:
+    if isinstance(spec, Range):
+        return Range(spec.length)
+    return Rows(spec.count, None, spec.partition_by) if isinstance(spec, Rows) else spec

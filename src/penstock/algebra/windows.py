@@ -43,7 +43,8 @@ def length_text(length: int, unit: TimeUnit) -> str:
 def _positive(what: str, value: int | None) -> None:
     if value is not None and value <= 0:
         msg = f"{what} must be more than 0, not {value}"
-        raise Refused(msg, hint="A window must hold something; [NOW] holds one instant.")
+        hint = "[NOW] holds one instant." if what in ("RANGE", "FIXED") else None
+        raise Refused(msg, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,13 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import walk
-from penstock.binder.nrr import is_nrr
+from penstock.algebra.time import TimeUnit
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from penstock.algebra.plan import Plan
-    from penstock.algebra.time import TimeUnit
 
 HOLISTIC = ("median", "quantile")
 """Aggregates that keep their input."""
@@ -30,7 +31,10 @@ def check_units(plan: Plan) -> None:
     if len(units) > 1:
         found = " and ".join(f'"{one.name}" ({one.time_unit.value})' for one in units.values())
         msg = f"the streams of a query share one time unit: {found}"
-        raise Refused(msg, hint="Declare the same unit: OPTIONS (time_unit 'ms').")
+        hint = "Declare the same unit for all, for example OPTIONS (time_unit 'ms')."
+        if any(one.time_unit is TimeUnit.TIMESTAMP for one in streams):
+            hint = "A TIMESTAMP goes with TIMESTAMPs and with OPTIONS (time_unit 'us')."
+        raise Refused(msg, hint=hint)
 
 
 def _step(unit: TimeUnit) -> object:
@@ -41,12 +45,22 @@ def _step(unit: TimeUnit) -> object:
 def unbounded_state(plan: Plan) -> list[str]:
     """A sentence for each operator that would remember rows for ever."""
     return [
-        f"{keeps} of {_inputs(child)} for ever; give it a window, such as [RANGE 1 HOUR]"
-        for node in walk(plan)
+        f"{keeps} of {_inputs(child)} for ever; give it a window, such as {_example(child)}"
+        for node in _remembering(plan)
         if (keeps := _keeps(node)) is not None
         for child in node.children
-        if pattern_of(child) is Pattern.MON and not is_nrr(child)
+        if pattern_of(child) is Pattern.MON
     ]
+
+
+def _remembering(plan: Plan) -> Iterator[Plan]:
+    """All operators but those that rows pass once, when they arrive."""
+    if isinstance(plan, op.OnArrival):
+        yield from _remembering(plan.reading.left)
+        return
+    yield plan
+    for child in plan.children:
+        yield from _remembering(child)
 
 
 def _keeps(node: Plan) -> str | None:
@@ -63,6 +77,10 @@ def _keeps(node: Plan) -> str | None:
                 return "the aggregate remembers every different value"
             return "GROUP BY remembers every group" if keys else None
     return None
+
+
+def _example(plan: Plan) -> str:
+    return "[RANGE 1000]" if plan.unit in (None, TimeUnit.TICK) else "[RANGE 1 HOUR]"
 
 
 def _inputs(plan: Plan) -> str:

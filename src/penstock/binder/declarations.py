@@ -54,8 +54,8 @@ def _schema(statement: CreateSource) -> Schema:
             raise QueryError(msg, hint=hint, at=column.name.span)
         fields.append(Field(column.name.text, type_of(column.type, column.type_span)))
     if not fields:
-        msg_0 = "no columns are declared"
-        raise QueryError(msg_0, at=statement.name.span)
+        msg = "no columns are declared"
+        raise QueryError(msg, at=statement.name.span)
     return Schema(tuple(fields))
 
 
@@ -83,6 +83,6 @@ def _unit(field: Field, statement: CreateSource) -> TimeUnit:
         return TimeUnit.TICK
     if option.text.lower() not in UNITS:
         hint = did_you_mean(option.text, UNITS, otherwise=f"Units: {', '.join(UNITS)}.")
-        msg_0 = f"there is no time_unit '{option.text}'"
-        raise QueryError(msg_0, hint=hint, at=option.span)
+        msg = f"there is no time_unit '{option.text}'"
+        raise QueryError(msg, hint=hint, at=option.span)
     return TimeUnit(option.text.lower())

@@ -12,6 +12,7 @@ from penstock.algebra.time import UNEVEN_UNITS, micros_of, unit_name
 from penstock.algebra.types import (
     BIGINT,
     BOOLEAN,
+    DATE,
     DOUBLE,
     INT,
     INTERVAL,
@@ -20,7 +21,7 @@ from penstock.algebra.types import (
     STRING,
     decimal,
 )
-from penstock.algebra.values import INTEGER_RANGE
+from penstock.algebra.values import INTEGER_RANGE, parse_date, parse_timestamp
 from penstock.binder.types import type_of
 from penstock.catalog.functions import (
     coerce,
@@ -29,8 +30,15 @@ from penstock.catalog.functions import (
     resolve_call,
     resolve_cast,
 )
-from penstock.cql.syntax import EMITTERS, span_of
-from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch, UnknownName
+from penstock.cql.syntax import EMITTERS, DateLiteral, span_of
+from penstock.errors import (
+    NotSupported,
+    PenstockError,
+    Refused,
+    TypeMismatch,
+    UnknownName,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +57,14 @@ BINARY: dict[type[exp.Expr], str] = {
 
 CALLED_WITHOUT_PARENTHESES = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME")
 """SQL's functions that look like columns."""
+
+
+EXTRACTED = {
+    "YEAR": "year", "QUARTER": "quarter", "MONTH": "month", "WEEK": "weekofyear", "DAY": "day",
+    "DAYOFWEEK": "dayofweek", "DOW": "dayofweek", "DAYOFYEAR": "dayofyear", "DOY": "dayofyear",
+    "HOUR": "hour", "MINUTE": "minute", "SECOND": "second",
+}  # fmt: skip
+"""The parts of EXTRACT and the functions they stand for."""
 
 
 class ExpressionBinder:
@@ -80,6 +96,7 @@ class ExpressionBinder:
         return coerce(condition, BOOLEAN)
 
     def _bind(self, node: exp.Expr) -> Expression:
+        _refuse_unread_parts(node)
         handler = HANDLERS.get(type(node))
         if handler is not None:
             return handler(self, node)
@@ -89,8 +106,9 @@ class ExpressionBinder:
             msg = f"a subquery cannot stand here in {self.clause}"
             hint = "[NOT] EXISTS and [NOT] IN stand alone or joined by AND in WHERE and HAVING."
             raise NotSupported(msg, hint=hint)
-        msg_0 = f"{_words(node)} is not supported in {self.clause}"
-        raise NotSupported(msg_0)
+        msg = f"{_words(node)} is not supported in {self.clause}"
+        over = isinstance(node, exp.Window)
+        raise NotSupported(msg, hint="Use a window in brackets and GROUP BY." if over else None)
 
     def _call(self, name: str, *args: Expression) -> Expression:
         integer_division = self.context.settings.integer_division
@@ -137,15 +155,18 @@ class ExpressionBinder:
     def _aggregate(self, node: exp.Anonymous) -> Expression:
         """Overridden where aggregates are allowed."""
         msg = f"an aggregate ({node.name.upper()}) cannot stand in {self.clause}"
-        hint = "Conditions on aggregates belong in HAVING." if self.clause == "WHERE" else None
-        raise Refused(msg, hint=hint, at=span_of(node))
+        hints = {
+            "WHERE": "Conditions on aggregates belong in HAVING.",
+            "an aggregate": "Compute the inner one in a subquery in FROM.",
+        }
+        raise Refused(msg, hint=hints.get(self.clause), at=span_of(node))
 
     def _literal(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Literal)
         return Literal(node.name, STRING) if node.is_string else _number(node.name)
 
     def _cast(self, node: exp.Expr) -> Expression:
-        target = type_of(node.args["to"], span_of(node))
+        target = type_of(node.args["to"], span_of(node.args["to"]))
         return resolve_cast(self.bind(node.this), target)
 
     def _case(self, node: exp.Expr) -> Expression:
@@ -179,6 +200,9 @@ class ExpressionBinder:
             msg = f"IN (subquery) cannot stand here in {self.clause}"
             hint = "It stands alone or joined by AND in WHERE and HAVING."
             raise NotSupported(msg, hint=hint)
+        if not node.expressions:
+            msg = "the list of IN is empty"
+            raise TypeMismatch(msg)
         values = (self.bind(one) for one in node.expressions)
         return self._call("in", self.bind(node.this), *values)
 
@@ -186,7 +210,10 @@ class ExpressionBinder:
         what = node.expression
         negated = isinstance(what, exp.Not)
         what = what.this if negated else what
-        words = {exp.Null: "null"}.get(type(what)) or ("true" if what.this else "false")
+        if not isinstance(what, exp.Null | exp.Boolean):
+            msg = "IS takes NULL, TRUE or FALSE"
+            raise TypeMismatch(msg, at=span_of(what))
+        words = "null" if isinstance(what, exp.Null) else str(bool(what.this)).lower()
         return self._call(f"is {'not ' if negated else ''}{words}", self.bind(node.this))
 
     def _not(self, node: exp.Expr) -> Expression:
@@ -228,6 +255,25 @@ class ExpressionBinder:
             return _number("-" + inner.name)
         return self._call("negate", self.bind(inner))
 
+    def _extract(self, node: exp.Expr) -> Expression:
+        part = EXTRACTED.get(node.name.upper())
+        if part is None:
+            msg = f"EXTRACT has no part {node.name.upper()}"
+            otherwise = f"The parts are {', '.join(EXTRACTED)}."
+            raise UnknownName(msg, hint=did_you_mean(node.name, EXTRACTED, otherwise=otherwise))
+        return self._call(part, self.bind(node.expression))
+
+    def _date_literal(self, node: exp.Expr) -> Expression:
+        """DATE '...' and TIMESTAMP '...': a text that is none is a mistake, not a NULL."""
+        target = type_of(node.args["to"], None)
+        read = parse_date if target == DATE else parse_timestamp
+        try:
+            return Literal(read(node.this.name), target)
+        except ValueError:
+            msg = f"'{node.this.name}' is not a {target}"
+            hint = f"For example {target} '2024-01-31{'' if target == DATE else ' 12:00:00'}'."
+            raise TypeMismatch(msg, hint=hint, at=span_of(node.this)) from None
+
     def _coalesce(self, node: exp.Expr) -> Expression:
         return self._call("coalesce", *map(self.bind, (node.this, *node.expressions)))
 
@@ -251,8 +297,35 @@ HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression
     exp.ILike: ExpressionBinder._ilike,
     exp.Escape: ExpressionBinder._escape,
     exp.Coalesce: ExpressionBinder._coalesce,
-    exp.Extract: lambda self, node: self._call(node.name.lower(), self.bind(node.expression)),
+    exp.Extract: ExpressionBinder._extract,
+    DateLiteral: ExpressionBinder._date_literal,
 }
+
+READ_PARTS: dict[type[exp.Expr], set[str]] = {
+    exp.Column: {"table", "db"},
+    exp.Literal: {"is_string"},
+    exp.Cast: {"to", "_type"},
+    exp.TryCast: {"to", "_type", "safe"},
+    DateLiteral: {"to"},
+    exp.Case: {"ifs", "default"},
+    exp.Between: {"low", "high", "symmetric"},
+    exp.In: {"query"},
+    exp.Interval: {"unit"},
+    exp.DPipe: {"safe"},
+    exp.Div: {"typed", "safe"},
+}
+"""The parts of a parsed expression that the binder reads, besides its operands."""
+
+
+def _refuse_unread_parts(node: exp.Expr) -> None:
+    """Whatever sqlglot understood and we would overlook is refused, never ignored."""
+    if type(node) not in HANDLERS and type(node) not in BINARY:
+        return
+    read = {"this", "expression", "expressions"} | READ_PARTS.get(type(node), set())
+    unread = [key for key, value in node.args.items() if value and key not in read]
+    if unread:
+        msg = f"{unread[0].upper().strip('_')} is not supported here"
+        raise NotSupported(msg, at=span_of(node))
 
 
 def _number(text: str) -> Literal:
@@ -280,8 +353,27 @@ def _interval_sum(left: Expression, right: Expression, sign: int) -> Literal:
     return Literal(left.value + sign * right.value, INTERVAL)
 
 
+WORDS: dict[type[exp.Expr], str] = {
+    exp.Window: "OVER (a window function)",
+    exp.Star: "*",
+    exp.Bracket: "a subscript in brackets",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
+    exp.Concat: "a string right behind a string",
+    exp.JSONExtract: "->",
+    exp.Struct: "{...}",
+    exp.Lambda: "->",
+    exp.Tuple: "a list in parentheses",
+    exp.Any: "ANY",
+    exp.All: "ALL",
+}
+"""What users call the constructs of other languages that sqlglot reads."""
+
+
 def _words(node: exp.Expr) -> str:
     """What to call a construct that has no meaning here."""
-    if isinstance(node, exp.Window):
-        return "OVER (a window function)"
-    return type(node).__name__.upper()
+    return WORDS.get(type(node)) or f"this ({type(node).__name__.lower()})"

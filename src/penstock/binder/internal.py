@@ -28,11 +28,12 @@ def wrap_internal(plan: Plan, block: Block, node: exp.Expr) -> Plan:
     if not block.internal:
         return plan
     nodes = list(own_operators(plan))
-    _refuse_mixture(block, nodes, node)
     if any(isinstance(one, op.Distinct | op.AntiJoin) for one in nodes):
         msg = "INTERNAL windows have no meaning under DISTINCT, NOT EXISTS, NOT IN and outer joins"
         hint = "Their results must be withdrawn; leave INTERNAL out."
-        raise Refused(msg, hint=hint, at=span_of(node))
+        at = next(span for internal, span in block.windows if internal)
+        raise Refused(msg, hint=hint, at=at)
+    _refuse_mixture(block, nodes, node)
     appends: Literal["combinations", "insertions", "slides"] = "combinations"
     if any(isinstance(one, op.Aggregate | op.ScalarProduct | op.GroupJoin) for one in nodes):
         appends = "insertions" if st.slide_of(plan) is None else "slides"
@@ -45,7 +46,7 @@ def _refuse_mixture(block: Block, nodes: list[Plan], node: exp.Expr) -> None:
         if not internal:
             msg = "this window is not INTERNAL, another one is"
             raise Refused(msg, hint=hint, at=span)
-    windows = [one for one in nodes if isinstance(one, st.Window) and one.spec != Unbounded()]
+    windows = {id(one) for one in nodes if isinstance(one, st.Window) and one.spec != Unbounded()}
     if len(windows) > len(block.windows):
         msg = "a subquery in FROM has a window that is not INTERNAL"
         raise Refused(msg, hint=hint, at=span_of(node))
@@ -65,7 +66,7 @@ def refuse_internal(plan: Plan, what: str, node: exp.Expr) -> None:
     Raises:
         Refused: The plan is a SELECT over INTERNAL windows.
     """
-    if isinstance(plan, st.Internal):
+    if any(isinstance(one, st.Internal) for one in own_operators(plan)):
         msg = f"INTERNAL windows have no meaning under {what}"
         hint = "Its results must be withdrawn; leave INTERNAL out, or use UNION ALL."
         raise Refused(msg, hint=hint, at=span_of(node))

@@ -8,22 +8,12 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, Expression, Literal
 from penstock.algebra.plan import Named, Plan
-from penstock.binder.nrr import is_nrr, nrr_join
+from penstock.binder.nrr import is_nrr, reading
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
     from penstock.binder.scope import Scope, Visible
     from penstock.errors import Span
-
-
-def cross(left: Plan, right: Plan) -> Plan:
-    """Every left row with every right row."""
-    return op.Product(left, right)
-
-
-def inner_join(left: Plan, right: Plan, condition: Expression) -> Plan:
-    """The pairs that satisfy the condition."""
-    return op.Join(left, right, condition)
 
 
 def outer_join(left: Plan, right: Plan, condition: Expression, side: str, at: Span | None) -> Plan:
@@ -36,14 +26,10 @@ def outer_join(left: Plan, right: Plan, condition: Expression, side: str, at: Sp
         msg = f"a {side} JOIN would list rows of a NONRETROACTIVE relation that no stream row read"
         hint = "Put the stream first and write LEFT JOIN, or declare it with CREATE RELATION."
         raise Refused(msg, hint=hint, at=at)
-    if is_nrr(right):
-        pairs: Plan = nrr_join(left, right, condition, "join", at)
-        lonely: Plan = nrr_join(left, right, condition, "anti", at)
-        return op.UnionAll((pairs, _padded(lonely, pairs)))
-    pairs = op.Join(left, right, condition)
+    pairs = reading(op.Join(left, right, condition), at)
     parts: list[Plan] = [pairs]
     if side in ("LEFT", "FULL"):
-        parts.append(_padded(op.AntiJoin(left, right, condition), pairs))
+        parts.append(_padded(reading(op.AntiJoin(left, right, condition), at), pairs))
     if side in ("RIGHT", "FULL"):
         parts.append(_padded(op.AntiJoin(right, left, condition), pairs))
     return op.UnionAll(tuple(parts))

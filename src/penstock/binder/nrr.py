@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.plan import walk
+from penstock.algebra.plan import Binary, walk
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
-    from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
     from penstock.errors import Span
 
@@ -24,41 +23,42 @@ def is_nrr(plan: Plan) -> bool:
 def is_stream_side(plan: Plan) -> bool:
     """Whether each row is one row of one stream, which knows when it arrived.
 
-    That is a stream with at most a window, filters, maps and other NRR joins on it.
+    That is a stream with at most a window, filters, maps and reads of other non-retroactive
+    relations on it, or a union of such streams.
     """
     if isinstance(plan, st.Stream | st.RelationToStream | st.Window):
         return True
-    if isinstance(plan, op.Filter | op.Map | op.Alias | op.Group):
-        return is_stream_side(plan.child)
-    return isinstance(plan, op.NrrJoin) and is_stream_side(plan.left)
+    if isinstance(plan, op.OnArrival):
+        return is_stream_side(plan.reading.left)
+    if isinstance(plan, op.Filter | op.Map | op.Alias | op.Group | op.UnionAll):
+        return all(map(is_stream_side, plan.children))
+    return False
 
 
-def nrr_join(
-    left: Plan,
-    right: Plan,
-    condition: Expression,
-    kind: Literal["join", "semi", "anti"],
-    at: Span | None,
-) -> op.NrrJoin:
-    """A stream joined with a non-retroactive relation.
+def reading(operator: Binary, at: Span | None) -> Plan:
+    """An operator over two inputs; a non-retroactive relation on its right is read on arrival.
 
     Raises:
         Refused: The left side combines rows of several streams, or is not a stream.
     """
-    if not is_stream_side(left):
+    if not is_nrr(operator.right):
+        return operator
+    if not is_stream_side(operator.left):
         msg = "a NONRETROACTIVE relation is read by the rows of one stream, at their own time"
         hint = "Join it with that stream in a subquery of its own, then go on from there."
         raise Refused(msg, hint=hint, at=at)
-    return op.NrrJoin(left, right, condition, kind)
+    return op.OnArrival(operator)
 
 
-def refuse_lone_nrr(plan: Plan) -> None:
-    """A query over non-retroactive relations alone: nothing would ever read them.
+def refuse_unread_nrr(plan: Plan) -> None:
+    """A non-retroactive relation that no stream reads has no meaning.
 
     Raises:
-        Refused: The plan reads nothing else.
+        Refused: The plan has one.
     """
-    if is_nrr(plan):
-        names = ", ".join(f'"{one.name}"' for one in walk(plan) if isinstance(one, st.Relation))
-        msg = f"nothing reads {names}: a NONRETROACTIVE relation is read by the rows of a stream"
+    if isinstance(plan, st.Relation) and not plan.retroactive:
+        msg = f'nothing reads "{plan.name}": a NONRETROACTIVE relation is read by a stream\'s rows'
         raise Refused(msg, hint="Join it with a stream, or declare it with CREATE RELATION.")
+    inputs = (plan.reading.left,) if isinstance(plan, op.OnArrival) else plan.children
+    for child in inputs:
+        refuse_unread_nrr(child)

@@ -11,7 +11,7 @@ from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column
 from penstock.algebra.plan import Named
 from penstock.cql.syntax import span_of
-from penstock.errors import QueryError, Refused, Span
+from penstock.errors import QueryError, Refused, Span, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,9 +45,7 @@ class Ordering:
     def refusal(self) -> Refused:
         """Why ORDER BY and LIMIT have no meaning on a result that changes all the time."""
         msg = "ORDER BY and LIMIT need a periodic RSTREAM: rows of a changing result have no order"
-        hint = (
-            "Write RSTREAM(SELECT ... FROM s [RANGE 1 MINUTE SLIDE 10 SECONDS] ... ORDER BY ...)."
-        )
+        hint = "Write RSTREAM(SELECT ... ORDER BY ...), and give all windows the same SLIDE."
         return Refused(msg, hint=hint, at=self.at)
 
 
@@ -101,7 +99,7 @@ def _result_column(key: exp.Expr, columns: tuple[Named, ...]) -> Expression | No
     if isinstance(key, exp.Literal) and not key.is_string:
         number = whole_number(key)
         if number is None or not 1 <= number <= len(columns):
-            msg = f"ORDER BY {key.name}: the select list has {len(columns)} columns"
+            msg = f"ORDER BY {key.name}: the select list has {count(len(columns), 'column')}"
             raise QueryError(msg, at=span_of(key))
         return Column(columns[number - 1].name, columns[number - 1].expression.type)
     if isinstance(key, exp.Column) and not key.table:

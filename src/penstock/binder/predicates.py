@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
@@ -16,13 +16,13 @@ from penstock.algebra.expressions import (
     conjunction,
 )
 from penstock.binder.expressions import BINARY, ExpressionBinder
-from penstock.binder.nrr import is_nrr, nrr_join
+from penstock.binder.nrr import reading
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import Emit, span_of
-from penstock.errors import NotSupported, QueryError, Refused
+from penstock.errors import NotSupported, QueryError, Refused, count
 
 if TYPE_CHECKING:
-    from penstock.algebra.plan import Plan
+    from penstock.algebra.plan import Binary, Plan
     from penstock.binder.context import Block, Context
     from penstock.binder.scope import Scope
 
@@ -87,13 +87,16 @@ class ClauseBinder(ExpressionBinder):
     def _scalar(self, node: exp.Subquery) -> Expression:
         inner = self.subqueries.scalar(node.this, self.scope, self.building.block)
         left = self.building.plan
-        if inner.condition is not None:
-            self._require_known(inner.condition, inner.plan, node)
-            self.building.plan = op.GroupJoin(left, inner.plan, inner.condition, inner.aggregates)
-        elif is_nrr(inner.plan):
-            self.building.plan = nrr_join(left, inner.plan, conjunction([]), "join", span_of(node))
+        operator: Binary
+        if inner.condition is None:
+            operator = op.ScalarProduct(left, inner.plan)
         else:
-            self.building.plan = op.ScalarProduct(left, inner.plan)
+            self._require_known(inner.condition, inner.plan, node)
+            over_nothing = self.context.settings.empty_aggregates
+            operator = op.GroupJoin(
+                left, inner.plan, inner.condition, inner.aggregates, over_nothing
+            )
+        self.building.plan = reading(operator, span_of(node))
         return inner.value
 
     def apply(self, node: exp.Expr) -> list[Expression]:
@@ -123,10 +126,12 @@ class ClauseBinder(ExpressionBinder):
         if comparison is None or negated:
             msg = "ANY and ALL go with a comparison that is not negated"
             raise NotSupported(msg, at=span_of(node))
+        query = _unparenthesised(quantifier.this)
+        if not isinstance(query, exp.Query):
+            msg = "ANY and ALL take a subquery"
+            raise NotSupported(msg, hint="Write IN (1, 2) for a list.", at=span_of(node))
         value = self.bind(node.this)
-        inner = self.subqueries.inner(
-            _unparenthesised(quantifier.this), self.scope, self.building.block
-        )
+        inner = self.subqueries.inner(query, self.scope, self.building.block)
         if len(inner.columns) != 1:
             msg = f"the subquery of {comparison} has {len(inner.columns)} columns, not one"
             raise QueryError(msg, at=span_of(node))
@@ -149,15 +154,10 @@ class ClauseBinder(ExpressionBinder):
     def _keep(self, inner: Plan, condition: Expression, negated: bool, node: exp.Expr) -> None:
         """Keep the rows with a partner in a subquery, or those without."""
         self._require_known(condition, inner, node)
-        left = self.building.plan
-        if is_nrr(inner):
-            kind: Literal["semi", "anti"] = "anti" if negated else "semi"
-            self.building.plan = nrr_join(left, inner, condition, kind, span_of(node))
-        elif negated:
+        if negated:
             self._refuse_internal_negation(node)
-            self.building.plan = op.AntiJoin(left, inner, condition)
-        else:
-            self.building.plan = op.SemiJoin(left, inner, condition)
+        join = op.AntiJoin if negated else op.SemiJoin
+        self.building.plan = reading(join(self.building.plan, inner, condition), span_of(node))
 
     def _membership(
         self,
@@ -168,7 +168,8 @@ class ClauseBinder(ExpressionBinder):
     ) -> Expression:
         """`x = y`; for NOT IN `(x = y) IS NOT FALSE`, which brings SQL's NULL rules."""
         if len(values) != len(columns):
-            msg = f"IN compares {len(values)} value(s) with {len(columns)} column(s)"
+            left, right = count(len(values), "value"), count(len(columns), "column")
+            msg = f"IN compares {left} with {right}"
             raise QueryError(msg, at=span_of(node))
         pairs = zip(values, columns, strict=True)
         equal = conjunction([self._call("=", value, column) for value, column in pairs])

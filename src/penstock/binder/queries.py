@@ -14,7 +14,7 @@ from penstock.algebra.plan import Named, walk
 from penstock.binder.checks import check_units, unbounded_state
 from penstock.binder.context import Context
 from penstock.binder.internal import refuse_internal
-from penstock.binder.nrr import refuse_lone_nrr
+from penstock.binder.nrr import is_nrr, refuse_unread_nrr
 from penstock.binder.ordering import Ordering, bind_result_ordering
 from penstock.binder.selects import SelectBinder
 from penstock.binder.set_operations import aligned
@@ -48,9 +48,9 @@ def bind_query(
     context = Context(catalog, settings)
     plan = QueryBinder(context).bind(node)
     check_units(plan)
-    if not view:
+    if not (view and is_nrr(plan)):
         # A view over a non-retroactive relation is one, for the queries that name the view.
-        refuse_lone_nrr(plan)
+        refuse_unread_nrr(plan)
     warnings = [*context.warnings, *unbounded_state(plan)]
     return BoundQuery(plan, tuple(dict.fromkeys(warnings)))
 
@@ -116,14 +116,19 @@ class QueryBinder:
             raise Refused(msg, hint="Leave one of them out.", at=at)
         periodic = st.slide_of(plan) is not None
         if ordering is not None:
-            if word != "RSTREAM" or not periodic or restore:
+            if restore:
+                msg = "ORDER BY and LIMIT do not go with RESTORE"
+                raise Refused(msg, hint="Leave RESTORE out.", at=ordering.at)
+            if word != "RSTREAM" or not periodic:
                 raise ordering.refusal()
             plan = ordering.apply(plan)
         if restore and word == "DSTREAM":
-            msg_0 = "RESTORE goes with ISTREAM and RSTREAM"
-            raise Refused(msg_0, at=at)
+            msg = "RESTORE goes with ISTREAM and RSTREAM"
+            raise Refused(msg, at=at)
         if restore and not periodic:
-            msg = "RESTORE brings back what comes and goes between slides, and there are none"
+            msg = (
+                "RESTORE needs a periodic query: it brings back what comes and goes between slides"
+            )
             hint = "Give all windows the same SLIDE, or leave RESTORE out."
             raise Refused(msg, hint=hint, at=at)
         if word == "DSTREAM":

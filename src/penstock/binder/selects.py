@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, Expression, conjunction
-from penstock.algebra.types import NULL
+from penstock.algebra.types import INTERVAL, NULL
 from penstock.binder.context import Block, Context
 from penstock.binder.grouping import GroupedBinder, Groups, has_aggregate
 from penstock.binder.internal import wrap_internal
@@ -25,7 +25,7 @@ from penstock.binder.predicates import (
 )
 from penstock.binder.sources import FromBinder
 from penstock.cql.syntax import EmitProjection, span_of
-from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch
+from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,23 +65,23 @@ class SelectBinder:
 
     def inner(self, node: exp.Expr, outer: Scope, block: Block) -> Inner:
         """The subquery of EXISTS or IN: plain rows where it can be, so that it may correlate."""
-        if not isinstance(node, exp.Select):
-            plan: Plan = op.Alias(self.bind_query(node), self.context.unique("subquery"))
-            return Inner(plan, tuple(Column(f.name, f.type) for f in plan.schema), ())
-        core = self._core(node, outer, block)
-        if not _is_grouped(node) and not node.args.get("limit"):
-            binder = self._clause(core, "SELECT")
-            columns = tuple(value for _, value in self._select_list(node, binder, core.scope))
-            return Inner(core.building.plan, columns, core.correlated)
-        self._refuse_correlated(core, node)
-        finished, ordering = self._finish(node, core)
-        if ordering is not None:
-            raise ordering.refusal()
+        if isinstance(node, exp.Select) and not _is_more_than_select(node):
+            core = self._core(node, outer, block)
+            if not _is_grouped(node) and not node.args.get("having"):
+                binder = self._clause(core, "SELECT")
+                columns = tuple(value for _, value in self._select_list(node, binder, core.scope))
+                return Inner(core.building.plan, columns, core.correlated)
+            finished, _ = self._finish(node, core)
+        else:
+            finished = self.bind_query(node)
         plan = op.Alias(finished, self.context.unique("subquery"))
         return Inner(plan, tuple(Column(f.name, f.type) for f in plan.schema), ())
 
     def scalar(self, node: exp.Expr, outer: Scope, block: Block) -> InnerScalar:
         """A subquery that stands for a value: a global aggregate."""
+        if isinstance(node, exp.Select) and (clause := _is_more_than_select(node)):
+            msg = f"{clause} has no meaning in a subquery that stands for a value"
+            raise Refused(msg, hint="It has one row at every instant.", at=span_of(node))
         if not isinstance(node, exp.Select) or not _is_global_aggregate(node):
             msg = "a subquery that stands for a value must be an aggregate without GROUP BY"
             hint = "Only then it has one row at every instant: (SELECT MAX(x) FROM ...)."
@@ -177,6 +177,9 @@ class SelectBinder:
         if group is None:
             return []
         extra = [key for key, value in group.args.items() if value and key != "expressions"]
+        if not extra and not group.expressions:
+            msg = "GROUP BY has no columns"
+            raise QueryError(msg, at=span_of(node))
         if extra:
             msg = f"GROUP BY {extra[0].upper()} is not supported"
             raise NotSupported(msg, hint="Write one query per grouping.", at=span_of(group))
@@ -189,7 +192,7 @@ class SelectBinder:
         if isinstance(key, exp.Literal) and not key.is_string:
             number = whole_number(key)
             if number is None or not 1 <= number <= len(selected):
-                msg = f"GROUP BY {key.name}: the select list has {len(selected)} columns"
+                msg = f"GROUP BY {key.name}: the select list has {count(len(selected), 'column')}"
                 raise QueryError(msg, at=span_of(key))
             return _unaliased(selected[number - 1])
         if isinstance(key, exp.Column) and not key.table:
@@ -214,9 +217,7 @@ class SelectBinder:
                 columns += self._star_columns(item, star, binder, scope)
             else:
                 value = binder.bind(_unaliased(item))
-                if value.type == NULL:
-                    msg = "a column that is always NULL needs a type"
-                    raise TypeMismatch(msg, hint="Write CAST(NULL AS INT).", at=span_of(item))
+                _require_column_type(value, item)
                 columns.append((output_name(item, position), value))
         return columns
 
@@ -251,6 +252,24 @@ class SelectBinder:
             msg = "a subquery with GROUP BY or aggregates cannot compare with the outer query here"
             hint = "Write the comparison in the outer query, over a grouped subquery in FROM."
             raise NotSupported(msg, hint=hint, at=span_of(node))
+
+
+def _require_column_type(value: Expression, item: exp.Expr) -> None:
+    if value.type == NULL:
+        msg = "a column that is always NULL needs a type"
+        raise TypeMismatch(msg, hint="Write CAST(NULL AS INT).", at=span_of(item))
+    if value.type == INTERVAL:
+        msg = "an INTERVAL cannot be a column"
+        raise TypeMismatch(msg, hint="Write a number of seconds.", at=span_of(item))
+
+
+def _is_more_than_select(node: exp.Select) -> str | None:
+    """A clause that makes a query of a SELECT: what it is called, None if there is none."""
+    if any(_is_emit(item) for item in node.expressions):
+        return str(node.expressions[0].args["emit"])
+    words = {"with_": "WITH", "output": "OUTPUT", "order": "ORDER BY"}
+    present = [key for key in (*words, "limit", "offset") if node.args.get(key)]
+    return words.get(present[0], present[0].upper()) if present else None
 
 
 def _projections(node: exp.Select) -> list[exp.Expr]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import TRUE, Column, Expression, conjunction
+from penstock.algebra.expressions import Column, Expression, conjunction
+from penstock.algebra.operators import Alias, Filter, Join, Map, Product
 from penstock.algebra.plan import Named
 from penstock.binder.expressions import ExpressionBinder
-from penstock.binder.joins import cross, inner_join, outer_join, shared_columns
-from penstock.binder.nrr import is_nrr, is_stream_side, nrr_join
+from penstock.binder.joins import outer_join, shared_columns
+from penstock.binder.nrr import is_nrr, is_stream_side, reading
 from penstock.binder.scope import Scope, Visible
 from penstock.binder.windows import bind_window
 from penstock.catalog.definitions import (
@@ -25,7 +25,7 @@ from penstock.catalog.definitions import (
 )
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import span_of
-from penstock.errors import NotSupported, QueryError, Refused
+from penstock.errors import NotSupported, QueryError, Refused, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,10 +85,10 @@ class FromBinder:
         for item, on in others:
             both = result.scope + item.scope
             if on is None:
-                result = Source(cross(result.plan, item.plan), both)
+                result = Source(Product(result.plan, item.plan), both)
             else:
-                result = Source(inner_join(result.plan, item.plan, self._on(on, both)), both)
-        plan = op.Filter(result.plan, self._on(filters, scope)) if filters else result.plan
+                result = Source(Join(result.plan, item.plan, self._on(on, both)), both)
+        plan = Filter(result.plan, self._on(filters, scope)) if filters else result.plan
         return Source(plan, scope)
 
     def _on(self, node: exp.Expr, scope: Scope) -> Expression:
@@ -114,9 +114,10 @@ class FromBinder:
             stream, own = streams[index]
             scope = stream.scope + relation.scope
             local = on is not None and _is_local(on, scope)
-            condition = self._on(on, scope) if on is not None and local else TRUE
-            plan = nrr_join(stream.plan, relation.plan, condition, "join", relation.at)
-            streams[index] = (Source(plan, scope), own)
+            join: Product | Join = Product(stream.plan, relation.plan)
+            if on is not None and local:
+                join = Join(stream.plan, relation.plan, self._on(on, scope))
+            streams[index] = (Source(reading(join, relation.at), scope), own)
             if on is not None and not local:
                 first, filters = streams[0]
                 streams[0] = (first, exp.and_(filters, on) if filters else on)
@@ -157,11 +158,7 @@ class FromBinder:
             msg = f"{side} JOIN needs a condition"
             raise QueryError(msg, hint=hint, at=span_of(join))
         if side == "INNER":
-            plan = (
-                nrr_join(left.plan, right.plan, condition, "join", span_of(join))
-                if is_nrr(right.plan)
-                else inner_join(left.plan, right.plan, condition)
-            )
+            plan = reading(Join(left.plan, right.plan, condition), span_of(join))
         else:
             plan = outer_join(left.plan, right.plan, condition, side, span_of(join))
         return Source(plan, scope)
@@ -221,7 +218,7 @@ class FromBinder:
     def _offer(self, plan: Plan, name: str | None, what: str, at: Span | None) -> Source:
         """A plan under an alias that no other part of the statement has."""
         unique = self.context.unique(name or "subquery")
-        renamed = op.Alias(plan, unique)
+        renamed = Alias(plan, unique)
         columns = tuple(
             Visible(name, below.name, Column(field.name, field.type))
             for below, field in zip(plan.schema, renamed.schema, strict=True)
@@ -240,10 +237,10 @@ def _definition_plan(found: Definition) -> Plan:
 
 def _renamed(plan: Plan, names: list[str], alias: exp.Expr) -> Plan:
     if len(names) != len(plan.schema):
-        msg = f"{len(names)} names for {len(plan.schema)} columns"
+        msg = f"{count(len(names), 'name')} for {count(len(plan.schema), 'column')}"
         raise QueryError(msg, at=span_of(alias))
     columns = zip(names, plan.schema, strict=True)
-    return op.Map(plan, tuple(Named(name, Column(f.name, f.type)) for name, f in columns))
+    return Map(plan, tuple(Named(name, Column(f.name, f.type)) for name, f in columns))
 
 
 def _side(join: exp.Join) -> str:

@@ -19,6 +19,7 @@ from penstock.algebra.windows import (
     Unbounded,
     WindowSpec,
 )
+from penstock.binder.nrr import is_nrr
 from penstock.errors import PenstockError, Refused, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def _require_stream(source: Plan, what: str, syntax: WindowSyntax) -> None:
     if isinstance(source, Relation):
         msg = f"{what} has no window: a relation is already what holds now"
         raise Refused(msg, hint="Leave the brackets out.", at=syntax.span)
+    if is_nrr(source):
+        msg = f"{what} has no window: it is read when a stream's row arrives"
+        raise Refused(msg, hint="Leave the brackets out.", at=syntax.span)
     if not is_stream(source) and pattern_of(source) is not Pattern.MON:
         msg = f"{what} is not a stream: its rows come and go, so a window over them has no meaning"
         hint = "Write ISTREAM(...) around the query to get the stream of its new rows."
@@ -58,10 +62,10 @@ def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
         case "UNBOUNDED":
             return Unbounded()
         case "SINCE":
-            return Since(_instant(syntax.moments[0], unit))
+            return Since(_instant(syntax.moments[0], unit, last=False))
         case "BETWEEN":
             first, last = syntax.moments
-            return Between(_instant(first, unit), _instant(last, unit))
+            return Between(_instant(first, unit, last=False), _instant(last, unit, last=True))
     assert syntax.length is not None
     if syntax.kind == "ROWS":
         slide = _count(syntax.slide) if syntax.slide else None
@@ -101,7 +105,8 @@ def length_in(length: Length, unit: TimeUnit) -> int:
             steps += micros_of(count, written) / unit.micros
     if steps != steps.to_integral_value():
         msg = f"the length is not a whole number of the stream's time unit ({unit.value})"
-        raise Refused(msg, at=length.span)
+        hint = "Declare a finer one: OPTIONS (time_unit 'us')."
+        raise Refused(msg, hint=hint, at=length.span)
     return min(int(steps), INFINITY)
 
 
@@ -112,7 +117,8 @@ def _plain_steps(count: Decimal, length: Length, unit: TimeUnit) -> Decimal:
     return count
 
 
-def _instant(moment: Moment, unit: TimeUnit) -> int:
+def _instant(moment: Moment, unit: TimeUnit, *, last: bool) -> int:
+    """A moment in steps of the unit: the first step at or after it, or the last at or before."""
     if isinstance(moment.value, int):
         if unit is TimeUnit.TIMESTAMP:
             hint = "Write TIMESTAMP '2024-01-31 12:00:00'."
@@ -123,7 +129,8 @@ def _instant(moment: Moment, unit: TimeUnit) -> int:
         msg = "the event time counts ticks, not dates"
         raise Refused(msg, hint="Write a plain number.", at=moment.span)
     try:
-        return parse_timestamp(moment.value) // unit.micros
+        micros = parse_timestamp(moment.value)
+        return micros // unit.micros if last else -(-micros // unit.micros)
     except ValueError:
         msg = f'"{moment.value}" is not a date and time'
         raise Refused(msg, hint="For example '2024-01-31 12:00:00'.", at=moment.span) from None

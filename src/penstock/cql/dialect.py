@@ -12,7 +12,7 @@ from sqlglot.tokens import Tokenizer
 
 from penstock.cql.statements import StatementParser
 from penstock.cql.syntax import Parsed, Statement, WindowClause, WindowSyntax
-from penstock.cql.windows import token_span
+from penstock.cql.windows import END, token_span
 from penstock.errors import CqlSyntaxError, PenstockError, Source, Span
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Cql(Dialect):
             """
             at = token or self._curr or self._prev
             if at and (self.furthest is None or at.start >= self.furthest[1].start):
-                self.furthest = (message, at)
+                self.furthest = (_plain(message, self.found(), at.text), at)
             raise ParseError(message)
 
 
@@ -133,16 +133,19 @@ def _unreadable(text: str, error: TokenError) -> CqlSyntaxError:
 def _syntax_error(parser: Cql.Parser, error: Exception) -> CqlSyntaxError:
     if parser.furthest is not None:
         message, token = parser.furthest
-        return CqlSyntaxError(_plain(message), at=token_span(token))
+        return CqlSyntaxError(message, at=token_span(token))
     here = parser._curr or parser._prev
     at = token_span(here) if here else None
     return CqlSyntaxError(f"cannot read the text near here ({type(error).__name__})", at=at)
 
 
-def _plain(message: str) -> str:
-    """Sqlglot's message in our habit: lower case, without class names of its own."""
+def _plain(message: str, found: str, at: str) -> str:
+    """A message of sqlglot in our habit: lower case, without class names of its own."""
     if message.startswith("Required keyword"):
-        return "something is missing here"
+        place = f'after "{at}"' if found == END else f"before {found}"
+        return f"something is missing {place}"
+    if message.startswith("Expecting "):
+        return f"expected {message.removeprefix('Expecting ')}, found {found}"
     if message.startswith("Expected table name"):
         return "expected the name of a stream, relation or view"
     return message[:1].lower() + message[1:]

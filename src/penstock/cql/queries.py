@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
-from penstock.cql.syntax import EMITTERS, Emit, EmitProjection
+from penstock.cql.syntax import EMITTERS, DateLiteral, Emit, EmitProjection
 from penstock.cql.windows import WindowParser
 
 if TYPE_CHECKING:
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 KEPT_FUNCTION_PARSERS = ("CAST", "TRY_CAST", "EXTRACT")
 """Functions whose arguments are not a plain list; every other call is looked up by the binder."""
+
+
+WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
+"""What sqlglot gives no place in the text; it is the last token when they are made."""
+NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
+"""Words that begin a clause, also where the rest of it is missing."""
 
 
 class QueryParser(WindowParser):
@@ -41,12 +47,46 @@ class QueryParser(WindowParser):
         )
     }
 
+    TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Any]] = {
+        exp.DType.DATE: lambda _, this, type_: DateLiteral(this=this, to=type_),
+        exp.DType.TIMESTAMP: lambda _, this, type_: DateLiteral(this=this, to=type_),
+    }
+
     def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
         """As sqlglot's; besides, words without a place of their own get the last token's."""
         built = super().expression(instance, token, comments)
-        if isinstance(built, exp.Null | exp.Boolean | exp.DataType) and "start" not in built.meta:
+        if isinstance(built, WORDS) and "start" not in built.meta:
             built.update_positions(self._prev)
         return built
+
+    def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """`x NOT LIKE y` as NOT (x LIKE y); sqlglot marks some predicates with a flag instead."""
+        return exp.Not(this=this) if this is not None else None
+
+    def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
+        """A list whose commas stand between things: sqlglot overlooks one too many."""
+        items = [parse_method()]
+        while self._match(sep):
+            items.append(parse_method())
+            if items[-1] is None:
+                self.fail(f"expected something after the comma, found {self.found()}")
+        return [item for item in items if item is not None]
+
+    def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        """As sqlglot's; a call's place reaches to its closing parenthesis."""
+        token = self._curr
+        call = super()._parse_function_call(*args, **kwargs)
+        if isinstance(call, exp.Exists | exp.Any | exp.All | exp.Anonymous) and token:
+            call.update_positions(token)
+            call.meta["end"] = self._prev.end
+        return call
+
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        """As sqlglot's, which reads a missing condition as a cross join."""
+        join = super()._parse_join(*args, **kwargs)
+        if join is not None and self._prev.token_type == TokenType.ON:
+            self.fail(f"expected a condition after ON, found {self.found()}")
+        return join
 
     def parse_query(self) -> exp.Expr:
         """A whole query: SELECT, ISTREAM(...), set operations, WITH."""
@@ -96,6 +136,8 @@ class QueryParser(WindowParser):
 
     def _parse_with_query(self) -> exp.Expr:
         """WITH name AS (query), ... query: views that live for one statement."""
+        if self._word() == "RECURSIVE":
+            self.fail("recursive subqueries are not supported")
         tables = [self._parse_common_table()]
         while self._match(TokenType.COMMA):
             tables.append(self._parse_common_table())
@@ -117,7 +159,10 @@ class QueryParser(WindowParser):
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         """The select list; one inside ISTREAM(...) says what the query sends out."""
         if not self._at_emit():
-            return super()._parse_projections()
+            projections = super()._parse_projections()
+            if not projections[0]:
+                self.fail(f"expected a column, found {self.found()}")
+            return projections
         token = self._curr
         word, restore = self._parse_emit_word()
         distinct = self._match(TokenType.DISTINCT)
@@ -193,7 +238,8 @@ class QueryParser(WindowParser):
         """`s [window] AS a` and `s AS a [window]`, both of which people write."""
         if self._at_window():
             source.set("window", self._parse_window_clause_in_brackets())
-        alias = None if self._at_output() else self._parse_table_alias(alias_tokens)
+        clause = self._at_output() or self._word() in NO_ALIAS
+        alias = None if clause else self._parse_table_alias(alias_tokens)
         if alias is not None:
             source.set("alias", alias)
         if self._at_window() and not source.args.get("window"):

@@ -11,7 +11,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from penstock.cql import syntax
 from penstock.cql.queries import QueryParser
 from penstock.cql.windows import token_span
-from penstock.errors import Span
+from penstock.errors import CqlSyntaxError, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,9 @@ class StatementParser(QueryParser):
         if word in parsers:
             self._advance()
             statement = parsers[word](first)
+        elif word in syntax.EMITTERS and not self._at_emit():
+            self._advance()
+            self.fail(f"expected ( after {word}, found {self.found()}")
         elif word in ("SELECT", "WITH", "(", *syntax.EMITTERS):
             query = self.parse_query()
             statement = syntax.Select(self._span_from(first), query)
@@ -74,9 +77,9 @@ class StatementParser(QueryParser):
             if suspect.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
                 near = self._nearest_keyword(suspect.text)
                 if near:
-                    hint = f'Did you mean "{near}"?'
-                    self.fail(f'unexpected "{suspect.text}"', token=suspect, hint=hint)
-        hint = "Statements are separated by a semicolon."
+                    meant = f'Did you mean "{near}"?'
+                    self.fail(f'unexpected "{suspect.text}"', token=suspect, hint=meant)
+        hint = "Statements are separated by a semicolon." if self._word() in STATEMENTS else None
         self.fail(f"unexpected {self.found()}", hint=hint)
 
     def _nearest_keyword(self, word: str) -> str | None:
@@ -123,7 +126,8 @@ class StatementParser(QueryParser):
                 columns.append(self._parse_column_declaration())
             if not self._match(TokenType.COMMA):
                 break
-        self._close("the columns")
+        if not self._match(TokenType.R_PAREN):
+            self.fail(f"expected , or ) after a column, found {self.found()}")
         format_, options = self._parse_format_and_options()
         return syntax.CreateSource(
             self._span_from(first), kind, name, tuple(columns), watermark, format_, options,
@@ -133,7 +137,8 @@ class StatementParser(QueryParser):
     def _parse_column_declaration(self) -> syntax.ColumnSyntax:
         name = self._parse_name("a column")
         token = self._curr
-        type_ = self._parse_types()
+        is_type = bool(token) and token.token_type in self.TYPE_TOKENS
+        type_ = self._parse_types() if is_type else None
         if not isinstance(type_, exp.DataType):
             hint = f"Types: {', '.join(TYPE_NAMES)}."
             message = f'expected the type of column "{name.text}", found {self.found()}'
@@ -151,7 +156,8 @@ class StatementParser(QueryParser):
         again = self._parse_name("the event time column")
         if again.text.lower() != column.text.lower():
             hint = f"Write WATERMARK FOR {column.text} AS {column.text} - INTERVAL 5 SECONDS."
-            self.fail(f'the watermark of "{column.text}" is computed from it', hint=hint)
+            message = f'the watermark of "{column.text}" is computed from it'
+            raise CqlSyntaxError(message, hint=hint, at=again.span)
         slack = self._parse_length("the slack") if self._match(TokenType.DASH) else None
         return syntax.Watermark(column, slack)
 
@@ -226,7 +232,8 @@ class StatementParser(QueryParser):
     def _parse_drop_statement(self, first: Token) -> syntax.Drop:
         kind = self._word()
         if kind not in CREATABLE:
-            self.fail(f"there is no DROP {kind or self.found()}", known=CREATABLE)
+            hint = f"DROP takes {', '.join(CREATABLE)}."
+            self.fail(f"there is no DROP {kind or self.found()}", known=CREATABLE, hint=hint)
         self._advance()
         if_exists = self._match_text_seq("IF", "EXISTS")
         name = self._parse_name(f"the name of the {kind.lower()}")

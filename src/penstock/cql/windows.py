@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from penstock.algebra.time import unit_name
+from penstock.algebra.time import MICROS_PER, unit_name
 from penstock.cql.syntax import Length, Moment, Name, WindowClause, WindowSyntax
 from penstock.errors import CqlSyntaxError, Span, did_you_mean
 
@@ -21,6 +21,7 @@ WINDOW_HINT = (
     "Windows: [RANGE 10 SECONDS], [RANGE 10 SECONDS SLIDE 2 SECONDS], [ROWS 5], "
     "[PARTITION BY k ROWS 5], [FIXED 1 MINUTE], [NOW], [UNBOUNDED], [SINCE t], [BETWEEN t AND t]."
 )
+END = "the end of the statement"
 WORD_TOKENS_EXCLUDED = (TokenType.NUMBER, TokenType.STRING)
 
 
@@ -48,7 +49,7 @@ class WindowParser(Parser):
 
     def found(self) -> str:
         """The current token for a message."""
-        return f'"{self._curr.text}"' if self._curr else "the end of the statement"
+        return f'"{self._curr.text}"' if self._curr else END
 
     def _at_window(self) -> bool:
         return bool(self._curr) and self._curr.token_type == TokenType.L_BRACKET
@@ -113,7 +114,9 @@ class WindowParser(Parser):
         token = self._curr
         identifier = self._parse_id_var(any_token=False)
         if identifier is None or token is None:
-            self.fail(f"expected {what}, found {self.found()}")
+            is_word = bool(token) and token.text.isidentifier()
+            hint = "Write it in backquotes if it is a name." if is_word else None
+            self.fail(f"expected {what}, found {self.found()}", hint=hint)
         return Name(identifier.name, Span(token.start, self._prev.end + 1))
 
     def _parse_count(self, word: str) -> Length:
@@ -152,7 +155,8 @@ class WindowParser(Parser):
         if unit:
             return count, self._unit(unit, token)
         word = self._word()
-        if not word or word in ("SLIDE", "INTERNAL") or self._curr.token_type in LENGTH_ENDS:
+        is_word = self._curr.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        if word in ("SLIDE", "INTERNAL") or not (is_word or unit_name(word)):
             return count, None
         self._advance()
         return count, self._unit(word, self._prev)
@@ -160,8 +164,9 @@ class WindowParser(Parser):
     def _unit(self, word: str, token: Token) -> str:
         name = unit_name(word)
         if name is None:
-            known = ("MICROSECONDS", "MILLISECONDS", "SECONDS", "MINUTES", "HOURS", "DAYS", "WEEKS")
-            hint = f"Units: {', '.join(known)}."
+            units = [f"{unit}S" for unit in MICROS_PER]
+            hint = f"Units: {', '.join(units)}."
+            known = (*units, "SLIDE", "INTERNAL")
             self.fail(f'"{word}" is not a unit of time', known=known, hint=hint, token=token)
         return name
 
@@ -184,7 +189,3 @@ class WindowParser(Parser):
         if not self._match(TokenType.AND):
             self.fail(f"expected AND between the two instants, found {self.found()}")
         return start, self._parse_moment()
-
-
-LENGTH_ENDS = (TokenType.R_BRACKET, TokenType.R_PAREN, TokenType.COMMA)
-"""What may follow a plain number that has no unit."""

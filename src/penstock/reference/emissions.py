@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from penstock.algebra.time import BEGINNING
 from penstock.reference.timeline import Bag, Emission, Row, Steps, Timeline, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 def istream(result: Timeline) -> list[Emission]:
@@ -31,29 +30,27 @@ def rstream(result: Steps, instants: Sequence[int], *, ordered: bool) -> list[Em
     return _emit(emitted)
 
 
-def istream_restore(plain: Timeline, slides: Sequence[int]) -> list[Emission]:
+def entered(plain: Timeline, slide_after: Callable[[int], int | None]) -> dict[int, Bag]:
+    """I(k) by slide: the bag sum of what entered R' after the slide before, up to this one."""
+    by_slide: dict[int, Bag] = {}
+    for change in plain.changes():
+        slide = slide_after(change.at)
+        if slide is not None and change.inserted:
+            by_slide[slide] = by_slide.get(slide, Counter()) + change.inserted
+    return by_slide
+
+
+def istream_restore(entered_by: Mapping[int, Bag]) -> list[Emission]:
     """At each slide everything that entered R' since the slide before, even if it left again."""
-    return _emit((at, in_order(entered)) for at, entered in _entered(plain, slides))
+    return _emit((at, in_order(entered_by[at])) for at in sorted(entered_by))
 
 
-def rstream_restore(plain: Timeline, slides: Sequence[int]) -> list[Emission]:
+def rstream_restore(
+    plain: Timeline, slides: Sequence[int], entered_by: Mapping[int, Bag]
+) -> list[Emission]:
     """At each slide the max-union of R' and of what entered it since the slide before."""
-    return _emit((at, in_order(plain.at(at) | entered)) for at, entered in _entered(plain, slides))
-
-
-def _entered(plain: Timeline, slides: Sequence[int]) -> list[tuple[int, Bag]]:
-    """I(k) for each slide: the bag sum of the insertions in (previous slide, slide]."""
-    changes = plain.changes()
-    previous = BEGINNING
-    entered = []
-    for slide in slides:
-        inside: Bag = Counter()
-        for change in changes:
-            if previous < change.at <= slide:
-                inside += change.inserted
-        entered.append((slide, inside))
-        previous = slide
-    return entered
+    nothing: Bag = Counter()
+    return _emit((at, in_order(plain.at(at) | entered_by.get(at, nothing))) for at in slides)
 
 
 def _emit(batches: Iterable[tuple[int, list[Row]]]) -> list[Emission]:

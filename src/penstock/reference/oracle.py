@@ -16,9 +16,25 @@ from penstock.algebra.values import row_key
 from penstock.algebra.windows import Range, Rows, Unbounded
 from penstock.reference import emissions as emit
 from penstock.reference.expressions import Failures
-from penstock.reference.inputs import Arrival, Inputs, arrivals_of, relation_elements
+from penstock.reference.inputs import (
+    Arrival,
+    Inputs,
+    RelationHistory,
+    arrivals_of,
+    relation_elements,
+)
 from penstock.reference.snapshots import Definitions
-from penstock.reference.timeline import Element, Emission, Origin, Steps, Tagged, Timeline
+from penstock.reference.timeline import (
+    Element,
+    Emission,
+    Origin,
+    Row,
+    Snapshot,
+    Steps,
+    Tagged,
+    Timeline,
+    arrival_of,
+)
 from penstock.reference.windows import windowed
 
 if TYPE_CHECKING:
@@ -51,18 +67,32 @@ class Oracle:
     def emissions(self, plan: st.RelationToStream) -> list[Emission]:
         """What ISTREAM, DSTREAM or RSTREAM sends out, in order."""
         if isinstance(plan, st.IStream | st.RStream) and plan.restore:
-            plain = self.timeline(st.without_slides(plan.child))
-            slides = list(self._slides(plan.child))
-            restore = emit.istream_restore if isinstance(plan, st.IStream) else emit.rstream_restore
-            return restore(plain, slides)
+            return self._restored(plan)
         if isinstance(plan, st.IStream):
             return emit.istream(self.timeline(plan.child))
         if isinstance(plan, st.DStream):
             return emit.dstream(self.timeline(plan.child))
         periodic = st.slide_of(plan.child) is not None
         instants = self._slides(plan.child) if periodic else self._boundaries(plan.child)
-        ordered = isinstance(plan.child, op.Sort)
+        ordered = st.is_ordered(plan.child)
         return emit.rstream(self.steps(plan.child), list(instants), ordered=ordered)
+
+    def _restored(self, plan: st.IStream | st.RStream) -> list[Emission]:
+        """RESTORE: with what entered the query without SLIDEs since the slide before."""
+        plain = self.timeline(st.without_slides(plan.child))
+        slides = list(self._slides(plan.child))
+        slide = st.slide_of(plan.child)
+        if isinstance(slide, Range) and slide.slide:
+            step = slide.slide
+            entered = emit.entered(plain, lambda instant: round_up(instant, step))
+        else:
+            entered = emit.entered(plain, lambda instant: first_from(slides, instant))
+        if isinstance(plan, st.IStream):
+            return emit.istream_restore(entered)
+        # A row too short-lived for a slide may lie beyond the last moved interval.
+        first = self._first_slide(plan.child)
+        later = [at for at in entered if first is not None and at >= first]
+        return emit.rstream_restore(plain, sorted({*slides, *later}), entered)
 
     def steps(self, plan: Plan) -> Steps:
         """The step function of a plan; each plan object is evaluated once."""
@@ -79,11 +109,10 @@ class Oracle:
                 return Steps.of_elements(relation_elements(plan, self.inputs))
             case st.Internal():
                 return Steps.of_elements(self._appended(plan))
-            case op.NrrJoin():
-                left, relation = self.steps(plan.left), self.steps(plan.right)
-                join = self._definitions.nrr_join
+            case op.OnArrival():
+                left = self.steps(plan.reading.left)
                 return Steps(
-                    left.starts, [join(plan, rows, relation.at) for rows in left.snapshots]
+                    left.starts, [self._read_on_arrival(plan, rows) for rows in left.snapshots]
                 )
         inputs = [self.steps(child) for child in plan.children]
         starts = sorted({start for one in inputs for start in one.starts})
@@ -91,6 +120,17 @@ class Oracle:
             self._definitions.apply(plan, [one.at(start) for one in inputs]) for start in starts
         ]
         return Steps(starts, snapshots)
+
+    def _read_on_arrival(self, plan: op.OnArrival, rows: Snapshot) -> Snapshot:
+        """The operator applied to each row and the relation as it was when the row arrived."""
+        relation = self.steps(plan.reading.right)
+        return [
+            result
+            for row in rows
+            for result in self._definitions.apply(
+                plan.reading, [[row], relation.at(arrival_of(row))]
+            )
+        ]
 
     def _elements(self, window: Plan) -> list[Element]:
         """What lies in an input window, with intervals; a bare stream is UNBOUNDED."""
@@ -114,15 +154,23 @@ class Oracle:
 
     def _carried(self, plan: Plan) -> list[Arrival]:
         """Filters and maps on a stream: rows keep their positions."""
-        (child,) = plan.children
-        arrivals = self._arrivals(child)
-        if isinstance(plan, st.Window):  # UNBOUNDED, the only window that leaves a stream a stream
-            return arrivals
+        if isinstance(plan, st.Window):
+            return [Arrival(one.start, one.row.row) for one in self._elements(plan)]
+        child = plan.reading.left if isinstance(plan, op.OnArrival) else plan.children[0]
         return [
-            Arrival(arrival.at, kept.row)
-            for arrival in arrivals
-            for kept in self._definitions.apply(plan, [[Tagged(arrival.row)]])
+            Arrival(arrival.at, row)
+            for arrival in self._arrivals(child)
+            for row in self._carried_rows(plan, arrival)
         ]
+
+    def _carried_rows(self, plan: Plan, arrival: Arrival) -> list[Row]:
+        """What becomes of one row of a stream; several rows made of it are ordered by value."""
+        one = Tagged(arrival.row, (Origin(arrival.at, 0),))
+        if isinstance(plan, op.OnArrival):
+            found = self._read_on_arrival(plan, [one])
+        else:
+            found = self._definitions.apply(plan, [[one]])
+        return sorted((made.row for made in found), key=row_key)
 
     def _appended(self, plan: st.Internal) -> list[Element]:
         """What INTERNAL windows let into the result, each element for ever."""
@@ -155,7 +203,8 @@ class Oracle:
         elements = [element for window in windows for element in self._elements(window)]
         instants = {at for element in elements for at in (element.start, element.end)}
         for relation in relations:
-            instants.update(self.steps(relation).starts[1:])
+            history = self.inputs.relations.get(relation.name, RelationHistory())
+            instants.update(change.at for change in history.changes)
         return sorted(instants - {INFINITY})
 
     def _slides(self, plan: Plan) -> Iterator[int]:
@@ -169,10 +218,17 @@ class Oracle:
         elif isinstance(slide, Range) and slide.slide:
             moved = [element for window in windows for element in self._elements(window)]
             ends = [at for one in moved for at in (one.start, one.end) if at < INFINITY]
-            arrived = [a.at for one in windows for a in self._arrivals(one.children[0])]
-            if ends:
-                first = round_up(min(arrived), slide.slide)
+            first = self._first_slide(plan)
+            if ends and first is not None:
                 yield from range(first, max(ends) + 1, slide.slide)
+
+    def _first_slide(self, plan: Plan) -> int | None:
+        """The first slide at or after the first row of any input."""
+        slide = st.slide_of(plan)
+        step = slide.slide if isinstance(slide, Range) and slide.slide else 1
+        windows = st.input_windows(plan)
+        arrived = [one.at for window in windows for one in self._arrivals(window.children[0])]
+        return round_up(min(arrived), step) if arrived else None
 
     def _row_slides(self, window: Plan, slide: Rows) -> Iterator[int]:
         """The times of the rows numbered m, 2m, ... of each partition."""
@@ -186,6 +242,11 @@ class Oracle:
             if counts[key] % (slide.slide or 1) == 0:
                 seen.add(arrival.at)
         yield from sorted(seen)
+
+
+def first_from(slides: list[int], instant: int) -> int | None:
+    """The first slide at or after an instant, if there is one yet."""
+    return next((slide for slide in slides if slide >= instant), None)
 
 
 def _nodes(plan: Plan) -> Iterator[Plan]:

@@ -16,7 +16,7 @@ from penstock.reference.expressions import Failures, evaluate
 from penstock.reference.timeline import Bag, Row, Snapshot, Tagged, bag_of, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Hashable, Sequence
 
     from penstock.algebra.expressions import AggregateCall, Expression, Value
     from penstock.algebra.plan import Plan
@@ -28,30 +28,44 @@ class Definitions:
 
     def __init__(self, failures: Failures) -> None:
         self.failures = failures
+        self._failed: set[Hashable] = set()
 
     def apply(self, plan: Plan, inputs: Sequence[Snapshot]) -> Snapshot:
         """The operator at the root of `plan` on one snapshot of each of its inputs."""
         return DEFINITIONS[type(plan)](self, plan, inputs)
 
-    def _value(self, expression: Expression, schema: Schema, row: Row) -> Value:
-        return evaluate(expression, dict(zip(schema.names, row, strict=True)), self.failures)
+    def _value(self, expression: Expression, schema: Schema, one: Tagged) -> Value:
+        attempt = Failures()
+        value = evaluate(expression, dict(zip(schema.names, one.row, strict=True)), attempt)
+        self._count(attempt, (id(expression), one))
+        return value
 
-    def _holds(self, condition: Expression, schema: Schema, row: Row) -> bool:
-        return self._value(condition, schema, row) is True
+    def _count(self, attempt: Failures, what: Hashable) -> None:
+        """Count what failed once, however many instants it is valid at."""
+        if attempt.count and what not in self._failed:
+            self._failed.add(what)
+            self.failures.by_function.update(attempt.by_function)
+
+    def _holds(self, condition: Expression, schema: Schema, one: Tagged) -> bool:
+        return self._value(condition, schema, one) is True
 
     def _matches(
         self, condition: Expression, schema: Schema, left: Tagged, right: Snapshot
     ) -> list[Tagged]:
-        return [one for one in right if self._holds(condition, schema, left.row + one.row)]
+        return [
+            one
+            for one in right
+            if self._holds(condition, schema, Tagged(left.row + one.row, left.tag + one.tag))
+        ]
 
     def _filter(self, plan: op.Filter, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
-        return [one for one in inputs[0] if self._holds(plan.predicate, schema, one.row)]
+        return [one for one in inputs[0] if self._holds(plan.predicate, schema, one)]
 
     def _map(self, plan: op.Map, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
         return [
-            Tagged(tuple(self._value(c.expression, schema, one.row) for c in plan.columns), one.tag)
+            Tagged(tuple(self._value(c.expression, schema, one) for c in plan.columns), one.tag)
             for one in inputs[0]
         ]
 
@@ -60,9 +74,7 @@ class Definitions:
 
     def _group(self, plan: op.Group, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
-        return [
-            one for one in inputs[0] if self._value(plan.selector, schema, one.row) == plan.index
-        ]
+        return [one for one in inputs[0] if self._value(plan.selector, schema, one) == plan.index]
 
     def _product(self, plan: op.Product, inputs: Sequence[Snapshot]) -> Snapshot:
         left, right = inputs
@@ -85,22 +97,6 @@ class Definitions:
         left, right = inputs
         schema = plan.left.schema + plan.right.schema
         return [a for a in left if not self._matches(plan.condition, schema, a, right)]
-
-    def nrr_join(
-        self, plan: op.NrrJoin, left: Snapshot, relation_at: Callable[[int], Snapshot]
-    ) -> Snapshot:
-        """Unlike the others: each left row meets the relation as it was at the row's arrival."""
-        schema = plan.left.schema + plan.right.schema
-        result = []
-        for a in left:
-            arrival = a.tag[0]
-            assert not isinstance(arrival, int), "a row of a stream knows when it arrived"
-            found = self._matches(plan.condition, schema, a, relation_at(arrival.at))
-            if plan.kind == "join":
-                result += [Tagged(a.row + b.row, a.tag + b.tag) for b in found]
-            elif bool(found) == (plan.kind == "semi"):
-                result.append(a)
-        return result
 
     def _union_all(self, plan: op.UnionAll, inputs: Sequence[Snapshot]) -> Snapshot:
         return [
@@ -130,12 +126,12 @@ class Definitions:
 
     def _aggregate(self, plan: op.Aggregate, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
-        groups: dict[Row, list[Row]] = {}
+        groups: dict[Row, list[Tagged]] = {}
         if not plan.keys and plan.row_over_nothing:
             groups[()] = []
         for one in inputs[0]:
-            key = tuple(self._value(k.expression, schema, one.row) for k in plan.keys)
-            groups.setdefault(key, []).append(one.row)
+            key = tuple(self._value(k.expression, schema, one) for k in plan.keys)
+            groups.setdefault(key, []).append(one)
         calls = [call for _, call in plan.aggregates]
         return [
             Tagged(key + tuple(self._total(call, schema, rows) for call in calls))
@@ -152,9 +148,12 @@ class Definitions:
         schema = plan.left.schema + plan.right.schema
         result = []
         for a in left:
-            rows = [b.row for b in self._matches(plan.condition, schema, a, right)]
-            values = (self._total(call, plan.right.schema, rows) for _, call in plan.aggregates)
-            result.append(Tagged(a.row + tuple(values), a.tag))
+            rows = self._matches(plan.condition, schema, a, right)
+            calls = [call for _, call in plan.aggregates]
+            values = tuple(self._total(call, plan.right.schema, rows) for call in calls)
+            if not rows and not plan.row_over_nothing:
+                values = (None,) * len(calls)
+            result.append(Tagged(a.row + values, a.tag))
         return result
 
     def _sort(self, plan: op.Sort, inputs: Sequence[Snapshot]) -> Snapshot:
@@ -166,16 +165,19 @@ class Definitions:
 
     def _sorted_by(self, key: op.SortKey, schema: Schema, rows: Snapshot) -> Snapshot:
         """Stable, so that sorting by the last key first gives the order of all keys."""
-        valued = [(self._value(key.expression, schema, one.row), one) for one in rows]
+        valued = [(self._value(key.expression, schema, one), one) for one in rows]
         nulls = [one for value, one in valued if value is None]
         others = [pair for pair in valued if pair[0] is not None]
         others.sort(key=lambda pair: sort_key(pair[0]), reverse=key.descending)
         ordered = [one for _, one in others]
         return nulls + ordered if key.nulls_first else ordered + nulls
 
-    def _total(self, call: AggregateCall, schema: Schema, rows: Sequence[Row]) -> Value:
-        arguments = [tuple(self._value(arg, schema, row) for arg in call.args) for row in rows]
-        return aggregate(call, arguments, self.failures)
+    def _total(self, call: AggregateCall, schema: Schema, rows: Sequence[Tagged]) -> Value:
+        arguments = tuple(tuple(self._value(arg, schema, one) for arg in call.args) for one in rows)
+        attempt = Failures()
+        value = aggregate(call, arguments, attempt)
+        self._count(attempt, (id(call), arguments))
+        return value
 
 
 def _untagged(bag: Bag) -> Snapshot:

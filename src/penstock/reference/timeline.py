@@ -37,6 +37,11 @@ class Tagged:
 Snapshot = list[Tagged]
 
 
+def arrival_of(row: Tagged) -> int:
+    """When the stream's row that a row is made of arrived."""
+    return next(part.at for part in row.tag if isinstance(part, Origin))
+
+
 @dataclass(frozen=True, slots=True)
 class Element:
     """A row with its validity interval [start, end)."""

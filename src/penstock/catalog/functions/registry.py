@@ -42,6 +42,9 @@ NOT_DETERMINISTIC = frozenset({
 })  # fmt: skip
 """Functions that other systems have and whose answer is not a function of the rows."""
 
+NOT_OF_TIME = frozenset({"rand", "random", "randn", "uuid", "monotonically_increasing_id"})
+"""Those of them that are no clocks."""
+
 ORDER_DEPENDENT = frozenset({
     "any_value", "arbitrary", "first", "first_value", "last", "last_value",
 })  # fmt: skip
@@ -95,7 +98,7 @@ def resolve_call(
         raise _unknown(name)
     if integer_division and function.name == "/" and all(arg.type.is_integer for arg in args):
         function = FUNCTIONS["div"]
-    called = name.upper()
+    called = "-" if name == "negate" else name.upper()
     function.arity.check(called, len(args))
     return function.resolve(called, args)
 
@@ -118,8 +121,9 @@ def resolve_aggregate(
 
 def _unknown(name: str) -> UnknownName | Refused:
     if name.lower() in NOT_DETERMINISTIC:
+        is_clock = name.lower() not in NOT_OF_TIME
         msg = f"{name.upper()} is refused: the answer would depend on when it is computed"
-        return Refused(msg, hint="Use the event time column of the stream.")
+        return Refused(msg, hint="Use the event time column of the stream." if is_clock else None)
     if name.lower() in ORDER_DEPENDENT:
         msg = f"{name.upper()} is refused: the answer would depend on the order of the rows"
         return Refused(msg, hint="Use MIN or MAX.")
