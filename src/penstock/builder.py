@@ -250,7 +250,7 @@ def _aggregated(groups: Groups, text: str) -> Expression:
 
 def _scope(schema: Schema) -> Scope:
     """The columns of a schema, `alias.column` ones also by their alias."""
-    return Scope(tuple(_visible(field) for field in schema))
+    return Scope(tuple(_visible(field) for field in schema), None, {"plan": "the plan"})
 
 
 def _visible(field: Field) -> Visible:

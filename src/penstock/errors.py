@@ -22,6 +22,10 @@ class Span:
     end: int
 
 
+LONG_LINE = 160
+"""Characters of a line that an error shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A text that was read, and the name to call it by (None: typed in)."""
@@ -43,6 +47,11 @@ class Source:
         """
         line, column = self.position(span.start)
         text = self.text.split("\n")[line - 1]
+        if len(text) > LONG_LINE:
+            # Long scripts are passed on one line: show the part around the place.
+            start = max(0, column - 1 - LONG_LINE // 2)
+            text = ("... " if start else "") + text[start : start + LONG_LINE]
+            column += (4 if start else 0) - start
         width = max(1, min(span.end - span.start, len(text) - column + 1))
         # Tabs stay tabs under the line, so that the caret stands where the reader sees the word.
         indent = "".join("\t" if char == "\t" else " " for char in text[: column - 1])

@@ -17,13 +17,15 @@ from penstock.catalog.definitions import (
     StreamDefinition,
     ViewDefinition,
 )
-from penstock.catalog.functions import FUNCTIONS
+from penstock.catalog.functions import AGGREGATES, FUNCTIONS
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName, count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlglot import exp
 
     from penstock.algebra.plan import Plan
@@ -65,8 +67,12 @@ class Session:
         Raises:
             PenstockError: A statement is at fault; those before it have taken effect.
         """
+        return list(self.run(text, name))
+
+    def run(self, text: str, name: str | None = None) -> Iterator[Outcome]:
+        """As `execute`, one statement at a time; a text that is not CQL runs not at all."""
         statements = parse_script(text, name)
-        return [self._located(statement, Source(text, name)) for statement in statements]
+        return (self._located(statement, Source(text, name)) for statement in statements)
 
     def bind(self, text: str, name: str | None = None) -> BoundQuery:
         """The plan of one query.
@@ -87,7 +93,7 @@ class Session:
     def _located(self, statement: syntax.Statement, source: Source) -> Outcome:
         """Run one statement; errors learn which text they point into."""
         try:
-            return self._run(statement)
+            return self._perform(statement)
         except PenstockError as error:
             error.at = error.at or statement.span
             raise error.locate(source) from None
@@ -95,7 +101,7 @@ class Session:
             msg = "the statement is nested too deeply"
             raise QueryError(msg, hint="Use views.", at=statement.span, source=source) from None
 
-    def _run(self, statement: syntax.Statement) -> Outcome:
+    def _perform(self, statement: syntax.Statement) -> Outcome:
         match statement:
             case syntax.CreateSource():
                 return self._add(statement, declare(statement))
@@ -174,8 +180,10 @@ class Session:
             rows = tuple(self.settings.shown().items())
             return Outcome(statement, header=("setting", "value"), rows=rows)
         if statement.what == "FUNCTIONS":
-            functions = tuple((one.name, one.summary) for one in FUNCTIONS.values())
-            return Outcome(statement, header=("function", "what it does"), rows=functions)
+            functions = [(one.name, one.summary) for one in FUNCTIONS.values()]
+            aggregates = [(one.name, one.summary) for one in AGGREGATES.values()]
+            rows = (*functions, *aggregates)
+            return Outcome(statement, header=("function", "what it does"), rows=rows)
         kind = {"QUERIES": "query"}.get(statement.what, statement.what.lower().removesuffix("s"))
         found = self.catalog.of_kind(kind)
         rows = tuple((one.name, _summary(one)) for one in found)
@@ -216,11 +224,11 @@ class Session:
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
 
 
-def tabulated(outcome: Outcome) -> str:
+def tabulated(outcome: Outcome) -> list[str]:
     """The rows of SHOW and DESCRIBE in columns, under their header."""
     rows = [outcome.header, *outcome.rows]
     width = max(len(row[0]) for row in rows)
-    return "\n".join(f"{first.ljust(width)}  {second}".rstrip() for first, second in rows)
+    return [f"{first.ljust(width)}  {second}".rstrip() for first, second in rows]
 
 
 def _with_columns(plan: Plan, names: tuple[syntax.Name, ...]) -> Plan:

@@ -6,7 +6,7 @@ instant instead of an interval per row, so that tests need not believe `penstock
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ def declared() -> Session:
 # Inputs
 
 
-def row(columns: dict[str, str]) -> st.SearchStrategy[Row]:
+def one_row(columns: dict[str, str]) -> st.SearchStrategy[Row]:
     """A row of few different values, so that NULLs, duplicates and equal times are common."""
     values = {
         "ts": st.integers(FIRST, LAST),
@@ -55,8 +55,8 @@ def row(columns: dict[str, str]) -> st.SearchStrategy[Row]:
 
 def rows(columns: dict[str, str], *, most: int = 7) -> st.SearchStrategy[list[Row]]:
     """Rows in the order they arrived, which need not be that of their times."""
-    some = st.lists(row(columns), min_size=most // 2, max_size=most)
-    return st.one_of(some, some, some, st.lists(row(columns), max_size=1))
+    some = st.lists(one_row(columns), min_size=most // 2, max_size=most)
+    return st.one_of(some, some, some, st.lists(one_row(columns), max_size=1))
 
 
 @st.composite
@@ -67,12 +67,13 @@ def histories(draw: st.DrawFn) -> RelationHistory:
     for at in sorted(draw(st.lists(st.integers(FIRST, LAST), max_size=4))):
         touched = {change.row for change in changes if change.at == at}
         leaving = [one for one in live if one not in touched]
-        if leaving and draw(st.booleans()):
+        shrinks = draw(st.booleans())
+        if leaving and shrinks:
             changed = draw(st.sampled_from(leaving))
             live.remove(changed)
             changes.append(RelationChange(at, "-", changed))
         else:
-            changed = draw(row(COLUMNS["r"]))
+            changed = draw(one_row(COLUMNS["r"]))
             if changed not in touched:
                 live.append(changed)
                 changes.append(RelationChange(at, "+", changed))
@@ -173,3 +174,38 @@ def windows(draw: st.DrawFn, *, slide: bool = True) -> Window:
         start = draw(st.integers(FIRST, LAST))
         return Window(kind, start, end=start + draw(count))
     return Window(kind, draw(count) if kind == "FIXED" else 0)
+
+
+# Sources
+
+
+@dataclass(frozen=True)
+class Source:
+    """A stream under a window, or a relation."""
+
+    name: str
+    window: Window | None = None
+
+    @property
+    def cql(self) -> str:
+        return self.name if self.window is None else f"{self.name} [{self.window}]"
+
+
+def rows_at(source: Source, given_: Inputs, t: int) -> list[Row]:
+    """What a source holds at t: the window's rows, or the relation's."""
+    if source.window is None:
+        history = given_.relations[source.name]
+        held = Counter(history.initial)
+        for change in history.changes:
+            if change.at <= t:
+                held[change.row] += 1 if change.sign == "+" else -1
+        return list(held.elements())
+    arrivals = in_order_of_time(given_.streams[source.name])
+    return [arrivals[i] for i in sorted(source.window.held(arrivals, t))]
+
+
+def elements_at(source: Source, given_: Inputs, t: int) -> object:
+    """Which elements a source holds at t: of a stream by position, which tells equal rows apart."""
+    if source.window is None:
+        return Counter(rows_at(source, given_, t))
+    return source.window.held(in_order_of_time(given_.streams[source.name]), t)

@@ -7,34 +7,19 @@ numbers, EXCEPT ALL, parentheses around the branches of a set operation.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 
-from properties.generate import COLUMNS, Window, in_order_of_time, windows
+from properties.generate import COLUMNS, Source, Window, windows
 
 if TYPE_CHECKING:
-    from penstock.reference.inputs import Inputs
-    from penstock.reference.timeline import Row
+    from collections.abc import Callable
 
 T = TypeVar("T")
 Columns = dict[str, str]
-"""Names, with their alias, and types."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A stream under a window, or a relation."""
-
-    name: str
-    window: Window | None = None
-
-    @property
-    def cql(self) -> str:
-        return self.name if self.window is None else f"{self.name} [{self.window}]"
+"""Names, with their alias, and types; also aggregates, where a query is grouped."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +43,6 @@ class Query:
         """The same query over other windows."""
         changed = (replace(x, window=x.window and change(x.window)) for x in self.sources)
         return replace(self, sources=tuple(changed))
-
-
-def rows_at(source: Source, given_: Inputs, t: int) -> list[Row]:
-    """What a source holds at t: the window's rows, or the relation's."""
-    if source.window is None:
-        history = given_.relations[source.name]
-        held = Counter(history.initial)
-        for change in history.changes:
-            if change.at <= t:
-                held[change.row] += 1 if change.sign == "+" else -1
-        return list(held.elements())
-    arrivals = in_order_of_time(given_.streams[source.name])
-    return [arrivals[i] for i in sorted(source.window.held(arrivals, t))]
 
 
 @st.composite
@@ -98,8 +70,6 @@ class Writer:
         self._any_source = sources
         self._numbers = itertools.count(1)
         self.sources: list[Source] = []
-
-    # Choices
 
     def pick(self, *choices: T) -> T:
         return self._draw(st.sampled_from(choices))
@@ -130,7 +100,7 @@ class Writer:
 
     def select(self, depth: int, types: list[str]) -> str:
         source, columns = self.from_clause(depth)
-        where = self.where("WHERE", columns, columns, depth) if self.chance(60) else ""
+        where = self.where(columns, depth) if self.chance(60) else ""
         distinct = "DISTINCT " if self.chance(15) else ""
         if self.chance(35):
             tail, columns, plain = self.grouped(columns, depth)
@@ -206,11 +176,11 @@ class Writer:
 
     # Conditions
 
-    def where(self, word: str, columns: Columns, plain: Columns, depth: int) -> str:
+    def where(self, columns: Columns, depth: int) -> str:
         parts = [self.condition(columns, 2)] if self.chance(70) else []
         while depth and self.chance(45) and len(parts) < 3:
-            parts.append(self.predicate(columns, plain, depth - 1))
-        return f" {word} {' AND '.join(parts)}" if parts else ""
+            parts.append(self.predicate(columns, columns, depth - 1))
+        return f" WHERE {' AND '.join(parts)}" if parts else ""
 
     def predicate(self, columns: Columns, plain: Columns, depth: int) -> str:
         """[NOT] EXISTS or [NOT] IN a subquery, which may compare with the `plain` columns."""

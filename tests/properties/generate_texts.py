@@ -62,7 +62,9 @@ SELECT k FROM s [NOW] WHERE (k, c) IN (SELECT k, c FROM r) AND (k > 1) IS NOT FA
 
 # Words
 
-PUNCTUATION = "( ) ( ) , , . * [ ] ; = <> < >= <=> + - / % || ' \" ` :: -> : ? { } @ $ # \\ -- /* */"
+PUNCTUATION = (
+    "( ) ( ) , , . * [ ] ; = <> < >= <=> + - / % || ' \" ` :: -> : ? { } @ $ # \\ -- /* */"
+)
 WORDS = """
     SELECT SELECT DISTINCT FROM FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET UNION ALL EXCEPT
     INTERSECT JOIN LEFT RIGHT FULL OUTER CROSS NATURAL SEMI ANTI INNER ON USING AS WITH EXISTS IN
@@ -73,9 +75,9 @@ WORDS = """
     STREAMS DESCRIBE EXPLAIN SET OPTIONS COMMENT INT BIGINT DOUBLE DECIMAL STRING BOOLEAN ARRAY MAP
     STRUCT VALUES LATERAL UNNEST TABLESAMPLE PIVOT QUALIFY WINDOW ASC DESC NULLS FIRST LAST
     s e r n q recent arrivals target k v c ts at price ok day x
-""".split()
+"""
 TOKENS = [
-    *WORDS, *PUNCTUATION.split(), *(name.upper() for name in function_names()),
+    *WORDS.split(), *PUNCTUATION.split(), *(name.upper() for name in function_names()),
     "0", "1", "2", "10", "1.5", "1e3", "1e999", ".5", "9223372036854775808", "9" * 40, "0x1F", "²",
     "''", "'a'", "'2024-01-31'", "'1 day'", "'NaN'", "'Infinity'", "`a`", '"b"', "[RANGE 5]",
     "[ROWS 2]", "[RANGE 4 SLIDE 2]", "[NOW]", "[PARTITION BY k ROWS 1]", "FROM s [RANGE 5]",
@@ -91,10 +93,13 @@ BEGINNINGS = (
 def soups() -> st.SearchStrategy[str]:
     """Words of the language in any order."""
     words = st.lists(st.sampled_from(TOKENS), max_size=14)
-    return st.builds(lambda first, rest: " ".join([first, *rest]), st.sampled_from(BEGINNINGS), words)
+    return st.builds(
+        lambda first, rest: " ".join([first, *rest]), st.sampled_from(BEGINNINGS), words
+    )
 
 
 # Damage
+
 
 def tokens_of(text: str) -> list[str]:
     return re.findall(r"'[^']*'|\w+|\s+|.", text)
@@ -102,7 +107,7 @@ def tokens_of(text: str) -> list[str]:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
-    """A statement with a few tokens deleted, doubled, swapped or replaced, or characters changed."""
+    """A statement with a few tokens deleted, doubled, swapped or replaced, or characters put in."""
     tokens = tokens_of(draw(st.sampled_from(CORPUS)))
     for _ in range(draw(st.integers(1, 4))):
         here, there = (draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
@@ -127,9 +132,11 @@ def mutated(draw: st.DrawFn) -> str:
 # Expressions of random types
 
 COLUMNS = {"s": ["ts", "k", "v", "c"], "e": ["at", "k", "price", "ok", "day"]}
-LITERALS = ["0", "1", "-3", "2.50", "1e300", "NULL", "TRUE", "'a'", "'2024-02-30'", "INTERVAL 2 DAYS",
-            "DATE '2024-01-31'", "TIMESTAMP '2024-01-31 12:00:00'", "9223372036854775807",
-            "'month'", "''", "12345678901234567890123456789.123456789"]  # fmt: skip
+LITERALS = (
+    "0", "1", "-3", "2.50", "1e300", "NULL", "TRUE", "'a'", "'2024-02-30'", "INTERVAL 2 DAYS",
+    "DATE '2024-01-31'", "TIMESTAMP '2024-01-31 12:00:00'", "9223372036854775807", "'month'", "''",
+    "12345678901234567890123456789.123456789",
+)  # fmt: skip
 TYPES = ["INT", "BIGINT", "DOUBLE", "DECIMAL(38, 10)", "DECIMAL(3, 3)", "STRING", "BOOLEAN", "DATE",
          "TIMESTAMP"]  # fmt: skip
 OPERATORS = ["+", "-", "*", "/", "%", "DIV", "=", "<>", "<", ">=", "<=>", "AND", "OR", "||", "LIKE",
@@ -173,50 +180,58 @@ def typed_at_random(draw: st.DrawFn) -> str:
 # Queries of random clauses
 
 ITEMS = (
-    "*", "a.*", "a.k", "DISTINCT a.k", "COUNT(*) AS n", "a.k, COUNT(*)", "MAX(a.k) AS k", "a.k + 1 AS k",
-    "(SELECT MAX(v) FROM recent) AS m", "ISTREAM(a.k)", "RSTREAM(*)", "a.k AS k, a.k AS K", "1 AS one",
-    "(SELECT COUNT(*) FROM r WHERE r.k = a.k) AS m", "(SELECT SUM(n.k) FROM n WHERE n.k = a.k) AS m",
-    "MAX((SELECT COUNT(*) FROM r)) AS z", "(SELECT COUNT(*) + a.k FROM r WHERE r.k < a.k) AS m", "NULL",
+    "*", "a.*", "a.k", "DISTINCT a.k", "COUNT(*) AS n", "a.k, COUNT(*)", "MAX(a.k) AS k",
+    "a.k + 1 AS k", "(SELECT MAX(v) FROM recent) AS m", "ISTREAM(a.k)", "RSTREAM(*)",
+    "a.k AS k, a.k AS K", "1 AS one", "(SELECT COUNT(*) FROM r WHERE r.k = a.k) AS m",
+    "(SELECT SUM(n.k) FROM n WHERE n.k = a.k) AS m", "MAX((SELECT COUNT(*) FROM r)) AS z",
+    "(SELECT COUNT(*) + a.k FROM r WHERE r.k < a.k) AS m", "NULL",
     "COUNT(*) AS k, (SELECT COUNT(*) FROM names) AS x", "CASE a.k WHEN 1 THEN a.k END AS `a.k`",
 )  # fmt: skip
 ITEMS_OF_TWO = (
-    "b.*", "k", "a.k, b.k", "SUM(a.k) AS x, MAX(b.k)", "AVG(a.k) FILTER (WHERE b.k > 1)", "a.k = b.k AS k",
+    "b.*", "k", "a.k, b.k", "SUM(a.k) AS x, MAX(b.k)", "AVG(a.k) FILTER (WHERE b.k > 1)",
+    "a.k = b.k AS k",
 )  # fmt: skip
 SOURCES = (
-    "s", "s [RANGE 5]", "s [ROWS 2]", "s [RANGE 4 SLIDE 2]", "s [RANGE 2 SLIDE 2]", "s [ROWS 2 SLIDE 2]",
-    "s [PARTITION BY k ROWS 1]", "s [RANGE 3 INTERNAL]", "s [ROWS 2 INTERNAL]", "s [NOW]", "r", "n",
-    "s [RANGE 4 SLIDE 2 INTERNAL]", "names", "recent", "arrivals", "arrivals [ROWS 2]",
-    "ISTREAM(SELECT k, v FROM s [NOW]) [FIXED 3]", "DSTREAM(SELECT k FROM r)", "(SELECT k FROM n)",
-    "(SELECT k, COUNT(*) AS n FROM r GROUP BY k)", "(SELECT x.k FROM s [NOW] x JOIN n ON x.k = n.k)",
+    "s", "s [RANGE 5]", "s [ROWS 2]", "s [RANGE 4 SLIDE 2]", "s [RANGE 2 SLIDE 2]",
+    "s [ROWS 2 SLIDE 2]", "s [PARTITION BY k ROWS 1]", "s [RANGE 3 INTERNAL]",
+    "s [ROWS 2 INTERNAL]", "s [NOW]", "r", "n", "s [RANGE 4 SLIDE 2 INTERNAL]", "names", "recent",
+    "arrivals", "arrivals [ROWS 2]", "ISTREAM(SELECT k, v FROM s [NOW]) [FIXED 3]",
+    "DSTREAM(SELECT k FROM r)", "(SELECT k FROM n)", "(SELECT k, COUNT(*) AS n FROM r GROUP BY k)",
+    "(SELECT x.k FROM s [NOW] x JOIN n ON x.k = n.k)",
     "(SELECT k FROM s [NOW] UNION SELECT k FROM r)", "e [RANGE 5 SECONDS]",
 )  # fmt: skip
 JOINS = (
-    "{}, {}", "{} JOIN {} ON a.k = b.k", "{} LEFT JOIN {} ON a.k = b.k", "{} FULL JOIN {} USING (k)",
-    "{} JOIN {} USING (k)", "{} RIGHT JOIN {} ON a.k < b.k", "{} CROSS JOIN {}", "{} LEFT JOIN {} USING (k)",
-    "{} JOIN {} ON b.k = 1", "{} LEFT SEMI JOIN {} ON a.k = b.k", "({} JOIN {} USING (k))",
+    "{}, {}", "{} JOIN {} ON a.k = b.k", "{} LEFT JOIN {} ON a.k = b.k",
+    "{} FULL JOIN {} USING (k)", "{} JOIN {} USING (k)", "{} RIGHT JOIN {} ON a.k < b.k",
+    "{} CROSS JOIN {}", "{} LEFT JOIN {} USING (k)", "{} JOIN {} ON b.k = 1",
+    "{} LEFT SEMI JOIN {} ON a.k = b.k", "({} JOIN {} USING (k))",
 )  # fmt: skip
 CONDITIONS = (
     "a.k > 1", "EXISTS (SELECT * FROM {0} z WHERE z.k = a.k)", "a.k IN (SELECT k FROM {0} z)",
     "a.k NOT IN (SELECT z.k FROM {0} z WHERE z.k <> a.k)", "NOT EXISTS (SELECT 1 AS x FROM {0} z)",
-    "a.k = (SELECT MAX(z.k) FROM {0} z)", "a.k > ALL (SELECT z.k FROM {0} z)", "NULL", "a.k OR TRUE",
-    "a.k > (SELECT MIN(z.k) FROM {0} z WHERE z.k = a.k)", "a.k IN (SELECT COUNT(*) FROM {0} z GROUP BY z.k)",
+    "a.k = (SELECT MAX(z.k) FROM {0} z)", "a.k > ALL (SELECT z.k FROM {0} z)", "NULL",
+    "a.k OR TRUE", "a.k > (SELECT MIN(z.k) FROM {0} z WHERE z.k = a.k)",
+    "a.k IN (SELECT COUNT(*) FROM {0} z GROUP BY z.k)",
     "(a.k, a.k) NOT IN (SELECT z.k, z.k FROM {0} z)", "EXISTS (SELECT z.k FROM {0} z LIMIT 1)",
     "a.k < ANY (SELECT z.k FROM {0} z UNION SELECT k FROM r)", "(SELECT COUNT(*) FROM {0} z) = 1",
     "EXISTS (SELECT * FROM r z WHERE EXISTS (SELECT * FROM {0} y WHERE y.k = a.k))",
     "EXISTS (SELECT * FROM r z WHERE z.k NOT IN (SELECT y.k FROM {0} y WHERE y.k = z.k))",
 )  # fmt: skip
 ENDS = (
-    "", "", "", "", " GROUP BY a.k", " GROUP BY a.k", " GROUP BY 1", " GROUP BY a.k HAVING COUNT(*) > 1",
-    " GROUP BY a.k HAVING {1}", " OUTPUT [ROWS 2]", " ORDER BY 1 LIMIT 2", " GROUP BY a.k + 1 HAVING m > 1",
-    " ORDER BY (SELECT MAX(k) FROM r)", " HAVING COUNT(*) >= (SELECT COUNT(*) FROM {0})", " GROUP BY ALL",
+    "", "", "", "", " GROUP BY a.k", " GROUP BY a.k", " GROUP BY 1",
+    " GROUP BY a.k HAVING COUNT(*) > 1", " GROUP BY a.k HAVING {1}", " OUTPUT [ROWS 2]",
+    " ORDER BY 1 LIMIT 2", " GROUP BY a.k + 1 HAVING m > 1", " ORDER BY (SELECT MAX(k) FROM r)",
+    " HAVING COUNT(*) >= (SELECT COUNT(*) FROM {0})", " GROUP BY ALL",
 )  # fmt: skip
 WHOLES = (
-    "ISTREAM({0})", "DSTREAM({0})", "RSTREAM({0})", "RSTREAM RESTORE ({0})", "RSTREAM({0} ORDER BY 1)",
-    "ISTREAM RESTORE ({0})", "{0} UNION ALL {1}", "{0} EXCEPT {1}", "{0} INTERSECT ALL {1}", "({0})",
-    "SELECT * FROM ({0}) a", "SELECT k FROM ({0}) [ROWS 2] b", "WITH w AS ({0}) SELECT * FROM w, w AS a",
-    "SELECT COUNT(*) AS k FROM ISTREAM({0}) [RANGE 4 SLIDE 2] a", "EXPLAIN {0}", "{0} OUTPUT [RANGE 3]",
-    "SELECT a.k FROM ({0}) a, ({1}) b WHERE a.k = b.k", "CREATE VIEW z AS {0}; SELECT * FROM z a, z b",
-    "SELECT * FROM s [NOW] a WHERE a.k IN ({0})", "SELECT a.k FROM ({0}) a LEFT JOIN n b ON a.k = b.k",
+    "ISTREAM({0})", "DSTREAM({0})", "RSTREAM({0})", "RSTREAM RESTORE ({0})",
+    "RSTREAM({0} ORDER BY 1)", "ISTREAM RESTORE ({0})", "{0} UNION ALL {1}", "{0} EXCEPT {1}",
+    "{0} INTERSECT ALL {1}", "({0})", "SELECT * FROM ({0}) a", "SELECT k FROM ({0}) [ROWS 2] b",
+    "WITH w AS ({0}) SELECT * FROM w, w AS a",
+    "SELECT COUNT(*) AS k FROM ISTREAM({0}) [RANGE 4 SLIDE 2] a", "EXPLAIN {0}",
+    "{0} OUTPUT [RANGE 3]", "SELECT a.k FROM ({0}) a, ({1}) b WHERE a.k = b.k",
+    "CREATE VIEW z AS {0}; SELECT * FROM z a, z b", "SELECT * FROM s [NOW] a WHERE a.k IN ({0})",
+    "SELECT a.k FROM ({0}) a LEFT JOIN n b ON a.k = b.k",
     "CREATE VIEW z (k) AS {0}; SELECT k FROM z [ROWS 1]",
 )  # fmt: skip
 
@@ -225,10 +240,10 @@ WHOLES = (
 def selects(draw: st.DrawFn) -> str:
     """A SELECT of clauses that need not fit together."""
     left, right, inner = (draw(st.sampled_from(SOURCES)) for _ in range(3))
-    source, items = f"{left} a", ITEMS
+    source, items = f"{left} a", list(ITEMS)
     if draw(st.booleans()):
         source = draw(st.sampled_from(JOINS)).format(source, f"{right} b")
-        items = ITEMS + ITEMS_OF_TWO
+        items += ITEMS_OF_TWO
     condition = draw(st.sampled_from(CONDITIONS)).format(inner)
     where = f" WHERE {condition}" if draw(st.booleans()) else ""
     end = draw(st.sampled_from(ENDS)).format(inner, condition)

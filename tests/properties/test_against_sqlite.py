@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, note, settings
 
 from penstock.reference.oracle import Oracle
-from properties.generate import COLUMNS, INSTANTS, declared, inputs
-from properties.generate_queries import Query, queries, rows_at
+from properties.generate import COLUMNS, INSTANTS, declared, inputs, rows_at
+from properties.generate_queries import Query, queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -49,8 +49,6 @@ TINY = Inputs(
 """Few rows, of the values that functions trip over."""
 
 
-
-
 def fresh() -> Session:
     session = Session()
     for definition in DECLARED.catalog:

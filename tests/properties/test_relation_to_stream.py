@@ -7,7 +7,8 @@ made of them is computed here from R(t - 1) and R(t) at every integer t.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,18 +17,19 @@ from penstock.algebra.streams import RelationToStream
 from penstock.reference.oracle import Oracle
 from properties.generate import (
     INSTANTS,
-    STREAM_COLUMNS,
+    Source,
     Window,
     declared,
+    elements_at,
     in_order_of_time,
     inputs,
     time_of,
     windows,
 )
-from properties.generate_queries import Query, Source, queries, rows_at
+from properties.generate_queries import Query, queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from penstock.algebra.expressions import Value
     from penstock.reference.inputs import Inputs
@@ -53,9 +55,6 @@ def slide_of(query: Query) -> int | None:
     return next((one.window.slide for one in query.sources if one.window), None)
 
 
-# What Penstock says
-
-
 def results(text: str, given_: Inputs) -> Results:
     timeline = Oracle(given_).timeline(SESSION.bind(text).plan)
     return {t: timeline.at(t) for t in INSTANTS}
@@ -65,9 +64,6 @@ def sent(text: str, given_: Inputs) -> Sent:
     plan = SESSION.bind(text).plan
     assert isinstance(plan, RelationToStream)
     return [(one.at, one.row) for one in Oracle(given_).emissions(plan)]
-
-
-# What the contract says
 
 
 def by_value(bag: Bag) -> list[Row]:
@@ -95,18 +91,11 @@ def in_order(bags: Results) -> Sent:
     return [(t, row) for t in sorted(bags) for row in by_value(bags[t])]
 
 
-def held_positions(source: Source, given_: Inputs, t: int) -> object:
-    """Tells which elements a source holds at t, equal rows apart."""
-    if source.window is None:
-        return Counter(rows_at(source, given_, t))
-    return source.window.held(in_order_of_time(given_.streams[source.name]), t)
-
-
 def boundaries(sources: Iterable[Source], given_: Inputs) -> list[int]:
     """Where an element begins or ends in some source."""
     found = set()
     for source in sources:
-        held = {t: held_positions(source, given_, t) for t in INSTANTS}
+        held = {t: elements_at(source, given_, t) for t in INSTANTS}
         found |= {t for t in INSTANTS[1:] if held[t] != held[t - 1]}
     return sorted(found)
 
@@ -174,20 +163,26 @@ def test_rstream_over_sliding_rows_sends_all_when_a_slide_is_full(
     window: Window, given_: Inputs, items: str
 ) -> None:
     text = f"SELECT {items} FROM s [{window}]"
-    arrivals = in_order_of_time(given_.streams["s"])
-    full = set()
-    for key in {row[1] if window.by else None for row in arrivals}:
-        members = [row for row in arrivals if not window.by or row[1] == key]
-        full |= {time_of(row) for row in members[window.slide - 1 :: window.slide or 1]}
+    full = full_slides(window, in_order_of_time(given_.streams["s"]))
     result = results(text, given_)
     assert sent(f"RSTREAM({text})", given_) == in_order({t: result[t] for t in full})
     plain = results(f"SELECT {items} FROM s [{window.without_slide()}]", given_)
-    expected: Results = {}
-    for before, t in zip([INSTANTS[0], *sorted(full)], sorted(full), strict=False):
-        expected[t] = total(entered(plain)[u] for u in range(before + 1, t + 1))
-    assert sent(f"ISTREAM RESTORE ({text})", given_) == in_order(expected)
-    expected = {t: plain[t] | expected[t] for t in full}
-    assert sent(f"RSTREAM RESTORE ({text})", given_) == in_order(expected)
+    news: Results = {}
+    for before, t in pairwise([INSTANTS[0], *full]):
+        news[t] = total(entered(plain)[u] for u in range(before + 1, t + 1))
+    assert sent(f"ISTREAM RESTORE ({text})", given_) == in_order(news)
+    expected = in_order({t: plain[t] | news[t] for t in full})
+    assert sent(f"RSTREAM RESTORE ({text})", given_) == expected
+
+
+def full_slides(window: Window, arrivals: list[Row]) -> list[int]:
+    """When the rows numbered m, 2m, ... arrive, of each partition by k."""
+    step = window.slide or 1
+    found = set()
+    for key in {row[1] if window.by else None for row in arrivals}:
+        members = [row for row in arrivals if not window.by or row[1] == key]
+        found |= {time_of(row) for row in members[step - 1 :: step]}
+    return sorted(found)
 
 
 @few
@@ -240,10 +235,10 @@ def is_periodic(query: Query) -> bool:
 
 # INTERNAL
 
-CONDITIONS = {
-    "TRUE": lambda a, b: True,
-    "a.k = b.k": lambda a, b: a["k"] is not None and a["k"] == b["k"],
-    "a.v < b.v": lambda a, b: None not in (a["v"], b["v"]) and a["v"] < b["v"],
+CONDITIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "TRUE": lambda left, right: True,
+    "a.k = b.k": lambda left, right: left[1] is not None and left[1] == right[1],
+    "a.v < b.v": lambda left, right: None not in (left[2], right[2]) and left[2] < right[2],
 }
 
 
@@ -264,9 +259,8 @@ def test_internal_join_keeps_every_pair_whose_intervals_overlap(
     for t in INSTANTS:
         expected: Bag = Counter()
         for (i, j), start in since.items():
-            a, b = (dict(zip(STREAM_COLUMNS, x, strict=True)) for x in (ours[i], others[j]))
-            if start <= t and CONDITIONS[condition](a, b):
-                expected[a["k"], b["v"], b["c"]] += 1
+            if start <= t and CONDITIONS[condition](ours[i], others[j]):
+                expected[ours[i][1], *others[j][2:]] += 1
         assert result[t] == expected, f"at {t}"
 
 

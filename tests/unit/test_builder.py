@@ -80,9 +80,9 @@ def test_a_non_retroactive_relation_is_read_on_arrival() -> None:
 @pytest.mark.parametrize(
     ("build", "said"),
     [
-        (lambda: CARS.where("sped > 1"), 'FROM has no column "sped"'),
+        (lambda: CARS.where("sped > 1"), 'the plan has no column "sped"'),
         (lambda: CARS.where("speed"), "takes a condition"),
-        (lambda: CARS.where("speed >"), "something is missing here"),
+        (lambda: CARS.where("speed >"), "something is missing after"),
         (lambda: CARS.window("RAGNE 5"), 'Did you mean "RANGE"?'),
         (lambda: CARS.range("5 months"), "has no fixed length"),
         (lambda: CARS.aggregate(n="speed + 1"), "is not an aggregate"),

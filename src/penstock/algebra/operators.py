@@ -313,7 +313,7 @@ class Group(Unary):
 
     def label(self) -> str:
         """Selector and part."""
-        return f"Group {self.selector} part {self.index} of {self.parts}"
+        return f"Group {self.selector} part {self.index + 1} of {self.parts}"
 
 
 @dataclass(frozen=True)

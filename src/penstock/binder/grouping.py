@@ -21,7 +21,7 @@ from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.predicates import ClauseBinder
 from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate
 from penstock.cql.syntax import span_of
-from penstock.errors import PenstockError, Refused
+from penstock.errors import PenstockError, Refused, TypeMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,6 +90,10 @@ class Groups:
             nodes = nodes[0].expressions
         if len(nodes) == 1 and isinstance(nodes[0], exp.Star) and node.name.upper() == "COUNT":
             return (), distinct
+        if not nodes:
+            msg = f"{node.name.upper()}() has no argument"
+            hint = "Write COUNT(*)." if node.name.upper() == "COUNT" else None
+            raise TypeMismatch(msg, hint=hint)
         return tuple(self.inputs.bind(one) for one in nodes), distinct
 
     def _filtered(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.script import ScriptFile, ScriptText, execute
+from penstock.errors import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
+    from penstock.reference.oracle import Oracle
     from penstock.reference.timeline import Bag, Emission, Row, Timeline
     from penstock.session import Outcome, Session
 
@@ -33,28 +33,41 @@ def run(
     small inputs.
     """
     session, outcomes = execute(script, text)
-    show = _intervals if intervals else lambda plan, inputs: _results(plan, inputs, at)
-    blocks = [block for outcome in outcomes if (block := _answer(session, outcome, show))]
-    typer.echo("\n\n".join(blocks))
+    answered = False
+    declared = None
+    for outcome in outcomes:
+        lines = _answer(session, outcome, at=at, intervals=intervals)
+        if lines:
+            typer.echo("\n".join(["", *lines] if answered else lines))
+            answered = True
+        declared = outcome.message
+    if not answered and declared:
+        typer.echo(f"{declared}; there is no query to answer", err=True)
 
 
-def _answer(session: Session, outcome: Outcome, show: Callable[[Plan, Inputs], list[str]]) -> str:
+def _answer(session: Session, outcome: Outcome, *, at: str, intervals: bool) -> list[str]:
     """What a statement answers; declarations answer nothing."""
     from penstock.cql import syntax
+    from penstock.reference.oracle import Oracle
     from penstock.session import tabulated
 
     statement = outcome.statement
     if isinstance(statement, syntax.Show | syntax.Describe):
         return tabulated(outcome)
     if isinstance(statement, syntax.Explain):
-        return outcome.message or ""
+        return [outcome.message or ""]
     is_query = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
     if outcome.plan is None or not (is_query or isinstance(statement, syntax.Select)):
-        return ""
+        return []
     columns = " | ".join(outcome.plan.schema.names)
     title = f"{outcome.name}: {columns}" if outcome.name else columns
-    results = show(outcome.plan, _inputs(session, outcome.plan))
-    return "\n".join([title, *results])
+    oracle = Oracle(_inputs(session, outcome.plan))
+    lines = _intervals(outcome.plan, oracle) if intervals else _results(outcome.plan, oracle, at)
+    if oracle.failures.count:
+        kinds = ", ".join(name.upper() for name in oracle.failures.by_function)
+        failed = count(oracle.failures.count, "expression")
+        typer.echo(f"warning: {failed} failed and gave NULL ({kinds})", err=True)
+    return [title, *lines]
 
 
 def _inputs(session: Session, plan: Plan) -> Inputs:
@@ -76,15 +89,13 @@ def _inputs(session: Session, plan: Plan) -> Inputs:
     return Inputs(streams, relations)
 
 
-def _results(plan: Plan, inputs: Inputs, at: str) -> list[str]:
+def _results(plan: Plan, oracle: Oracle, at: str) -> list[str]:
     from penstock.algebra import streams as st
     from penstock.algebra.time import TimeUnit
-    from penstock.reference.oracle import Oracle
     from penstock.streamtest.printing import print_table
     from penstock.streamtest.values import print_cell, read_instant
 
     unit = plan.unit or TimeUnit.TICK
-    oracle = Oracle(inputs)
     if at:
         instant = read_instant(at, unit)
         content = [(instant, _signed("", oracle.timeline(plan).at(instant)))]
@@ -100,16 +111,15 @@ def _results(plan: Plan, inputs: Inputs, at: str) -> list[str]:
     return print_table(printed, plan.schema.types, unit, None)
 
 
-def _intervals(plan: Plan, inputs: Inputs) -> list[str]:
+def _intervals(plan: Plan, oracle: Oracle) -> list[str]:
     """One line per row: the half-open interval in which it holds, and the row."""
     from penstock.algebra.time import BEGINNING, TimeUnit
     from penstock.reference.intervals import validities
-    from penstock.reference.oracle import Oracle
     from penstock.streamtest.values import print_cell
 
     unit = plan.unit or TimeUnit.TICK
     lines = []
-    for one in validities(Oracle(inputs).timeline(plan)):
+    for one in validities(oracle.timeline(plan)):
         start = "start" if one.start == BEGINNING else unit.format(one.start)
         cells = zip(one.row, plan.schema.types, strict=True)
         values = " | ".join(print_cell(value, type_) for value, type_ in cells)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from penstock.session import Outcome, Session
 
 ScriptFile = Annotated[
@@ -18,8 +21,8 @@ ScriptText = Annotated[
 ]
 
 
-def execute(script: Path | None, text: str) -> tuple[Session, list[Outcome]]:
-    """Run the statements in a new session; warnings go to stderr.
+def execute(script: Path | None, text: str) -> tuple[Session, Iterator[Outcome]]:
+    """Statements to run one by one in a new session; warnings go to stderr.
 
     Raises:
         PenstockError: There is nothing to read, or a statement is at fault.
@@ -31,12 +34,15 @@ def execute(script: Path | None, text: str) -> tuple[Session, list[Outcome]]:
         msg = "there are no statements to read"
         raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
     session = Session()
-    outcomes = session.execute(_read(script), str(script)) if script is not None else []
-    outcomes += session.execute(text)
+    file = session.run(_read(script), str(script)) if script is not None else ()
+    return session, _warned(chain(file, session.run(text)))
+
+
+def _warned(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     for outcome in outcomes:
         for warning in outcome.warnings:
             typer.echo(f"warning: {warning}", err=True)
-    return session, outcomes
+        yield outcome
 
 
 def _read(script: Path) -> str:

@@ -107,7 +107,7 @@ def test_an_error_in_a_file_names_the_file(tmp_path: Path) -> None:
     assert done.stderr.startswith(f"{script}: line 2, column 15: there is no stream")
 
 
-@pytest.mark.parametrize("name", ["stations", "packets", "multijoin", "highway"])
+@pytest.mark.parametrize("name", ["stations", "packets", "multijoin"])
 @pytest.mark.parametrize("form", ["text", "json", "dot"])
 def test_the_queries_of_the_sources_have_plans(name: str, form: str) -> None:
     done = penstock("explain", f"examples/seeds/{name}.cql", "--format", form)

@@ -169,7 +169,7 @@ WRONG: list[tuple[str, tuple[Expression, ...], type[PenstockError], str]] = [
     ("div", (F, K), TypeMismatch,
      "DIV does not apply to a DOUBLE and an INT\n  Write FLOOR of the quotient."),
     ("negate", (S,), TypeMismatch,
-     "NEGATE takes a number, not a STRING\n  Write CAST(s AS DOUBLE)."),
+     "- takes a number, not a STRING\n  Write CAST(s AS DOUBLE)."),
     ("round", (F, K), TypeMismatch, "ROUND takes a constant number of digits, not k"),
     ("round", (F, S), TypeMismatch,
      "ROUND takes an INT as argument 2, not a STRING\n  Write CAST(s AS INT)."),

@@ -83,6 +83,13 @@ def _sign(value: float) -> float:
     return value if value == 0 or math.isnan(value) else math.copysign(1.0, value)
 
 
+def _cube_root(value: float) -> float:
+    """The C library's root is off by one in the last place for some whole roots, 27 among them."""
+    root = math.cbrt(value)
+    whole = float(round(root)) if math.isfinite(root) else root
+    return whole if whole**3 == value else root
+
+
 NUMBERS: dict[str, Callable[..., Exact]] = {
     "abs": lambda value: value.copy_abs() if isinstance(value, Decimal) else abs(value),
     "sign": _sign,
@@ -90,7 +97,7 @@ NUMBERS: dict[str, Callable[..., Exact]] = {
     "floor": lambda value: math.floor(_finite(value)),
     "round": _round,
     "sqrt": _total(math.sqrt),
-    "cbrt": math.cbrt,
+    "cbrt": _cube_root,
     "exp": _total(math.exp),
     "ln": _logarithm(math.log),
     "log10": _logarithm(math.log10),
