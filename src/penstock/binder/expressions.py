@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from penstock.algebra.expressions import Case, Expression, Literal
-from penstock.algebra.time import UNEVEN_UNITS, micros_of, unit_name
 from penstock.algebra.types import (
-    BIGINT,
     BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
     INTERVAL,
-    MAX_PRECISION,
     NULL,
     STRING,
-    decimal,
 )
-from penstock.algebra.values import INTEGER_RANGE, parse_date, parse_timestamp
+from penstock.binder.literals import date_literal, interval_literal, interval_sum, number_literal
 from penstock.binder.types import type_of
+from penstock.binder.unread import called, refuse_unread_parts
 from penstock.catalog.functions import (
     coerce,
     common_type,
@@ -96,17 +89,17 @@ class ExpressionBinder:
         return coerce(condition, BOOLEAN)
 
     def _bind(self, node: exp.Expr) -> Expression:
-        _refuse_unread_parts(node)
         handler = HANDLERS.get(type(node))
-        if handler is not None:
-            return handler(self, node)
         if type(node) in BINARY:
-            return self._binary(node)
+            handler = ExpressionBinder._binary
+        if handler is not None:
+            refuse_unread_parts(node)
+            return handler(self, node)
         if isinstance(node, exp.Exists | exp.Query):
             msg = f"a subquery cannot stand here in {self.clause}"
             hint = "[NOT] EXISTS and [NOT] IN stand alone or joined by AND in WHERE and HAVING."
             raise NotSupported(msg, hint=hint)
-        msg = f"{_words(node)} is not supported in {self.clause}"
+        msg = f"{called(node)} is not supported in {self.clause}"
         over = isinstance(node, exp.Window)
         raise NotSupported(msg, hint="Use a window in brackets and GROUP BY." if over else None)
 
@@ -118,7 +111,7 @@ class ExpressionBinder:
         left, right = self.bind(node.this), self.bind(node.expression)
         name = BINARY[type(node)]
         if left.type == right.type == INTERVAL and name in "+-":
-            return _interval_sum(left, right, -1 if name == "-" else 1)
+            return interval_sum(left, right, -1 if name == "-" else 1)
         return self._call(name, left, right)
 
     def _column(self, node: exp.Expr) -> Expression:
@@ -163,7 +156,7 @@ class ExpressionBinder:
 
     def _literal(self, node: exp.Expr) -> Expression:
         assert isinstance(node, exp.Literal)
-        return Literal(node.name, STRING) if node.is_string else _number(node.name)
+        return Literal(node.name, STRING) if node.is_string else number_literal(node.name)
 
     def _cast(self, node: exp.Expr) -> Expression:
         target = type_of(node.args["to"], span_of(node.args["to"]))
@@ -223,19 +216,6 @@ class ExpressionBinder:
             return self._is(exp.Is(this=inner.this, expression=exp.Not(this=inner.expression)))
         return self._call("not", self.bind(inner))
 
-    def _interval(self, node: exp.Expr) -> Expression:
-        unit = unit_name(node.args["unit"].name) if node.args.get("unit") else None
-        if unit is None or unit in UNEVEN_UNITS:
-            hint = "Write days or less, or use ADD_MONTHS(date, n)."
-            msg = "an INTERVAL here has a fixed length"
-            raise Refused(msg, hint=hint)
-        try:
-            micros = micros_of(Decimal(node.this.name), unit)
-        except (InvalidOperation, AttributeError):
-            msg = "an INTERVAL takes a number and a unit"
-            raise TypeMismatch(msg, hint="For example INTERVAL 5 SECONDS.") from None
-        return Literal(int(micros), INTERVAL)
-
     def _ilike(self, node: exp.Expr) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
         return self._call("like", self._call("lower", left), self._call("lower", right))
@@ -252,7 +232,7 @@ class ExpressionBinder:
         """A minus in front of a number is part of it: BIGINT's smallest value has no positive."""
         inner = node.this
         if isinstance(inner, exp.Literal) and not inner.is_string:
-            return _number("-" + inner.name)
+            return number_literal("-" + inner.name)
         return self._call("negate", self.bind(inner))
 
     def _extract(self, node: exp.Expr) -> Expression:
@@ -262,17 +242,6 @@ class ExpressionBinder:
             otherwise = f"The parts are {', '.join(EXTRACTED)}."
             raise UnknownName(msg, hint=did_you_mean(node.name, EXTRACTED, otherwise=otherwise))
         return self._call(part, self.bind(node.expression))
-
-    def _date_literal(self, node: exp.Expr) -> Expression:
-        """DATE '...' and TIMESTAMP '...': a text that is none is a mistake, not a NULL."""
-        target = type_of(node.args["to"], None)
-        read = parse_date if target == DATE else parse_timestamp
-        try:
-            return Literal(read(node.this.name), target)
-        except ValueError:
-            msg = f"'{node.this.name}' is not a {target}"
-            hint = f"For example {target} '2024-01-31{'' if target == DATE else ' 12:00:00'}'."
-            raise TypeMismatch(msg, hint=hint, at=span_of(node.this)) from None
 
     def _coalesce(self, node: exp.Expr) -> Expression:
         return self._call("coalesce", *map(self.bind, (node.this, *node.expressions)))
@@ -293,87 +262,10 @@ HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression
     exp.Case: ExpressionBinder._case,
     exp.Between: ExpressionBinder._between,
     exp.In: ExpressionBinder._in,
-    exp.Interval: ExpressionBinder._interval,
+    exp.Interval: lambda _, node: interval_literal(node),
     exp.ILike: ExpressionBinder._ilike,
     exp.Escape: ExpressionBinder._escape,
     exp.Coalesce: ExpressionBinder._coalesce,
     exp.Extract: ExpressionBinder._extract,
-    DateLiteral: ExpressionBinder._date_literal,
+    DateLiteral: lambda _, node: date_literal(node),
 }
-
-READ_PARTS: dict[type[exp.Expr], set[str]] = {
-    exp.Column: {"table", "db"},
-    exp.Literal: {"is_string"},
-    exp.Cast: {"to", "_type"},
-    exp.TryCast: {"to", "_type", "safe"},
-    DateLiteral: {"to"},
-    exp.Case: {"ifs", "default"},
-    exp.Between: {"low", "high", "symmetric"},
-    exp.In: {"query"},
-    exp.Interval: {"unit"},
-    exp.DPipe: {"safe"},
-    exp.Div: {"typed", "safe"},
-}
-"""The parts of a parsed expression that the binder reads, besides its operands."""
-
-
-def _refuse_unread_parts(node: exp.Expr) -> None:
-    """Whatever sqlglot understood and we would overlook is refused, never ignored."""
-    if type(node) not in HANDLERS and type(node) not in BINARY:
-        return
-    read = {"this", "expression", "expressions"} | READ_PARTS.get(type(node), set())
-    unread = [key for key, value in node.args.items() if value and key not in read]
-    if unread:
-        msg = f"{unread[0].upper().strip('_')} is not supported here"
-        raise NotSupported(msg, at=span_of(node))
-
-
-def _number(text: str) -> Literal:
-    """INT, BIGINT or DECIMAL by size, DOUBLE with an exponent, as in Spark."""
-    if "e" in text.lower():
-        return Literal(float(text), DOUBLE)
-    digits = text.lstrip("-").replace(".", "").lstrip("0")
-    scale = len(text.partition(".")[2])
-    if "." not in text:
-        for type_ in (INT, BIGINT):
-            low, high = INTEGER_RANGE[type_.name]
-            if low <= int(text) <= high:
-                return Literal(int(text), type_)
-    if max(len(digits), scale) > MAX_PRECISION:
-        msg = f"the number {text} has more than {MAX_PRECISION} digits"
-        raise TypeMismatch(msg, hint="Write it with an exponent to make it a DOUBLE.")
-    return Literal(Decimal(text), decimal(max(len(digits), scale, 1), scale))
-
-
-def _interval_sum(left: Expression, right: Expression, sign: int) -> Literal:
-    assert isinstance(left, Literal)
-    assert isinstance(right, Literal)
-    assert isinstance(left.value, int)
-    assert isinstance(right.value, int)
-    return Literal(left.value + sign * right.value, INTERVAL)
-
-
-WORDS: dict[type[exp.Expr], str] = {
-    exp.Window: "OVER (a window function)",
-    exp.Star: "*",
-    exp.Bracket: "a subscript in brackets",
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
-    exp.BitwiseXor: "^",
-    exp.BitwiseNot: "~",
-    exp.BitwiseLeftShift: "<<",
-    exp.BitwiseRightShift: ">>",
-    exp.Concat: "a string right behind a string",
-    exp.JSONExtract: "->",
-    exp.Struct: "{...}",
-    exp.Lambda: "->",
-    exp.Tuple: "a list in parentheses",
-    exp.Any: "ANY",
-    exp.All: "ALL",
-}
-"""What users call the constructs of other languages that sqlglot reads."""
-
-
-def _words(node: exp.Expr) -> str:
-    """What to call a construct that has no meaning here."""
-    return WORDS.get(type(node)) or f"this ({type(node).__name__.lower()})"

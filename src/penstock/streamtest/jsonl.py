@@ -31,7 +31,11 @@ if TYPE_CHECKING:
 
 Content = dict[int, list[tuple[str, Row]]]
 """At each instant the rows, each with its sign (none for content)."""
-TYPES: dict[str, Type] = {"int": BIGINT, "float": DOUBLE, "str": STRING, "bool": BOOLEAN}
+TYPES: dict[str, Type] = {
+    "int": BIGINT, "integer": BIGINT, "long": BIGINT, "bigint": BIGINT,
+    "float": DOUBLE, "double": DOUBLE, "str": STRING, "string": STRING,
+    "bool": BOOLEAN, "boolean": BOOLEAN,
+}  # fmt: skip
 DIGITS = 5
 REQUIRED = ("id", "ts_unit", "streams", "query", "until", "expect")
 

@@ -1,0 +1,62 @@
+"""What sqlglot reads and Penstock does not: never ignored, always refused by name."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from penstock.cql.syntax import DateLiteral, span_of
+from penstock.errors import NotSupported
+
+READ_PARTS: dict[type[exp.Expr], set[str]] = {
+    exp.Column: {"table", "db"},
+    exp.Literal: {"is_string"},
+    exp.Cast: {"to", "_type"},
+    exp.TryCast: {"to", "_type", "safe"},
+    DateLiteral: {"to"},
+    exp.Case: {"ifs", "default"},
+    exp.Between: {"low", "high", "symmetric"},
+    exp.In: {"query"},
+    exp.Interval: {"unit"},
+    exp.DPipe: {"safe"},
+    exp.Div: {"typed", "safe"},
+}
+"""The parts of a parsed expression that the binder reads, besides its operands."""
+
+
+def refuse_unread_parts(node: exp.Expr) -> None:
+    """A part of an expression that the binder would overlook.
+
+    Raises:
+        NotSupported: There is one.
+    """
+    read = {"this", "expression", "expressions"} | READ_PARTS.get(type(node), set())
+    unread = [key for key, value in node.args.items() if value and key not in read]
+    if unread:
+        msg = f"{unread[0].upper().strip('_')} is not supported here"
+        raise NotSupported(msg, at=span_of(node))
+
+
+WORDS: dict[type[exp.Expr], str] = {
+    exp.Window: "OVER (a window function)",
+    exp.Star: "*",
+    exp.Bracket: "a subscript in brackets",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
+    exp.Concat: "a string right behind a string",
+    exp.JSONExtract: "->",
+    exp.Struct: "{...}",
+    exp.Lambda: "->",
+    exp.Tuple: "a list in parentheses",
+    exp.Any: "ANY",
+    exp.All: "ALL",
+}
+"""What users call the constructs of other languages that sqlglot reads."""
+
+
+def called(node: exp.Expr) -> str:
+    """What to call a construct that has no meaning here."""
+    return WORDS.get(type(node)) or f"this ({type(node).__name__.lower()})"
