@@ -117,8 +117,8 @@ def slides(query: Query, given_: Inputs, slide: int) -> list[int]:
 def restored(plain: Results, slide: int) -> Results:
     """I(k) at ks: what entered R' since the slide before."""
     news = entered(plain)
-    slides = [t for t in INSTANTS[slide:] if t % slide == 0]
-    return {t: total(news[u] for u in range(t - slide + 1, t + 1)) for t in slides}
+    slides = [t for t in INSTANTS if t % slide == 0]
+    return {k: total(news[u] for u in news if k - slide < u <= k) for k in slides}
 
 
 # Relation to stream

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def number_literal(text: str) -> Literal:
     """INT, BIGINT or DECIMAL by size, DOUBLE with an exponent, as in Spark."""
     if "e" in text.lower():
-        return Literal(float(text), DOUBLE)
+        return Literal(_double(text), DOUBLE)
     digits = text.lstrip("-").replace(".", "").lstrip("0")
     scale = len(text.partition(".")[2])
     if "." not in text:
@@ -42,6 +43,18 @@ def number_literal(text: str) -> Literal:
         msg = f"the number {text} has more than {MAX_PRECISION} digits"
         raise TypeMismatch(msg, hint="Write it with an exponent to make it a DOUBLE.")
     return Literal(Decimal(text), decimal(max(len(digits), scale, 1), scale))
+
+
+def _double(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        msg = f"{text} is not a number"
+        raise TypeMismatch(msg, hint="An exponent has digits: 1.5e3.") from None
+    if math.isinf(value):
+        msg = f"{text} is beyond what a DOUBLE holds"
+        raise TypeMismatch(msg)
+    return value
 
 
 def interval_sum(left: Expression, right: Expression, sign: int) -> Literal:
