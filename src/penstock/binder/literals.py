@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Literal
@@ -34,7 +34,7 @@ def number_literal(text: str) -> Literal:
         return Literal(_double(text), DOUBLE)
     digits = text.lstrip("-").replace(".", "").lstrip("0")
     scale = len(text.partition(".")[2])
-    if "." not in text:
+    if "." not in text and len(digits) <= MAX_PRECISION:
         for type_ in (INT, BIGINT):
             low, high = INTEGER_RANGE[type_.name]
             if low <= int(text) <= high:
@@ -78,11 +78,11 @@ def interval_literal(node: exp.Expr) -> Literal:
         msg = "an INTERVAL here has a fixed length"
         raise Refused(msg, hint="Write days or less, or use ADD_MONTHS(date, n).")
     try:
-        micros = micros_of(Decimal(node.this.name), unit)
-    except (InvalidOperation, AttributeError):
+        micros = int(micros_of(Decimal(node.this.name), unit))
+    except (ArithmeticError, AttributeError, ValueError):
         msg = "an INTERVAL takes a number and a unit"
         raise TypeMismatch(msg, hint="For example INTERVAL 5 SECONDS.") from None
-    return Literal(int(micros), INTERVAL)
+    return Literal(micros, INTERVAL)
 
 
 def date_literal(node: exp.Expr) -> Literal:

@@ -121,6 +121,7 @@ def _count(clause: exp.Expr | None) -> int | None:
 
 
 def whole_number(literal: exp.Literal) -> int | None:
-    """The value of an integer literal."""
+    """The value of an integer literal that a BIGINT holds."""
     text = literal.name
-    return int(text) if not literal.is_string and text.isdigit() else None
+    whole = not literal.is_string and text.isdecimal() and len(text) < 20
+    return int(text) if whole else None

@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column, Expression, conjunction
-from penstock.algebra.operators import Alias, Filter, Join, Map, Product
-from penstock.algebra.plan import Named
+from penstock.algebra.operators import Alias, Filter, Join, Product
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.joins import outer_join, shared_columns
+from penstock.binder.names import renamed
 from penstock.binder.nrr import is_nrr, is_stream_side, reading
 from penstock.binder.scope import Scope, Visible
 from penstock.binder.windows import bind_window
@@ -25,7 +25,7 @@ from penstock.catalog.definitions import (
 )
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import span_of
-from penstock.errors import NotSupported, QueryError, Refused, count
+from penstock.errors import NotSupported, QueryError, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,7 +188,7 @@ class FromBinder:
         if alias is not None and alias.name:
             name = alias.name
         if alias is not None and alias.args.get("columns"):
-            plan = _renamed(plan, [one.name for one in alias.args["columns"]], alias)
+            plan = renamed(plan, [one.name for one in alias.args["columns"]], span_of(alias))
         at = span_of(alias if alias is not None else node)
         return self._offer(plan, name, what, at)
 
@@ -233,14 +233,6 @@ def _definition_plan(found: Definition) -> Plan:
         return st.Relation(found.name, found.schema, found.retroactive)
     assert isinstance(found, ViewDefinition | QueryDefinition)
     return found.plan
-
-
-def _renamed(plan: Plan, names: list[str], alias: exp.Expr) -> Plan:
-    if len(names) != len(plan.schema):
-        msg = f"{count(len(names), 'name')} for {count(len(plan.schema), 'column')}"
-        raise QueryError(msg, at=span_of(alias))
-    columns = zip(names, plan.schema, strict=True)
-    return Map(plan, tuple(Named(name, Column(f.name, f.type)) for name, f in columns))
 
 
 def _side(join: exp.Join) -> str:

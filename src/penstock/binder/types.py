@@ -59,11 +59,14 @@ def type_of(node: exp.DataType, at: Span | None) -> Type:
     raise NotSupported(msg, hint=hint, at=at)
 
 
+_DIGITS = frozenset(map(str, range(MAX_PRECISION + 1)))
+
+
 def _decimal(node: exp.DataType, at: Span | None) -> Type:
     parameters = [param.name for param in node.expressions]
     if not parameters:
         return DEFAULT_DECIMAL
-    if all(text.isdigit() for text in parameters) and len(parameters) <= 2:
+    if all(text in _DIGITS for text in parameters) and len(parameters) <= 2:
         precision, scale = (int(parameters[0]), int(parameters[1]) if parameters[1:] else 0)
         if 1 <= precision <= MAX_PRECISION and 0 <= scale <= precision:
             return decimal(precision, scale)

@@ -78,7 +78,7 @@ def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
 
 
 def _count(length: Length) -> int:
-    return int(length.parts[0][0])
+    return min(int(length.parts[0][0]), INFINITY)
 
 
 def length_in(length: Length, unit: TimeUnit) -> int:
