@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
     """The parts of an expression that belong to this query, not to a subquery in it."""
-    return node.walk(prune=lambda one: isinstance(one, exp.Query | exp.Exists))
+    return node.walk(prune=lambda one: isinstance(one, exp.Query | exp.Exists | exp.Window))
 
 
 def has_aggregate(node: exp.Expr) -> bool:
