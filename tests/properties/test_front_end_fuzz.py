@@ -30,6 +30,8 @@ from properties.generate_texts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.algebra.plan import Plan
 
 DECLARED = Session()
@@ -148,3 +150,59 @@ def test_the_statements_that_are_damaged_are_valid(statement: str) -> None:
     for outcome in fresh().execute(statement):
         if outcome.plan is not None:
             assert_works(outcome.plan)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT at + INTERVAL 'NaN' SECOND AS x FROM e",
+        "SELECT at + INTERVAL 'Infinity' DAYS AS x FROM e",
+        "SELECT k FROM recent WHERE v > 15e0.",
+        f"SELECT {'9' * 5000} AS x FROM s",
+        f"SELECT k FROM s [ROWS {'9' * 5000}]",
+        f"SELECT k FROM s GROUP BY {'9' * 5000}",
+        f"RSTREAM(SELECT k FROM s [ROWS 2 SLIDE 2] LIMIT {'9' * 5000})",
+        f"CREATE STREAM z (ts BIGINT, a DECIMAL({'9' * 5000}), WATERMARK FOR ts AS ts)",
+        "CREATE STREAM z (ts BIGINT, a DECIMAL(²), WATERMARK FOR ts AS ts)",
+        "SELECT * FROM (SELECT k AS `a.b`, v AS b FROM s) z",
+        "SELECT * FROM s AS z (a, A, b, c)",
+        "SELECT * FROM s AS z (`p.x`, `q.x`, b, c)",
+    ],
+    ids=lambda text: text[:60],
+)
+def test_texts_that_once_went_wrong(text: str) -> None:
+    check(text)
+
+
+@pytest.mark.xfail(raises=AssertionError, reason="Session does not look at a view's column names")
+@pytest.mark.parametrize("names", ["a, a", "`x.b`, `y.b`"])
+def test_views_with_odd_column_names(names: str) -> None:
+    check(f"CREATE VIEW z ({names}) AS SELECT k, v FROM s; SELECT * FROM z")
+
+
+NESTED: dict[str, Callable[[int], str]] = {
+    "parentheses": lambda depth: f"SELECT {'(' * depth}k{')' * depth} AS x FROM s",
+    "calls": lambda depth: f"SELECT {'ABS(' * depth}k{')' * depth} AS x FROM s",
+    "subqueries": lambda depth: f"SELECT * FROM {'(SELECT * FROM ' * depth}s{') a' * depth}",
+    "emitters": lambda depth: f"SELECT k FROM {'ISTREAM(SELECT k FROM ' * depth}s{')' * depth}",
+    "unclosed": lambda depth: f"SELECT k FROM {'(' * depth}",
+    "NOT": lambda depth: f"SELECT k FROM s WHERE {'NOT ' * depth}TRUE",
+    "OR": lambda depth: f"SELECT k FROM s WHERE {' OR '.join(['k > 1'] * depth)}",
+    "AND": lambda depth: f"SELECT k FROM s WHERE {' AND '.join(['k > 1'] * depth)}",
+    "sums": lambda depth: f"SELECT k{' + 1' * depth} AS x FROM s",
+    "UNION": lambda depth: " UNION ".join(["SELECT k FROM s"] * depth),
+}
+
+
+@pytest.mark.parametrize("depth", [30, 3000])
+@pytest.mark.parametrize("kind", NESTED)
+def test_deep_nesting(kind: str, depth: int) -> None:
+    check(NESTED[kind](depth))
+
+
+@pytest.mark.xfail(
+    raises=RecursionError, reason="a plan is accepted that is too deep to be shown or evaluated"
+)
+@pytest.mark.parametrize("kind", ["OR", "AND", "sums"])
+def test_nesting_between_deep_and_too_deep(kind: str) -> None:
+    check(NESTED[kind](200))

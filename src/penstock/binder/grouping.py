@@ -21,7 +21,7 @@ from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.predicates import ClauseBinder
 from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate
 from penstock.cql.syntax import span_of
-from penstock.errors import PenstockError, Refused, TypeMismatch
+from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +94,21 @@ class Groups:
             msg = f"{node.name.upper()}() has no argument"
             hint = "Write COUNT(*)." if node.name.upper() == "COUNT" else None
             raise TypeMismatch(msg, hint=hint)
-        return tuple(self.inputs.bind(one) for one in nodes), distinct
+        return tuple(self.bind_own(one) for one in nodes), distinct
+
+    def bind_own(self, node: exp.Expr) -> Expression:
+        """An expression over the rows that are grouped.
+
+        Raises:
+            NotSupported: It reads columns of an enclosing query.
+        """
+        expression = self.inputs.bind(node)
+        outer = self.inputs.scope.outer_columns(expression)
+        if outer:
+            msg = f"{outer[0]} belongs to the outer query and cannot stand in groups or aggregates"
+            hint = "A subquery compares with the outer query in its WHERE."
+            raise NotSupported(msg, hint=hint, at=span_of(node))
+        return expression
 
     def _filtered(
         self, arguments: tuple[Expression, ...], filter_: exp.Expr
@@ -124,7 +138,7 @@ class GroupedBinder(ClauseBinder):
         if self._is_alias(node):
             node = self.aliases[node.name.lower()]
         if not any(map(self._is_above_rows, node.walk())):
-            expression = self.groups.inputs.bind(node)
+            expression = self.groups.bind_own(node)
             key = self.groups.key_column(expression)
             if key is not None:
                 return key

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.expressions import columns_of
 from penstock.errors import Span, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Scope:
     def inside(self, outer: Scope | None) -> Scope:
         """The same columns, in a subquery of another query."""
         return replace(self, outer=outer)
+
+    def outer_columns(self, expression: Expression) -> list[str]:
+        """The columns of enclosing queries that an expression reads."""
+        own = {name for one in self.columns for name in columns_of(one.expression)}
+        return sorted(columns_of(expression) - own)
 
     def star(self, qualifier: str | None = None) -> list[Visible]:
         """The columns `*` or `t.*` stands for."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import Column, Expression, conjunction
+from penstock.algebra.expressions import Column, Expression, columns_of, conjunction
 from penstock.algebra.types import INTERVAL, NULL
 from penstock.binder.context import Block, Context
 from penstock.binder.grouping import GroupedBinder, Groups, has_aggregate
@@ -168,7 +168,7 @@ class SelectBinder:
         building.plan = groups.plan(building.plan, self.context.settings.empty_aggregates)
         having = node.args.get("having")
         if having is not None:
-            binder.apply(having.this)
+            assert not binder.apply(having.this), "groups refuse columns of the outer query"
         binder.clause = "SELECT"
         return binder
 
@@ -184,7 +184,13 @@ class SelectBinder:
             msg = f"GROUP BY {extra[0].upper()} is not supported"
             raise NotSupported(msg, hint="Write one query per grouping.", at=span_of(group))
         binder = self._clause(core, "GROUP BY")
-        return [binder.bind(self._group_node(one, node, core)) for one in group.expressions]
+        keys = [binder.bind(self._group_node(one, node, core)) for one in group.expressions]
+        for key in keys:
+            known = set(core.building.plan.schema.names)
+            if not columns_of(key) <= known:
+                msg = f"GROUP BY {key} reads a column of the outer query"
+                raise NotSupported(msg, at=span_of(group))
+        return keys
 
     def _group_node(self, key: exp.Expr, node: exp.Select, core: Core) -> exp.Expr:
         """GROUP BY 1 and GROUP BY alias stand for expressions of the select list."""
