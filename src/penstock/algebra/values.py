@@ -152,6 +152,6 @@ def _decimal(text: str, type_: Type) -> Decimal:
     # The context's own 28 digits are fewer than DECIMAL's 38, and it rounds halves to even.
     exact = Context(prec=1000, rounding=ROUND_HALF_UP)
     value = Decimal(text).quantize(Decimal(1).scaleb(-type_.scale), context=exact)
-    if abs(value) >= Decimal(10) ** (type_.precision - type_.scale):
+    if value.copy_abs() >= Decimal(10) ** (type_.precision - type_.scale):
         raise ValueError(text)
     return value
