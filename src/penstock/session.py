@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.text import plan_text
 from penstock.binder.declarations import declare
+from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
 from penstock.catalog.definitions import (
     Catalog,
@@ -21,7 +22,7 @@ from penstock.catalog.functions import AGGREGATES, FUNCTIONS
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
-from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName, count
+from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,7 +148,8 @@ class Session:
         bound = self._bind(statement.query, view=view)
         plan = bound.plan
         if statement.columns:
-            plan = _with_columns(plan, statement.columns)
+            names = [one.text for one in statement.columns]
+            plan = renamed(plan, names, statement.columns[0].span)
         kind = ViewDefinition if view else QueryDefinition
         definition = kind(statement.name.text, plan, statement.text)
         return self._add(statement, definition, () if view else bound.warnings)
@@ -229,19 +231,6 @@ def tabulated(outcome: Outcome) -> list[str]:
     rows = [outcome.header, *outcome.rows]
     width = max(len(row[0]) for row in rows)
     return [f"{first.ljust(width)}  {second}".rstrip() for first, second in rows]
-
-
-def _with_columns(plan: Plan, names: tuple[syntax.Name, ...]) -> Plan:
-    """CREATE VIEW v (a, b): the query's columns under other names."""
-    from penstock.algebra.expressions import Column
-    from penstock.algebra.operators import Map
-    from penstock.algebra.plan import Named
-
-    if len(names) != len(plan.schema):
-        msg = f"{count(len(names), 'name')} for {count(len(plan.schema), 'column')}"
-        raise QueryError(msg, at=names[0].span)
-    columns = zip(names, plan.schema, strict=True)
-    return Map(plan, tuple(Named(name.text, Column(f.name, f.type)) for name, f in columns))
 
 
 def _summary(definition: Definition) -> str:

@@ -201,9 +201,6 @@ def test_restore_brings_back_what_came_and_went_between_slides(
     assert sent(f"RSTREAM RESTORE ({query.cql})", given_) == expected
 
 
-# Windows over what is sent out
-
-
 @few
 @given(
     st.one_of(queries(depth=1), periodic_queries()),

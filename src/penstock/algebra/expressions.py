@@ -190,6 +190,17 @@ def walk(expression: Expression) -> Iterator[Expression]:
         yield from walk(child)
 
 
+def depth_of(expression: Expression) -> int:
+    """How many expressions stand inside each other, at the deepest place."""
+    deepest = 0
+    waiting = [(expression, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        waiting += [(child, depth + 1) for child in node.children]
+    return deepest
+
+
 def columns_of(expression: Expression) -> frozenset[str]:
     """The names of all columns an expression reads."""
     return frozenset(node.name for node in walk(expression) if isinstance(node, Column))
@@ -202,13 +213,12 @@ def transform(expression: Expression, change: Callable[[Expression], Expression]
 
 
 def conjunction(conditions: list[Expression]) -> Expression:
-    """All conditions joined by AND; TRUE when there are none."""
-    if not conditions:
-        return TRUE
-    result = conditions[0]
-    for condition in conditions[1:]:
-        result = Call("and", (result, condition), BOOLEAN)
-    return result
+    """All conditions joined by AND, halved again and again; TRUE when there are none."""
+    if len(conditions) <= 1:
+        return conditions[0] if conditions else TRUE
+    middle = len(conditions) // 2
+    halves = conjunction(conditions[:middle]), conjunction(conditions[middle:])
+    return Call("and", halves, BOOLEAN)
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -232,20 +242,23 @@ POSTFIX = {
 }  # fmt: skip
 """Functions printed behind their argument."""
 
+PREFIX = {"not": "NOT ", "negate": "-"}
+"""Functions printed in front of their argument."""
+
 
 def _call_text(call: Call) -> str:
-    parts = [_operand_text(arg, call) for arg in call.args]
-    if call.function in INFIX and len(parts) == 2:
-        return f"{parts[0]} {INFIX[call.function]} {parts[1]}"
-    if call.function in POSTFIX:
-        return f"{parts[0]} {POSTFIX[call.function]}"
-    if call.function == "not":
-        return f"NOT {parts[0]}"
-    if call.function == "negate":
-        return f"-{parts[0]}"
-    if call.function == "in":
-        return f"{parts[0]} IN ({', '.join(map(str, call.args[1:]))})"
-    return f"{call.function.upper()}({', '.join(map(str, call.args))})"
+    function = call.function
+    if function in INFIX and len(call.args) == 2:
+        left, right = (_operand_text(arg, call) for arg in call.args)
+        return f"{left} {INFIX[function]} {right}"
+    if function in POSTFIX:
+        return f"{_operand_text(call.args[0], call)} {POSTFIX[function]}"
+    if function in PREFIX:
+        return f"{PREFIX[function]}{_operand_text(call.args[0], call)}"
+    if function == "in":
+        members = ", ".join(map(str, call.args[1:]))
+        return f"{_operand_text(call.args[0], call)} IN ({members})"
+    return f"{function.upper()}({', '.join(map(str, call.args))})"
 
 
 def _operand_text(arg: Expression, call: Call) -> str:

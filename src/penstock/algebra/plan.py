@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from penstock.algebra.expressions import Expression, columns_of
+from penstock.algebra.expressions import AggregateCall, Expression, columns_of
 from penstock.algebra.types import Field, Schema
 from penstock.errors import InternalError
 
@@ -113,6 +113,36 @@ def walk(plan: Plan) -> Iterator[Plan]:
     yield plan
     for child in plan.children:
         yield from walk(child)
+
+
+def depth_of(plan: Plan) -> int:
+    """How many operators stand on top of each other, at the deepest place."""
+    deepest = 0
+    waiting = [(plan, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        waiting += [(child, depth + 1) for child in node.children]
+    return deepest
+
+
+def expressions_of(plan: Plan) -> Iterator[Expression]:
+    """The expressions that the operator at the root of a plan computes."""
+    for field in dataclasses.fields(plan):
+        yield from _expressions_in(getattr(plan, field.name))
+
+
+def _expressions_in(value: object) -> Iterator[Expression]:
+    """The expressions in a field: on their own, named, as sort keys, as arguments, in tuples."""
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _expressions_in(part)
+    elif isinstance(value, AggregateCall):
+        yield from value.args
+    elif hasattr(value, "expression"):
+        yield from _expressions_in(value.expression)
 
 
 def transform(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:

@@ -6,18 +6,37 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.expressions import depth_of as depth_of_expression
 from penstock.algebra.patterns import Pattern, pattern_of
-from penstock.algebra.plan import walk
+from penstock.algebra.plan import depth_of, expressions_of, walk
 from penstock.algebra.time import TimeUnit
-from penstock.errors import Refused
+from penstock.errors import QueryError, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.algebra.plan import Plan
 
+MAX_OPERATORS = 100
+MAX_EXPRESSIONS = 64
+"""Python's stack bounds recursion; these leave room for what calls Penstock."""
 HOLISTIC = ("median", "quantile")
 """Aggregates that keep their input."""
+
+
+def check_depth(plan: Plan) -> None:
+    """What stands inside what, up to a depth at which every later stage still works.
+
+    Raises:
+        QueryError: The query is nested more deeply.
+    """
+    if depth_of(plan) > MAX_OPERATORS:
+        msg = f"the query is nested too deeply: more than {MAX_OPERATORS} operators on each other"
+        raise QueryError(msg)
+    for node in walk(plan):
+        if any(depth_of_expression(one) > MAX_EXPRESSIONS for one in expressions_of(node)):
+            msg = f"an expression is nested too deeply: more than {MAX_EXPRESSIONS} in each other"
+            raise QueryError(msg, hint="Compute parts of it in a subquery.")
 
 
 def check_units(plan: Plan) -> None:

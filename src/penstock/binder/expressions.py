@@ -42,10 +42,13 @@ if TYPE_CHECKING:
 BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "div", exp.Mod: "%",
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
-    exp.And: "and", exp.Or: "or", exp.DPipe: "||", exp.Like: "like", exp.RegexpLike: "rlike",
+    exp.DPipe: "||", exp.Like: "like", exp.RegexpLike: "rlike",
     exp.NullSafeEQ: "is not distinct from", exp.NullSafeNEQ: "is distinct from",
 }  # fmt: skip
 """sqlglot's operators and the functions they stand for."""
+
+CHAINS: dict[type[exp.Expr], str] = {exp.And: "and", exp.Or: "or"}
+"""Operators that people write many of in a row."""
 
 
 CALLED_WITHOUT_PARENTHESES = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME")
@@ -90,6 +93,8 @@ class ExpressionBinder:
 
     def _bind(self, node: exp.Expr) -> Expression:
         handler = HANDLERS.get(type(node))
+        if type(node) in CHAINS:
+            handler = ExpressionBinder._chain
         if type(node) in BINARY:
             handler = ExpressionBinder._binary
         if handler is not None:
@@ -106,6 +111,19 @@ class ExpressionBinder:
     def _call(self, name: str, *args: Expression) -> Expression:
         integer_division = self.context.settings.integer_division
         return resolve_call(name, args, integer_division=integer_division)
+
+    def _chain(self, node: exp.Expr) -> Expression:
+        """AND and OR, in chains of any length."""
+        word = CHAINS[type(node)]
+
+        def halved(parts: list[exp.Expr]) -> Expression:
+            # Halved again and again: a long chain is not a deep tree.
+            middle = len(parts) // 2
+            if not middle:
+                return self.bind(parts[0])
+            return self._call(word, halved(parts[:middle]), halved(parts[middle:]))
+
+        return halved(operands(node, type(node)))
 
     def _binary(self, node: exp.Expr) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
@@ -245,6 +263,21 @@ class ExpressionBinder:
 
     def _coalesce(self, node: exp.Expr) -> Expression:
         return self._call("coalesce", *map(self.bind, (node.this, *node.expressions)))
+
+
+def operands(node: exp.Expr, connector: type[exp.Expr]) -> list[exp.Expr]:
+    """The parts of a chain such as a AND b AND c, parentheses around parts of it included."""
+    found: list[exp.Expr] = []
+    waiting = [node]
+    while waiting:
+        part = inner = waiting.pop()
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        if isinstance(inner, connector):
+            waiting += [inner.expression, inner.this]
+        else:
+            found.append(part)
+    return found
 
 
 HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression]] = {

@@ -55,8 +55,8 @@ def renamed(plan: Plan, names: list[str], at: Span | None) -> Map:
     for number, name in enumerate(names):
         without_dot(name, at)
         if name.lower() in map(str.lower, names[:number]):
-            msg_0 = f'two columns are called "{name}"'
-            raise QueryError(msg_0, at=at)
+            msg = f'two columns are called "{name}"'
+            raise QueryError(msg, at=at)
     columns = zip(names, plan.schema, strict=True)
     return Map(plan, tuple(Named(name, Column(f.name, f.type)) for name, f in columns))
 

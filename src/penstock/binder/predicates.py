@@ -15,13 +15,15 @@ from penstock.algebra.expressions import (
     columns_of,
     conjunction,
 )
-from penstock.binder.expressions import BINARY, ExpressionBinder
+from penstock.binder.expressions import BINARY, ExpressionBinder, operands
 from penstock.binder.nrr import reading
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import Emit, span_of
 from penstock.errors import NotSupported, QueryError, Refused, count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.algebra.plan import Binary, Plan
     from penstock.binder.context import Block, Context
     from penstock.binder.scope import Scope
@@ -99,25 +101,38 @@ class ClauseBinder(ExpressionBinder):
         self.building.plan = reading(operator, span_of(node))
         return inner.value
 
-    def apply(self, node: exp.Expr) -> list[Expression]:
-        """Keep the rows that satisfy a condition; what compares with an outer query is returned."""
+    def apply(self, conditions: list[exp.Expr]) -> list[Expression]:
+        """Keep the rows that satisfy all conditions; those on an outer query are returned."""
         correlated: list[Expression] = []
-        for part in split_and(node):
+        plain: list[Expression] = []
+        for part in conditions:
             negated, predicate = _unwrapped(part)
-            if isinstance(predicate, exp.Exists):
-                self._existential(predicate.this, [], predicate, negated)
-            elif isinstance(predicate, exp.In) and predicate.args.get("query"):
-                values = _tuple(predicate.this)
-                self._existential(predicate.args["query"], values, predicate, negated)
-            elif isinstance(predicate.args.get("expression"), exp.Any | exp.All):
-                self._quantified(predicate, negated)
-            else:
-                condition = self.bind_condition(part)
-                if columns_of(condition) <= set(self.building.plan.schema.names):
-                    self.building.plan = _filtered(self.building.plan, condition)
-                else:
-                    correlated.append(condition)
+            join = self._subquery_predicate(predicate, negated)
+            if join is not None:
+                self._filter(plain)
+                plain = []
+                join()
+                continue
+            condition = self.bind_condition(part)
+            known = columns_of(condition) <= set(self.building.plan.schema.names)
+            (plain if known else correlated).append(condition)
+        self._filter(plain)
         return correlated
+
+    def _filter(self, conditions: list[Expression]) -> None:
+        if conditions:
+            self.building.plan = op.Filter(self.building.plan, conjunction(conditions))
+
+    def _subquery_predicate(self, node: exp.Expr, negated: bool) -> Callable[[], None] | None:
+        """What joins the plan with a subquery of EXISTS, IN, ANY or ALL; None for all else."""
+        if isinstance(node, exp.Exists):
+            return lambda: self._existential(node.this, [], node, negated)
+        if isinstance(node, exp.In) and node.args.get("query"):
+            values = _tuple(node.this)
+            return lambda: self._existential(node.args["query"], values, node, negated)
+        if isinstance(node.args.get("expression"), exp.Any | exp.All):
+            return lambda: self._quantified(node, negated)
+        return None
 
     def _quantified(self, node: exp.Expr, negated: bool) -> None:
         """`x > ANY (q)` is a semi-join; `x > ALL (q)` keeps the rows no row of q speaks against."""
@@ -193,21 +208,9 @@ class ClauseBinder(ExpressionBinder):
             raise Refused(msg, hint=hint, at=span_of(node))
 
 
-def _filtered(plan: Plan, condition: Expression) -> Plan:
-    """The rows that satisfy a condition; conditions in a row are one filter."""
-    if isinstance(plan, op.Filter):
-        return op.Filter(plan.child, conjunction([plan.predicate, condition]))
-    return op.Filter(plan, condition)
-
-
 def split_and(node: exp.Expr) -> list[exp.Expr]:
-    """The conditions that AND joins."""
-    inner = node
-    while isinstance(inner, exp.Paren):
-        inner = inner.this
-    if isinstance(inner, exp.And):
-        return [*split_and(inner.this), *split_and(inner.expression)]
-    return [node]
+    """The conditions that AND joins, in the order they were written."""
+    return operands(node, exp.And)
 
 
 def _unwrapped(node: exp.Expr) -> tuple[bool, exp.Expr]:

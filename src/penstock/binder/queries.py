@@ -11,7 +11,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column
 from penstock.algebra.plan import Named, walk
-from penstock.binder.checks import check_units, unbounded_state
+from penstock.binder.checks import check_depth, check_units, unbounded_state
 from penstock.binder.context import Context
 from penstock.binder.internal import refuse_internal
 from penstock.binder.nrr import is_nrr, refuse_unread_nrr
@@ -47,6 +47,7 @@ def bind_query(
     """
     context = Context(catalog, settings)
     plan = QueryBinder(context).bind(node)
+    check_depth(plan)
     check_units(plan)
     if not (view and is_nrr(plan)):
         # A view over a non-retroactive relation is one, for the queries that name the view.
@@ -183,14 +184,13 @@ class QueryBinder:
 
 
 def _branches(node: exp.SetOperation) -> list[exp.Expr]:
-    """The operands; a chain of UNION ALL is one union of many."""
+    """The operands; a chain of UNION is one union of many, DISTINCT on top being enough."""
     operands = [node.expression]
     left: exp.Expr = node.this
     while (
         isinstance(node, exp.Union)
-        and not node.args.get("distinct")
         and isinstance(left, exp.Union)
-        and not left.args.get("distinct")
+        and (node.args.get("distinct") or not left.args.get("distinct"))
         and not any(left.args.get(key) for key in ("order", "limit", "offset", "output", "with_"))
     ):
         operands.append(left.expression)

@@ -123,7 +123,7 @@ class SelectBinder:
         scope = source.scope.inside(outer)
         building = Building(source.plan, block)
         binder = ClauseBinder(self.context, scope, "WHERE", building, self)
-        correlated = [one for condition in conditions for one in binder.apply(condition)]
+        correlated = binder.apply(conditions)
         if correlated and outer is None:
             msg = "a condition reads columns that FROM does not have"
             raise QueryError(msg, at=span_of(node))
@@ -168,7 +168,8 @@ class SelectBinder:
         building.plan = groups.plan(building.plan, self.context.settings.empty_aggregates)
         having = node.args.get("having")
         if having is not None:
-            assert not binder.apply(having.this), "groups refuse columns of the outer query"
+            outer = binder.apply(split_and(having.this))
+            assert not outer, "groups refuse columns of the outer query"
         binder.clause = "SELECT"
         return binder
 

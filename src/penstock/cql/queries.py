@@ -232,14 +232,21 @@ class QueryParser(WindowParser):
         self._retreat(index)
         return starts
 
+    def _parse_table_alias(
+        self, alias_tokens: Collection[TokenType] | None = None
+    ) -> exp.TableAlias | None:
+        """As sqlglot's; a word that begins a clause is no alias, even if the clause is broken."""
+        if self._at_output() or self._word() in NO_ALIAS:
+            return None
+        return super()._parse_table_alias(alias_tokens)
+
     def _parse_window_and_alias(
         self, source: exp.Expr, alias_tokens: Collection[TokenType] | None
     ) -> None:
         """`s [window] AS a` and `s AS a [window]`, both of which people write."""
         if self._at_window():
             source.set("window", self._parse_window_clause_in_brackets())
-        clause = self._at_output() or self._word() in NO_ALIAS
-        alias = None if clause else self._parse_table_alias(alias_tokens)
+        alias = self._parse_table_alias(alias_tokens)
         if alias is not None:
             source.set("alias", alias)
         if self._at_window() and not source.args.get("window"):
