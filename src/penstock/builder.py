@@ -1,7 +1,7 @@
 """Plans without query text: a chain of operators, with CQL only for expressions and windows.
 
-It says everything CQL says, and what SQL cannot: max-union, strict difference, coalesce, split,
-and dividing a stream into k streams.
+It also says what SQL cannot: max-union, strict difference, coalesce, split, and dividing a stream
+into k streams. ORDER BY and subqueries in expressions need CQL.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from sqlglot import exp
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, Column, Expression
+from penstock.algebra.plan import different_nodes
 from penstock.algebra.text import plan_text
 from penstock.binder.checks import check_units
 from penstock.binder.context import Context
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.grouping import Groups
+from penstock.binder.internal import internal_of
 from penstock.binder.joins import outer_join
 from penstock.binder.names import output_name, unique_names
 from penstock.binder.nrr import reading
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Field, Schema
+from penstock.algebra.windows import Fixed, Now, Range
 
 
 def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Query:
@@ -84,6 +87,9 @@ class Query:
     def window(self, text: str) -> Query:
         """Any window as in CQL, without brackets: `window("RANGE 10 SECONDS SLIDE 2 SECONDS")`."""
         syntax = parse_window(text)
+        if syntax.internal:
+            msg = "INTERNAL belongs to all windows of a query"
+            raise Refused(msg, hint="Leave it out here, and end the chain with .internal().")
         try:
             return Query(bind_window(syntax, self.plan, "the plan"))
         except PenstockError as error:
@@ -131,7 +137,7 @@ class Query:
             node = parse_expression(text)
             if not isinstance(node, exp.Anonymous):
                 msg = f"{text} is not an aggregate"
-                raise Refused(msg, hint="For example AVG(speed).")
+                raise Refused(msg, hint="Write AVG(speed); compute with it in .select().")
             groups.aggregate_column(node, None)
         plan = groups.plan(self.plan, row_over_nothing)
         keys = [(key, Column(f.name, f.type)) for key, f in zip(by, plan.schema, strict=False)]
@@ -140,6 +146,7 @@ class Query:
 
     def cross(self, other: Query) -> Query:
         """Every row with every row of another plan."""
+        self._both(other)
         return self._checked(reading(op.Product(self.plan, other.plan), None))
 
     def join(self, other: Query, on: str) -> Query:
@@ -149,6 +156,9 @@ class Query:
 
     def outer_join(self, other: Query, on: str, side: str = "LEFT") -> Query:
         """The join, and the rows of the LEFT, RIGHT or FULL side that have no partner."""
+        if side.upper() not in ("LEFT", "RIGHT", "FULL"):
+            msg = f'there is no outer join with side "{side}"'
+            raise Refused(msg, hint="The sides are LEFT, RIGHT and FULL.")
         condition = self._condition(on, other)
         return self._checked(outer_join(self.plan, other.plan, condition, side.upper(), None))
 
@@ -185,6 +195,9 @@ class Query:
 
     def group_into(self, selector: str, parts: int) -> tuple[Query, ...]:
         """Divide a stream into `parts` streams by an integer expression from 0 to parts - 1."""
+        if parts < 1:
+            msg = f"a stream cannot be divided into {parts} streams"
+            raise Refused(msg, hint="Write 1 or more.")
         value = self._value(selector)
         if not value.type.is_integer:
             msg = f"the selector {selector} is {value.type}, not an integer"
@@ -197,19 +210,36 @@ class Query:
 
     def split(self, length: int = 1) -> Query:
         """Cut intervals at the multiples of `length`; snapshots do not change."""
+        if not _ends(self.plan):
+            msg = "an interval that never ends cannot be split"
+            raise Refused(msg, hint="Give every stream a RANGE, FIXED or NOW window.")
         return Query(op.Split(self.plan, length))
+
+    def internal(self) -> Query:
+        """Make the windows INTERNAL: they bound memory only, and what the plan finds stays."""
+        return Query(internal_of(self.plan, None))
 
     def istream(self, *, restore: bool = False) -> Query:
         """Send out the rows that enter the result."""
-        return Query(st.IStream(self.plan, restore))
+        return Query(st.IStream(self._relation(restore=restore), restore))
 
     def dstream(self) -> Query:
         """Send out the rows that leave the result."""
-        return Query(st.DStream(self.plan))
+        return Query(st.DStream(self._relation()))
 
     def rstream(self, *, restore: bool = False) -> Query:
         """Send out the whole result at every instant that matters."""
-        return Query(st.RStream(self.plan, restore))
+        return Query(st.RStream(self._relation(restore=restore), restore))
+
+    def _relation(self, *, restore: bool = False) -> Plan:
+        """The plan, if it can be sent out."""
+        if isinstance(self.plan, st.RelationToStream):
+            msg = "the plan already sends out a stream"
+            raise Refused(msg, hint="Put a window on it first.")
+        if restore and st.slide_of(self.plan) is None:
+            msg = "RESTORE needs a periodic query"
+            raise Refused(msg, hint="Give all windows the same slide.")
+        return self.plan
 
     def _bag(self, operator: type[op.BagOperation], other: Query) -> Query:
         left, right = aligned([self.plan, other.plan])
@@ -221,15 +251,40 @@ class Query:
 
     def _condition(self, text: str | None, other: Query | None = None) -> Expression:
         if text is None:
+            if other is not None:
+                self._both(other)
             return TRUE
-        schema = self.plan.schema + other.plan.schema if other else self.plan.schema
+        schema = self._both(other) if other else self.plan.schema
         return _bound(text, schema, condition=True)
+
+    def _both(self, other: Query) -> Schema:
+        """The columns of two plans, which must have names of their own."""
+        common = sorted(set(self.plan.schema.names) & set(other.plan.schema.names))
+        if common:
+            msg = f'both plans have a column called "{common[0]}"'
+            raise Refused(msg, hint='Tell them apart with .alias("a") and .alias("b").')
+        return self.plan.schema + other.plan.schema
 
     def _value(self, text: str) -> Expression:
         return _bound(text, self.plan.schema, condition=False)
 
     def _name(self, text: str, position: int) -> str:
         return output_name(parse_expression(text), position)
+
+
+def _ends(plan: Plan) -> bool:
+    """Whether every row of a plan's result ceases to hold at some time."""
+    bounded = (Range, Fixed, Now)
+    windows = all(
+        isinstance(one, st.Window) and isinstance(one.spec, bounded)
+        for one in st.input_windows(plan)
+    )
+    for_ever = any(
+        isinstance(one, st.Relation | st.Internal)
+        or (isinstance(one, op.Aggregate) and not one.keys)
+        for one in different_nodes(plan)
+    )
+    return windows and not for_ever
 
 
 def _bound(text: str, schema: Schema, *, condition: bool) -> Expression:

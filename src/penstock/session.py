@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.algebra.plan import walk
+from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.text import plan_text
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
@@ -173,9 +175,18 @@ class Session:
         return Outcome(statement, f'{kind} "{found.name}" dropped')
 
     def _users(self, definition: Definition) -> list[str]:
-        """Sinks of a query; plans hold all else they need."""
+        """Sinks of a query; views and queries that read a stream or relation.
+
+        A plan holds the views it is made of, so a view has no users.
+        """
         sinks = [one for one in self.catalog if isinstance(one, SinkDefinition)]
-        return [f'sink "{one.name}"' for one in sinks if one.query == definition.name]
+        users: list[Definition] = [one for one in sinks if one.query == definition.name]
+        if isinstance(definition, StreamDefinition | RelationDefinition):
+            plans = (
+                one for one in self.catalog if isinstance(one, ViewDefinition | QueryDefinition)
+            )
+            users += [one for one in plans if _reads(one.plan, definition.name)]
+        return [f'{one.kind} "{one.name}"' for one in users]
 
     def _show(self, statement: syntax.Show) -> Outcome:
         if statement.what == "SETTINGS":
@@ -231,6 +242,10 @@ def tabulated(outcome: Outcome) -> list[str]:
     rows = [outcome.header, *outcome.rows]
     width = max(len(row[0]) for row in rows)
     return [f"{first.ljust(width)}  {second}".rstrip() for first, second in rows]
+
+
+def _reads(plan: Plan, name: str) -> bool:
+    return any(isinstance(one, Stream | Relation) and one.name == name for one in walk(plan))
 
 
 def _summary(definition: Definition) -> str:

@@ -89,9 +89,27 @@ def test_a_non_retroactive_relation_is_read_on_arrival() -> None:
         (lambda: CARS.group_into("speed", 2), "not an integer"),
         (lambda: CARS.cross(A), "share one time unit"),
         (lambda: stream("s", "a STRING", time="a"), "an event time is TIMESTAMP, INT or BIGINT"),
+        (lambda: CARS.split(5), "never ends"),
+        (lambda: CARS.rows(2).split(5), "never ends"),
+        (lambda: CARS.range(5).aggregate(n="COUNT(*)").split(5), "never ends"),
+        (lambda: CARS.range(5).split(0), "pieces of length 0"),
+        (lambda: CARS.range(5).istream(restore=True), "needs a periodic query"),
+        (lambda: CARS.range(5).rstream().istream(), "already sends out a stream"),
+        (lambda: CARS.window("RANGE 3 INTERNAL"), "end the chain with .internal()"),
+        (lambda: CARS.range(5).distinct().internal(), "no meaning under DISTINCT"),
+        (lambda: A.alias("a").outer_join(B.alias("b"), "a.x = b.x", "UP"), 'with side "UP"'),
+        (lambda: CARS.group_into("lane", 0), "into 0 streams"),
+        (lambda: A.join(B, "x = x"), 'both plans have a column called "x"'),
+        (lambda: A.cross(B), 'both plans have a column called "x"'),
     ],
 )
 def test_mistakes_are_told(build: object, said: str) -> None:
     with pytest.raises(PenstockError) as caught:
         build()  # type: ignore[operator]  # every row is a function without arguments
     assert said in str(caught.value)
+
+
+def test_internal_windows_let_results_stay() -> None:
+    a, b = A.alias("a"), B.alias("b")
+    joined = a.join(b, "a.x = b.x").internal()
+    assert Oracle(INPUTS).timeline(joined.plan).at(1000) == {(1, 1): 2}

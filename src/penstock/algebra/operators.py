@@ -327,6 +327,12 @@ class Split(Unary):
 
     length: int = 1
 
+    def __post_init__(self) -> None:
+        """Refuse pieces of no length."""
+        if self.length < 1:
+            msg = f"intervals cannot be split into pieces of length {self.length}"
+            raise Refused(msg, hint="Write 1 or more.")
+
     def label(self) -> str:
         """The length."""
         return f"Split {self.length}"

@@ -27,7 +27,15 @@ class Pattern(Enum):
 
 
 def pattern_of(plan: Plan) -> Pattern:
-    """The pattern of a plan's result, from those of its inputs."""
+    """The pattern of a plan's result, from those of its inputs; worked out once for each plan."""
+    known = plan.__dict__.get("_pattern")
+    if not isinstance(known, Pattern):
+        known = _pattern_of(plan)
+        plan.__dict__["_pattern"] = known
+    return known
+
+
+def _pattern_of(plan: Plan) -> Pattern:
     inputs = [pattern_of(child) for child in plan.children]
     match plan:
         case st.Stream() | st.RelationToStream() | st.Internal():

@@ -115,15 +115,25 @@ def walk(plan: Plan) -> Iterator[Plan]:
         yield from walk(child)
 
 
+def different_nodes(plan: Plan) -> list[Plan]:
+    """The operators of a plan, inputs before what reads them; a shared subplan comes once."""
+    found: dict[int, Plan] = {}
+    waiting = [(plan, False)]
+    while waiting:
+        node, is_ready = waiting.pop()
+        if is_ready:
+            found.setdefault(id(node), node)
+        elif id(node) not in found:
+            waiting += [(node, True), *((child, False) for child in reversed(node.children))]
+    return list(found.values())
+
+
 def depth_of(plan: Plan) -> int:
     """How many operators stand on top of each other, at the deepest place."""
-    deepest = 0
-    waiting = [(plan, 1)]
-    while waiting:
-        node, depth = waiting.pop()
-        deepest = max(deepest, depth)
-        waiting += [(child, depth + 1) for child in node.children]
-    return deepest
+    depths: dict[int, int] = {}
+    for node in different_nodes(plan):
+        depths[id(node)] = 1 + max((depths[id(child)] for child in node.children), default=0)
+    return depths[id(plan)]
 
 
 def expressions_of(plan: Plan) -> Iterator[Expression]:

@@ -8,13 +8,11 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import depth_of as depth_of_expression
 from penstock.algebra.patterns import Pattern, pattern_of
-from penstock.algebra.plan import depth_of, expressions_of, walk
+from penstock.algebra.plan import depth_of, different_nodes, expressions_of
 from penstock.algebra.time import TimeUnit
 from penstock.errors import QueryError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from penstock.algebra.plan import Plan
 
 MAX_OPERATORS = 100
@@ -33,7 +31,7 @@ def check_depth(plan: Plan) -> None:
     if depth_of(plan) > MAX_OPERATORS:
         msg = f"the query is nested too deeply: more than {MAX_OPERATORS} operators on each other"
         raise QueryError(msg)
-    for node in walk(plan):
+    for node in different_nodes(plan):
         if any(depth_of_expression(one) > MAX_EXPRESSIONS for one in expressions_of(node)):
             msg = f"an expression is nested too deeply: more than {MAX_EXPRESSIONS} in each other"
             raise QueryError(msg, hint="Compute parts of it in a subquery.")
@@ -45,7 +43,7 @@ def check_units(plan: Plan) -> None:
     Raises:
         Refused: They do not.
     """
-    streams = [one for one in walk(plan) if isinstance(one, st.Stream)]
+    streams = [one for one in different_nodes(plan) if isinstance(one, st.Stream)]
     units = {_step(one.time_unit): one for one in streams}
     if len(units) > 1:
         found = " and ".join(f'"{one.name}" ({one.time_unit.value})' for one in units.values())
@@ -63,23 +61,16 @@ def _step(unit: TimeUnit) -> object:
 
 def unbounded_state(plan: Plan) -> list[str]:
     """A sentence for each operator that would remember rows for ever."""
+    # What a row reads when it arrives, it reads once.
+    arrivals = (one for one in different_nodes(plan) if isinstance(one, op.OnArrival))
+    read_once = {id(one.reading) for one in arrivals}
     return [
         f"{keeps} of {_inputs(child)} for ever; give it a window, such as {_example(child)}"
-        for node in _remembering(plan)
+        for node in different_nodes(plan)
         if (keeps := _keeps(node)) is not None
         for child in node.children
-        if pattern_of(child) is Pattern.MON
+        if pattern_of(child) is Pattern.MON and id(node) not in read_once
     ]
-
-
-def _remembering(plan: Plan) -> Iterator[Plan]:
-    """All operators but those that rows pass once, when they arrive."""
-    if isinstance(plan, op.OnArrival):
-        yield from _remembering(plan.reading.left)
-        return
-    yield plan
-    for child in plan.children:
-        yield from _remembering(child)
 
 
 def _keeps(node: Plan) -> str | None:
@@ -103,5 +94,5 @@ def _example(plan: Plan) -> str:
 
 
 def _inputs(plan: Plan) -> str:
-    names = [f'"{one.name}"' for one in walk(plan) if isinstance(one, st.Stream)]
+    names = [f'"{one.name}"' for one in different_nodes(plan) if isinstance(one, st.Stream)]
     return " and ".join(dict.fromkeys(names)) or "its input"

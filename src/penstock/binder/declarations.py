@@ -9,11 +9,12 @@ from penstock.algebra.types import TIMESTAMP, Field, Schema
 from penstock.binder.types import type_of
 from penstock.binder.windows import length_in
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.errors import QueryError, UnknownName, did_you_mean
+from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from penstock.cql.syntax import CreateSource, Name, Watermark
 
+OWN_OPTIONS = ("time_unit", "path", "header")
 UNITS = ("s", "ms", "us", "tick")
 
 
@@ -24,6 +25,8 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
         QueryError: A column twice, no event time, or an event time of the wrong type.
     """
     schema = _schema(statement)
+    _refuse_misspelt_options(statement)
+    _refuse_not_null(statement)
     options = {key: value.text for key, value in statement.options.items()}
     name = statement.name.text
     if statement.kind == "RELATION":
@@ -42,6 +45,15 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
     return StreamDefinition(name, schema, field.name, unit, steps, statement.format, options)
 
 
+def _refuse_misspelt_options(statement: CreateSource) -> None:
+    """Most options are the format's own; one that nearly is ours was meant to be ours."""
+    for key, value in statement.options.items():
+        hint = did_you_mean(key, OWN_OPTIONS)
+        if key not in OWN_OPTIONS and hint is not None:
+            msg = f'there is no option "{key}"'
+            raise UnknownName(msg, hint=hint, at=value.span)
+
+
 def _schema(statement: CreateSource) -> Schema:
     fields: list[Field] = []
     for column in statement.columns:
@@ -57,6 +69,15 @@ def _schema(statement: CreateSource) -> Schema:
         msg = "no columns are declared"
         raise QueryError(msg, at=statement.name.span)
     return Schema(tuple(fields))
+
+
+def _refuse_not_null(statement: CreateSource) -> None:
+    """Only the event time is checked for NULL; a promise that nobody keeps is refused."""
+    time = statement.watermark.column.text.lower() if statement.watermark else None
+    for column in statement.columns:
+        if column.not_null and column.name.text.lower() != time:
+            msg = f'NOT NULL of column "{column.name.text}" would not be checked'
+            raise NotSupported(msg, hint="Leave it out.", at=column.name.span)
 
 
 def _event_time(watermark: Watermark, schema: Schema) -> Field:

@@ -20,6 +20,7 @@ from penstock.catalog.functions import (
     coerce,
     common_type,
     is_aggregate,
+    is_scalar,
     resolve_call,
     resolve_cast,
 )
@@ -161,6 +162,8 @@ class ExpressionBinder:
             hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
             msg = f"{name.upper()} encloses the whole query or select list"
             raise Refused(msg, hint=hint)
+        if not is_scalar(name):
+            return self._call(name)  # says so, before anything is said of its arguments
         return self._call(name, *(self.bind(arg) for arg in node.expressions))
 
     def _aggregate(self, node: exp.Anonymous) -> Expression:
@@ -253,6 +256,11 @@ class ExpressionBinder:
             return number_literal("-" + inner.name)
         return self._call("negate", self.bind(inner))
 
+    def _position(self, node: exp.Expr) -> Expression:
+        """POSITION('a' IN text) as well as POSITION('a', text)."""
+        parts = (node.args.get(key) for key in ("substr", "this", "position"))
+        return self._call("position", *(self.bind(one) for one in parts if one is not None))
+
     def _extract(self, node: exp.Expr) -> Expression:
         part = EXTRACTED.get(node.name.upper())
         if part is None:
@@ -300,5 +308,6 @@ HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression
     exp.Escape: ExpressionBinder._escape,
     exp.Coalesce: ExpressionBinder._coalesce,
     exp.Extract: ExpressionBinder._extract,
+    exp.StrPosition: ExpressionBinder._position,
     DateLiteral: lambda _, node: date_literal(node),
 }

@@ -16,10 +16,10 @@ from penstock.algebra.expressions import (
     columns_of,
 )
 from penstock.algebra.plan import Named
-from penstock.algebra.types import INT
+from penstock.algebra.types import INT, NULL
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.predicates import ClauseBinder
-from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate
+from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate, resolve_call
 from penstock.cql.syntax import span_of
 from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch
 
@@ -82,6 +82,13 @@ class Groups:
         if call not in self.aggregates:
             self.aggregates[call] = self.inputs.context.unique(str(call))
         return Column(self.aggregates[call], call.of)
+
+    def null_over_nothing(self, value: Expression) -> Expression:
+        """A value computed from aggregates, NULL where there is no row to aggregate."""
+        rows = resolve_aggregate("count", (), distinct=False)
+        name = self.aggregates.setdefault(rows, self.inputs.context.unique(str(rows)))
+        exists = resolve_call("is not null", (Column(name, rows.of),))
+        return Case(((exists, value),), coerce(Literal(None, NULL), value.type))
 
     def _arguments(self, node: exp.Anonymous) -> tuple[tuple[Expression, ...], bool]:
         nodes = node.expressions

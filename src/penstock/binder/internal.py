@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.binder.context import Block
+    from penstock.errors import Span
 
 
 def wrap_internal(plan: Plan, block: Block, node: exp.Expr) -> Plan:
@@ -28,12 +29,25 @@ def wrap_internal(plan: Plan, block: Block, node: exp.Expr) -> Plan:
     if not block.internal:
         return plan
     nodes = list(own_operators(plan))
-    if any(isinstance(one, op.Distinct | op.AntiJoin) for one in nodes):
-        msg = "INTERNAL windows have no meaning under DISTINCT, NOT EXISTS, NOT IN and outer joins"
-        hint = "Their results must be withdrawn; leave INTERNAL out."
-        at = next(span for internal, span in block.windows if internal)
-        raise Refused(msg, hint=hint, at=at)
+    at = next(span for internal, span in block.windows if internal)
+    internal = internal_of(plan, at)
     _refuse_mixture(block, nodes, node)
+    return internal
+
+
+def internal_of(plan: Plan, at: Span | None) -> st.Internal:
+    """A plan whose windows bound memory only: what it appends stays.
+
+    Raises:
+        Refused: An operator of the plan must withdraw results.
+    """
+    nodes = list(own_operators(plan))
+    if any(isinstance(one, op.Distinct | op.AntiJoin | op.BagOperation) for one in nodes):
+        msg = (
+            "INTERNAL windows have no meaning under DISTINCT, negation, set operations, outer joins"
+        )
+        hint = "Their results must be withdrawn; leave INTERNAL out."
+        raise Refused(msg, hint=hint, at=at)
     appends: Literal["combinations", "insertions", "slides"] = "combinations"
     if any(isinstance(one, op.Aggregate | op.ScalarProduct | op.GroupJoin) for one in nodes):
         appends = "insertions" if st.slide_of(plan) is None else "slides"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.plan import Binary, walk
+from penstock.algebra.plan import Binary, different_nodes
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def is_nrr(plan: Plan) -> bool:
     """Whether a plan reads non-retroactive relations and nothing else."""
-    leaves = [one for one in walk(plan) if not one.children]
+    leaves = [one for one in different_nodes(plan) if not one.children]
     return all(isinstance(one, st.Relation) and not one.retroactive for one in leaves)
 
 

@@ -20,7 +20,7 @@ from penstock.binder.selects import SelectBinder
 from penstock.binder.set_operations import aligned
 from penstock.binder.windows import bind_window
 from penstock.cql.syntax import Emit, EmitProjection, span_of
-from penstock.errors import NotSupported, Refused
+from penstock.errors import NotSupported, QueryError, Refused
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -75,10 +75,14 @@ class QueryBinder:
     def _bind_common_tables(self, node: exp.Expr) -> None:
         """WITH: each subquery sees those before it; names end with the query."""
         with_ = node.args.get("with_")
-        for table in with_.expressions if with_ else ():
+        tables = with_.expressions if with_ else []
+        for number, table in enumerate(tables):
+            if table.alias.lower() in {one.alias.lower() for one in tables[:number]}:
+                msg = f'WITH has two subqueries called "{table.alias}"'
+                raise QueryError(msg, at=span_of(table.args["alias"]))
             plan = self.bind(table.this)
-            tables = {**self.context.common_tables, table.alias.lower(): plan}
-            self.context.common_tables = tables
+            known = {**self.context.common_tables, table.alias.lower(): plan}
+            self.context.common_tables = known
 
     def _sent(self, node: exp.Expr) -> Plan:
         """The query's result, or the stream it sends out."""

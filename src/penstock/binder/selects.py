@@ -103,9 +103,12 @@ class SelectBinder:
         if len(columns) != 1 or node.args.get("having"):
             msg = "a subquery that compares with the outer query has one column and no HAVING"
             raise NotSupported(msg, at=span_of(node))
+        value = columns[0][1]
+        if not self.context.settings.empty_aggregates:
+            value = groups.null_over_nothing(value)
         calls = tuple((name, call) for call, name in groups.aggregates.items())
         condition = conjunction(list(core.correlated))
-        return InnerScalar(core.building.plan, columns[0][1], condition, calls)
+        return InnerScalar(core.building.plan, value, condition, calls)
 
     def _core(self, node: exp.Select, outer: Scope | None, block: Block) -> Core:
         for clause, value in node.args.items():

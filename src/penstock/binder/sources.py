@@ -147,7 +147,7 @@ class FromBinder:
         """An outer join, or an inner one with USING."""
         _refuse_same_names([left, right])
         scope = left.scope + right.scope
-        names = [one.name for one in join.args.get("using") or ()]
+        names = join.args.get("using") or []
         if names:
             condition, scope = self._using(left, right, names, side)
         elif join.args.get("on"):
@@ -157,19 +157,25 @@ class FromBinder:
             hint = "Write ON condition, or USING (columns)."
             msg = f"{side} JOIN needs a condition"
             raise QueryError(msg, hint=hint, at=span_of(join))
+        first, second = left.plan, right.plan
+        if is_nrr(first) and not is_nrr(second) and side in ("INNER", "RIGHT"):
+            # The stream reads the relation, on whichever side it was written.
+            first, second = second, first
+            side = "LEFT" if side == "RIGHT" else side
         if side == "INNER":
-            plan = reading(Join(left.plan, right.plan, condition), span_of(join))
+            plan = reading(Join(first, second, condition), span_of(join))
         else:
-            plan = outer_join(left.plan, right.plan, condition, side, span_of(join))
+            plan = outer_join(first, second, condition, side, span_of(join))
         return Source(plan, scope)
 
     def _using(
-        self, left: Source, right: Source, names: list[str], side: str
+        self, left: Source, right: Source, names: list[exp.Expr], side: str
     ) -> tuple[Expression, Scope]:
         """Equality on columns of one name, which then appear once, first."""
         conditions, merged = [], []
-        for name in names:
-            a, b = (one.scope.resolve(name, None, None) for one in (left, right))
+        for node in names:
+            name, at = node.name, span_of(node)
+            a, b = (one.scope.resolve(name, None, at) for one in (left, right))
             conditions.append(resolve_call("=", (a, b)))
             value = {"RIGHT": b, "FULL": resolve_call("coalesce", (a, b))}.get(side, a)
             merged.append(Visible(None, name, value))

@@ -9,6 +9,7 @@ from penstock.errors import NotSupported
 
 READ_PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Column: {"table", "db"},
+    exp.StrPosition: {"substr", "position"},
     exp.Literal: {"is_string"},
     exp.Cast: {"to", "_type"},
     exp.TryCast: {"to", "_type", "safe"},
@@ -32,7 +33,7 @@ def refuse_unread_parts(node: exp.Expr) -> None:
     read = {"this", "expression", "expressions"} | READ_PARTS.get(type(node), set())
     unread = [key for key, value in node.args.items() if value and key not in read]
     if unread:
-        msg = f"{unread[0].upper().strip('_')} is not supported here"
+        msg = "this form of the expression is not supported"
         raise NotSupported(msg, at=span_of(node))
 
 

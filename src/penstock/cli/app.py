@@ -50,9 +50,9 @@ def main() -> None:
         app(prog_name="penstock")
     except Exception as error:
         # Here because only a failure needs it.
-        from penstock.errors import PenstockError
+        from penstock.errors import InternalError, PenstockError
 
-        if not isinstance(error, PenstockError):
+        if not isinstance(error, PenstockError) or isinstance(error, InternalError):
             raise
         typer.echo(str(error), err=True)
         sys.exit(2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
-from sqlglot.tokens import Tokenizer
+from sqlglot.tokens import Tokenizer as SqlTokenizer
 
 from penstock.cql.statements import StatementParser
 from penstock.cql.syntax import Parsed, Statement, WindowClause, WindowSyntax
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class Cql(Dialect):
     """SQL in Spark's habit: names in backquotes, strings in single or double quotes."""
 
-    class Tokenizer(Tokenizer):
+    class Tokenizer(SqlTokenizer):
         """Spark's quotes; no statement is passed through unread."""
 
         IDENTIFIERS: ClassVar = ["`"]
         QUOTES: ClassVar = ["'", '"']
         COMMENTS: ClassVar = ["--", ("/*", "*/")]
         COMMANDS: ClassVar[set[TokenType]] = set()
-        KEYWORDS: ClassVar = {**Tokenizer.KEYWORDS, "DIV": TokenType.DIV}
+        KEYWORDS: ClassVar = {**SqlTokenizer.KEYWORDS, "DIV": TokenType.DIV}
 
     class Parser(StatementParser):
         """The parser of statements and queries, remembering how far it came."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
+from sqlglot.errors import ParseError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
@@ -14,14 +15,19 @@ from penstock.cql.windows import WindowParser
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-KEPT_FUNCTION_PARSERS = ("CAST", "TRY_CAST", "EXTRACT")
+KEPT_FUNCTION_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION")
 """Functions whose arguments are not a plain list; every other call is looked up by the binder."""
 
 
 WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
 """What sqlglot gives no place in the text; it is the last token when they are made."""
+TYPE_NAMES = ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "DATE", "TIMESTAMP")
 NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
 """Words that begin a clause, also where the rest of it is missing."""
+
+
+BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING)
+"""What begins a select list that somebody forgot to enclose."""
 
 
 class QueryParser(WindowParser):
@@ -80,6 +86,33 @@ class QueryParser(WindowParser):
             call.update_positions(token)
             call.meta["end"] = self._prev.end
         return call
+
+    def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        """A type by one of sqlglot's names for types; any other word is none."""
+        is_type = bool(self._curr) and self._curr.token_type in self.TYPE_TOKENS
+        return super()._parse_types(*args, **kwargs) if is_type else None
+
+    def _parse_cast(self, *args: Any, **kwargs: Any) -> exp.Expr:
+        """As sqlglot's; a misspelt type is told."""
+        index = self._index
+        try:
+            return super()._parse_cast(*args, **kwargs)
+        except ParseError:
+            self._retreat(index)
+            if self._skip_to_type() and self._curr.token_type == TokenType.VAR:
+                hint = f"Types: {', '.join(TYPE_NAMES)}."
+                self.fail(f"there is no type {self.found()}", known=TYPE_NAMES, hint=hint)
+            raise
+
+    def _skip_to_type(self) -> bool:
+        """Move behind the AS of a CAST whose parenthesis is open; False if it has none."""
+        depth = 0
+        while self._curr and depth >= 0:
+            if depth == 0 and self._match(TokenType.ALIAS):
+                return bool(self._curr)
+            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(self._curr.token_type, 0)
+            self._advance()
+        return False
 
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         """As sqlglot's, which reads a missing condition as a cross join."""
@@ -158,6 +191,10 @@ class QueryParser(WindowParser):
 
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         """The select list; one inside ISTREAM(...) says what the query sends out."""
+        if self._word() in EMITTERS and self._next.token_type in BARE and not self._at_emit():
+            word = self._word()
+            hint = f"Write SELECT {word}(a, b) FROM ..., or {word}(SELECT ...)."
+            self.fail(f"{word} encloses the select list", hint=hint)
         if not self._at_emit():
             projections = super()._parse_projections()
             if not projections[0]:

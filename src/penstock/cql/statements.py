@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.cql import syntax
-from penstock.cql.queries import QueryParser
+from penstock.cql.queries import TYPE_NAMES, QueryParser
 from penstock.cql.windows import token_span
 from penstock.errors import CqlSyntaxError, Span
 
@@ -28,7 +28,6 @@ KEYWORDS = (
     "WATERMARK", "BETWEEN", "EXISTS",
 )  # fmt: skip
 """Words inside a statement that a misspelt one may have meant."""
-TYPE_NAMES = ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "DATE", "TIMESTAMP")
 
 
 class StatementParser(QueryParser):
@@ -137,16 +136,15 @@ class StatementParser(QueryParser):
     def _parse_column_declaration(self) -> syntax.ColumnSyntax:
         name = self._parse_name("a column")
         token = self._curr
-        is_type = bool(token) and token.token_type in self.TYPE_TOKENS
-        type_ = self._parse_types() if is_type else None
+        type_ = self._parse_types()
         if not isinstance(type_, exp.DataType):
             hint = f"Types: {', '.join(TYPE_NAMES)}."
             message = f'expected the type of column "{name.text}", found {self.found()}'
             self.fail(message, known=TYPE_NAMES, hint=hint, token=token)
-        self._match_text_seq("NOT", "NULL")
+        not_null = self._match_text_seq("NOT", "NULL")
         if self._match_text_seq("COMMENT"):
             self._match(TokenType.STRING)
-        return syntax.ColumnSyntax(name, type_, token_span(token))
+        return syntax.ColumnSyntax(name, type_, token_span(token), not_null)
 
     def _parse_watermark(self) -> syntax.Watermark:
         column = self._parse_name("the event time column")

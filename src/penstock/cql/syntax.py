@@ -97,6 +97,7 @@ class ColumnSyntax:
     name: Name
     type: exp.DataType
     type_span: Span
+    not_null: bool = False
 
 
 @dataclass(frozen=True, slots=True)

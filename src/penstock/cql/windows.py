@@ -104,10 +104,17 @@ class WindowParser(Parser):
         """PARTITION BY a, b; sqlglot reads the two words as one token."""
         if not self._match(TokenType.PARTITION_BY) and not self._match_text_seq("PARTITION", "BY"):
             return ()
-        names = [self._parse_name("a column")]
+        names = [self._parse_column_name()]
         while self._match(TokenType.COMMA):
-            names.append(self._parse_name("a column"))
+            names.append(self._parse_column_name())
         return tuple(names)
+
+    def _parse_column_name(self) -> Name:
+        """A column of the one stream a window is on; an alias in front of it says nothing new."""
+        name = self._parse_name("a column")
+        while self._match(TokenType.DOT):
+            name = self._parse_name("a column")
+        return name
 
     def _parse_name(self, what: str) -> Name:
         """An identifier, kept with its place."""

@@ -68,8 +68,16 @@ def arrivals_of(stream: Stream, inputs: Inputs) -> list[Arrival]:
         if not isinstance(at, int):
             msg = f'row {number} of stream "{stream.name}" has no event time: {row}'
             raise DataError(msg, hint=f'Column "{stream.time_column}" must not be NULL.')
+        _require_instant(at, f'row {number} of stream "{stream.name}"')
         arrivals.append(Arrival(at, tuple(map(canonical, row))))
     return sorted(arrivals, key=lambda arrival: arrival.at)
+
+
+def _require_instant(at: int, what: str) -> None:
+    """The ends of the 64-bit range stand for what is before and after all time."""
+    if not BEGINNING < at < INFINITY:
+        msg = f"{what} lies outside of time: {at}"
+        raise DataError(msg, hint=f"Instants lie between {BEGINNING + 1} and {INFINITY - 1}.")
 
 
 def relation_elements(relation: Relation, inputs: Inputs) -> list[Element]:
@@ -85,6 +93,7 @@ def relation_elements(relation: Relation, inputs: Inputs) -> list[Element]:
         live.append((Tagged(tuple(map(canonical, row)), (Origin(BEGINNING, position),)), BEGINNING))
     changes = sorted(history.changes, key=lambda change: change.at)
     for position, change in enumerate(changes):
+        _require_instant(change.at, f'a change of relation "{relation.name}"')
         row = tuple(map(canonical, change.row))
         if change.sign == "+":
             live.append((Tagged(row, (Origin(change.at, position),)), change.at))
