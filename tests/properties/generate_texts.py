@@ -23,7 +23,7 @@ CREATE SINK target FROM q USING console;
 """What the texts speak about."""
 
 CORPUS = """
-CREATE STREAM a (ts BIGINT, x INT NOT NULL COMMENT 'x', WATERMARK FOR ts AS ts - INTERVAL '2' HOURS) USING csv OPTIONS (time_unit 's', header = true, a.b 1)
+CREATE STREAM a (ts BIGINT NOT NULL, x INT COMMENT 'x', WATERMARK FOR ts AS ts - INTERVAL '2' HOURS) USING csv OPTIONS (time_unit 's', header = true, a.b 1)
 CREATE OR REPLACE STREAM s (at TIMESTAMP, `odd name` DECIMAL(5, 2), WATERMARK FOR at AS at)
 CREATE NONRETROACTIVE RELATION IF NOT EXISTS n2 (k INT, d DATE) USING json OPTIONS ("path" '/tmp/x')
 CREATE VIEW v2 (a, b) AS SELECT k, COUNT(*) FROM s [RANGE 10 SLIDE 2] GROUP BY k
