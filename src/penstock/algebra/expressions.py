@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.types import BOOLEAN, NULL, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 Value = bool | int | float | Decimal | str | None
 """One value of a row, as the oracle holds it."""
@@ -36,11 +36,6 @@ class Expression:
     def children(self) -> tuple[Expression, ...]:
         """The expressions this one is computed from."""
         return ()
-
-    def rebuild(self, children: tuple[Expression, ...]) -> Expression:
-        """The same expression over other children."""
-        del children
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +96,6 @@ class Call(Expression):
         """The arguments."""
         return self.args
 
-    def rebuild(self, children: tuple[Expression, ...]) -> Expression:
-        """The same call on other arguments."""
-        return Call(self.function, children, self.of)
-
     def __str__(self) -> str:
         """Operators infix, functions as calls."""
         return _call_text(self)
@@ -127,10 +118,6 @@ class Cast(Expression):
         """The value."""
         return (self.arg,)
 
-    def rebuild(self, children: tuple[Expression, ...]) -> Expression:
-        """The same cast of another value."""
-        return Cast(children[0], self.to)
-
     def __str__(self) -> str:
         """As SQL."""
         return f"CAST({self.arg} AS {self.to})"
@@ -152,11 +139,6 @@ class Case(Expression):
     def children(self) -> tuple[Expression, ...]:
         """Conditions and results in order, the default last."""
         return (*(part for branch in self.branches for part in branch), self.default)
-
-    def rebuild(self, children: tuple[Expression, ...]) -> Expression:
-        """The same shape over other parts."""
-        pairs = tuple(zip(children[:-1:2], children[1:-1:2], strict=True))
-        return Case(pairs, children[-1])
 
     def __str__(self) -> str:
         """As SQL."""
@@ -206,12 +188,6 @@ def columns_of(expression: Expression) -> frozenset[str]:
     return frozenset(node.name for node in walk(expression) if isinstance(node, Column))
 
 
-def transform(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """Apply `change` to every node, from the leaves up."""
-    children = tuple(transform(child, change) for child in expression.children)
-    return change(expression.rebuild(children) if children else expression)
-
-
 def conjunction(conditions: list[Expression]) -> Expression:
     """All conditions joined by AND, halved again and again; TRUE when there are none."""
     if len(conditions) <= 1:
@@ -219,13 +195,6 @@ def conjunction(conditions: list[Expression]) -> Expression:
     middle = len(conditions) // 2
     halves = conjunction(conditions[:middle]), conjunction(conditions[middle:])
     return Call("and", halves, BOOLEAN)
-
-
-def conjuncts(condition: Expression) -> list[Expression]:
-    """The parts of a condition joined by AND."""
-    if isinstance(condition, Call) and condition.function == "and":
-        return [part for arg in condition.args for part in conjuncts(arg)]
-    return [] if condition == TRUE else [condition]
 
 
 INFIX = {

@@ -12,7 +12,7 @@ from penstock.algebra.types import Field, Schema
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from penstock.algebra.time import TimeUnit
 
@@ -153,13 +153,6 @@ def _expressions_in(value: object) -> Iterator[Expression]:
         yield from value.args
     elif hasattr(value, "expression"):
         yield from _expressions_in(value.expression)
-
-
-def transform(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
-    """Apply `change` to every operator, from the leaves up."""
-    children = tuple(transform(child, change) for child in plan.children)
-    same = all(new is old for new, old in zip(children, plan.children, strict=True))
-    return change(plan if same else plan.rebuild(children))
 
 
 def require_same_types(operator: str, inputs: tuple[Plan, ...]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from penstock.algebra.expressions import Case, Expression, Literal
+from penstock.algebra.expressions import NULL_LITERAL, Case, Expression, Literal
 from penstock.algebra.types import (
     BOOLEAN,
     INTERVAL,
@@ -190,7 +190,7 @@ class ExpressionBinder:
             when = exp.EQ(this=subject.copy(), expression=branch.this) if subject else branch.this
             branches.append((self.bind_condition(when), self.bind(branch.args["true"])))
         default = node.args.get("default")
-        otherwise = self.bind(default) if default else Literal(None, NULL)
+        otherwise = self.bind(default) if default else NULL_LITERAL
         to = otherwise.type
         for _, result in branches:
             both = common_type(to, result.type)
@@ -293,7 +293,7 @@ HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression
     exp.Anonymous: ExpressionBinder._function,
     exp.Literal: ExpressionBinder._literal,
     exp.Boolean: lambda _, node: Literal(bool(node.this), BOOLEAN),
-    exp.Null: lambda _, node: Literal(None, NULL),
+    exp.Null: lambda _, node: NULL_LITERAL,
     exp.Paren: lambda self, node: self.bind(node.this),
     exp.Neg: ExpressionBinder._negative,
     exp.Not: ExpressionBinder._not,

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import (
+    NULL_LITERAL,
     AggregateCall,
     Case,
     Column,
@@ -16,7 +17,7 @@ from penstock.algebra.expressions import (
     columns_of,
 )
 from penstock.algebra.plan import Named
-from penstock.algebra.types import INT, NULL
+from penstock.algebra.types import INT
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.predicates import ClauseBinder
 from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate, resolve_call
@@ -88,7 +89,7 @@ class Groups:
         rows = resolve_aggregate("count", (), distinct=False)
         name = self.aggregates.setdefault(rows, self.inputs.context.unique(str(rows)))
         exists = resolve_call("is not null", (Column(name, rows.of),))
-        return Case(((exists, value),), coerce(Literal(None, NULL), value.type))
+        return Case(((exists, value),), coerce(NULL_LITERAL, value.type))
 
     def _arguments(self, node: exp.Anonymous) -> tuple[tuple[Expression, ...], bool]:
         nodes = node.expressions
@@ -123,7 +124,7 @@ class Groups:
         """FILTER (WHERE c): rows that do not satisfy it count as NULL."""
         condition = self.inputs.bind_condition(filter_)
         first, *rest = arguments or (Literal(1, INT),)
-        kept = Case(((condition, first),), coerce(Literal(None, first.type), first.type))
+        kept = Case(((condition, first),), coerce(NULL_LITERAL, first.type))
         return (kept, *rest)
 
     def plan(self, child: Plan, row_over_nothing: bool) -> Plan:
