@@ -80,6 +80,21 @@ def test_what_is_emitted_is_compared_with_insertions(tmp_path: Path) -> None:
     assert verdict(tmp_path, Canned(), expect=[SLIDING["expect"][0]], initial=[]) == ""
 
 
+def test_rows_of_a_query_that_sends_out_are_what_it_sends_then(tmp_path: Path) -> None:
+    query = "RSTREAM(SELECT a FROM s [RANGE 10])"
+    two = [{"at": 1, "rows": [[10]]}, {"at": 2, "rows": [[10], [19.767]]}]
+    assert verdict(tmp_path, query=query, expect=two) == ""
+    wrong = [{"at": 2, "rows": [[10]]}]
+    assert "unexpected" in verdict(tmp_path, query=query, expect=wrong)
+
+
+def test_entries_of_one_instant_add_up(tmp_path: Path) -> None:
+    twice = [[1, 10], [1, 20]]
+    streams = {"s": {"schema": [["ts", "int"], ["a", "float"]], "rows": twice}}
+    entries = [{"at": 1, "insert": [[10]]}, {"at": 1, "insert": [[20]]}]
+    assert verdict(tmp_path, streams=streams, expect=entries, until=5) == ""
+
+
 def test_a_query_that_fails_is_a_failed_case(tmp_path: Path) -> None:
     assert "no column" in verdict(tmp_path, query="SELECT b FROM s;")
 
