@@ -111,15 +111,11 @@ AGGREGATE_CALLS = [
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     """A session in which overflow and bad input are not errors, as TRY_ functions have it."""
-    session = start_session("functions", master="local[1]")
-    # A session may be shared with other tests of this process; one partition is enough here.
     settings = {"spark.sql.ansi.enabled": "false", "spark.sql.shuffle.partitions": "1"}
-    before = {name: session.conf.get(name) for name in settings}
-    for name, value in settings.items():
-        session.conf.set(name, value)
+    session = start_session("functions", master="local[1]", settings=settings)
     yield session
-    for name, old in before.items():
-        session.conf.set(name, old or "")
+    # Whoever starts Spark next in this process must not get this session.
+    session.stop()
 
 
 @pytest.fixture(scope="module")

@@ -201,7 +201,7 @@ INFIX = {
     "and": "AND", "or": "OR", "=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=",
     "+": "+", "-": "-", "*": "*", "/": "/", "div": "DIV", "%": "%", "like": "LIKE",
     "is distinct from": "IS DISTINCT FROM", "is not distinct from": "IS NOT DISTINCT FROM",
-    "||": "||",
+    "||": "||", "&": "&", "|": "|", "^": "^",
 }  # fmt: skip
 """Functions printed between their two arguments; the rest print as calls."""
 
@@ -211,7 +211,7 @@ POSTFIX = {
 }  # fmt: skip
 """Functions printed behind their argument."""
 
-PREFIX = {"not": "NOT ", "negate": "-"}
+PREFIX = {"not": "NOT ", "negate": "-", "~": "~"}
 """Functions printed in front of their argument."""
 
 

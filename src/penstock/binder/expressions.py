@@ -44,6 +44,7 @@ BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.IntDiv: "div", exp.Mod: "%",
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
     exp.DPipe: "||", exp.Like: "like", exp.RegexpLike: "rlike",
+    exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseXor: "^",
     exp.NullSafeEQ: "is not distinct from", exp.NullSafeNEQ: "is distinct from",
 }  # fmt: skip
 """sqlglot's operators and the functions they stand for."""
@@ -297,6 +298,7 @@ HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression
     exp.Paren: lambda self, node: self.bind(node.this),
     exp.Neg: ExpressionBinder._negative,
     exp.Not: ExpressionBinder._not,
+    exp.BitwiseNot: lambda self, node: self._call("~", self.bind(node.this)),
     exp.Is: ExpressionBinder._is,
     exp.Cast: ExpressionBinder._cast,
     exp.TryCast: ExpressionBinder._cast,

@@ -92,6 +92,13 @@ def _if(called: str, args: Args) -> Expression:
     return Call("if", (condition, *results), common)
 
 
+def _if_known(called: str, args: Args) -> Expression:
+    """NVL2 as the IF it stands for, which computes only the value that it gives."""
+    known = Call("is not null", (take(called, ANY, args[0]),), BOOLEAN)
+    results, common = unify(called, args[1:])
+    return Call("if", (known, *results), common)
+
+
 def _like(called: str, args: Args) -> Expression:
     taken = tuple(take(called, TEXT, arg) for arg in args)
     escape = taken[2] if len(taken) == 3 else None
@@ -151,6 +158,9 @@ CHOICES = (
     Function(
         "ifnull", Arity(2, 2), "The first value, or the second where it is NULL.",
         _choice("coalesce"), ("nvl",),
+    ),
+    Function(
+        "nvl2", Arity(3, 3), "The second value, or the third where the first is NULL.", _if_known
     ),
     Function(
         "nullif", Arity(2, 2), "The first value, NULL where it equals the second.", _null_if

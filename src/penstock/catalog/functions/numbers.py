@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.algebra.expressions import Call, Expression, Literal
-from penstock.algebra.types import BIGINT, DOUBLE, INT, MAX_PRECISION, Type, decimal
+from penstock.algebra.types import BIGINT, BOOLEAN, DOUBLE, INT, MAX_PRECISION, Type, decimal
 from penstock.catalog.functions.kinds import (
     INT32,
     NUMBER,
@@ -82,6 +82,7 @@ NUMBERS = (
         "Rounded to a constant number of digits behind the point, halves away from zero.",
         _round,
     ),
+    function("isnan", (REAL,), BOOLEAN, "Whether the number is NaN; FALSE for NULL."),
     *(function(name, (REAL,), DOUBLE, summary) for name, summary in REALS.items()),
     function(
         "log", (REAL, REAL), DOUBLE,

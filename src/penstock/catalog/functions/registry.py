@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.catalog.functions.aggregates import AGGREGATES as _AGGREGATES
 from penstock.catalog.functions.arithmetic import ARITHMETIC
+from penstock.catalog.functions.bits import BITS
 from penstock.catalog.functions.logic import CHOICES, LOGIC
 from penstock.catalog.functions.numbers import NUMBERS
 from penstock.catalog.functions.strings import STRINGS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 THEMES: dict[str, tuple[Function, ...]] = {
     "Arithmetic": ARITHMETIC,
+    "Bits": BITS,
     "Comparison and logic": LOGIC,
     "Choice": CHOICES,
     "Numbers": NUMBERS,

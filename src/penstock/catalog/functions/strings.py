@@ -94,6 +94,10 @@ STRINGS = (
         optional=1,
     ),
     function(
+        "translate", (TEXT, TEXT, TEXT), STRING,
+        "Each character of the second text as the one in its place in the third, else removed.",
+    ),
+    function(
         "instr", (TEXT, TEXT), INT,
         "The position of the first occurrence of the second text in the first; 0: none.",
     ),

@@ -18,6 +18,7 @@ from penstock.catalog.functions.kinds import (
     take,
     take_all,
 )
+from penstock.catalog.functions.time_patterns import LETTERS, parts_of
 from penstock.catalog.functions.widening import coerce
 from penstock.errors import TypeMismatch, did_you_mean
 
@@ -38,17 +39,47 @@ UNITS = {
 _UNIT_OF = {alias: unit for unit, aliases in UNITS.items() for alias in (unit, *aliases)}
 
 
+UNITS_OF_DAYS = ("year", "quarter", "month", "week")
+"""What TRUNC cuts to."""
+
+
 def _date_trunc(called: str, args: Args) -> Expression:
     unit, moment = args
+    known = _unit(called, unit, tuple(UNITS))
+    return Call("date_trunc", (known, take(called, MOMENT, moment)), TIMESTAMP)
+
+
+def _trunc(called: str, args: Args) -> Expression:
+    day, unit = args
+    known = _unit(called, unit, UNITS_OF_DAYS)
+    return Call("trunc", (take(called, DAY, day), known), DATE)
+
+
+def _unit(called: str, unit: Expression, units: tuple[str, ...]) -> Expression:
+    """The quoted unit, under its first spelling."""
+    everything = f"The units are {', '.join(units)}."
     if not (isinstance(unit, Literal) and isinstance(unit.value, str)):
         msg = f"{called} takes a quoted unit, not {unit}"
-        raise TypeMismatch(msg, hint=f"The units are {', '.join(UNITS)}.")
+        raise TypeMismatch(msg, hint=everything)
     known = _UNIT_OF.get(unit.value.lower())
-    if known is None:
+    if known not in units:
         msg = f"{called} has no unit {unit}"
-        everything = f"The units are {', '.join(UNITS)}."
-        raise TypeMismatch(msg, hint=did_you_mean(unit.value, UNITS, otherwise=everything))
-    return Call("date_trunc", (Literal(known, STRING), take(called, MOMENT, moment)), TIMESTAMP)
+        raise TypeMismatch(msg, hint=did_you_mean(unit.value, units, otherwise=everything))
+    return Literal(known, STRING)
+
+
+def _date_format(called: str, args: Args) -> Expression:
+    moment, pattern = args
+    hint = f"The letters are {', '.join(LETTERS)}; other letters stand in single quotes."
+    if not (isinstance(pattern, Literal) and isinstance(pattern.value, str)):
+        msg = f"{called} takes a quoted pattern, not {pattern}"
+        raise TypeMismatch(msg, hint=hint)
+    try:
+        parts_of(pattern.value)
+    except ValueError as fault:
+        msg = f"{called} cannot read the pattern {pattern}: {fault}"
+        raise TypeMismatch(msg, hint=hint) from fault
+    return Call("date_format", (take(called, MOMENT, moment), pattern), STRING)
 
 
 def _conversion(to: Type) -> Function:
@@ -100,6 +131,15 @@ TIMES = (
     *(function(name, (MOMENT,), INT, summary) for name, summary in TIME_PARTS.items()),
     Function(
         "date_trunc", Arity(2, 2), "A TIMESTAMP cut to a unit: DATE_TRUNC('hour', t).", _date_trunc
+    ),
+    Function(
+        "trunc", Arity(2, 2), "A DATE cut to a year, quarter, month or week: TRUNC(d, 'month').",
+        _trunc,
+    ),
+    Function(
+        "date_format", Arity(2, 2),
+        f"As text, in English, by a constant pattern of Spark's letters {' '.join(LETTERS)}.",
+        _date_format,
     ),
     function("date_add", (DAY, INT32), DATE, "The DATE so many days later.", aliases=("dateadd",)),
     function("date_sub", (DAY, INT32), DATE, "The DATE so many days earlier."),

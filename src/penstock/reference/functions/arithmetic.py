@@ -67,6 +67,10 @@ _DEFINITIONS: dict[str, Callable[..., Exact]] = {
     "%": _remainder,
     "pmod": _positive_remainder,
     "negate": operator.neg,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "~": operator.invert,
 }
 
 ARITHMETIC = {name: _exactly(define) for name, define in _DEFINITIONS.items()}

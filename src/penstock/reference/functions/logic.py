@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,7 @@ WITH_NULLS: dict[str, Callable[..., Exact]] = {
     "is not distinct from": _equal,
     "is null": lambda a: a is None,
     "is not null": lambda a: a is not None,
+    "isnan": lambda a: a is not None and math.isnan(a),
     "is true": lambda a: a is True,
     "is false": lambda a: a is False,
     "is not true": lambda a: a is not True,

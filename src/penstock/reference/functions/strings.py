@@ -108,6 +108,14 @@ def _initcap(text: str) -> str:
     return " ".join(word[:1].title() + word[1:] for word in text.lower().split(" "))
 
 
+def _translate(text: str, old: str, new: str) -> str:
+    """The first place of a character counts; those beyond the end of `new` are removed."""
+    table: dict[str, str | None] = {}
+    for index, char in enumerate(old):
+        table.setdefault(char, new[index] if index < len(new) else None)
+    return text.translate(str.maketrans(table))
+
+
 def _chr(code: int) -> str:
     return "" if code < 0 else chr(code % 256)
 
@@ -125,6 +133,7 @@ STRINGS: dict[str, Callable[..., Exact]] = {
     "left": lambda text, count: text[: max(count, 0)],
     "right": lambda text, count: text[max(len(text) - count, 0) :] if count > 0 else "",
     "replace": lambda text, old, new="": text.replace(old, new) if old else text,
+    "translate": _translate,
     "startswith": str.startswith,
     "endswith": str.endswith,
     "contains": lambda text, sub: sub in text,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from penstock.catalog.functions.widening import DAY_MICROS
 from penstock.reference.calendar import date_of, days_of, first_of_month, month_number, year_of
 from penstock.reference.failure import Exact, Failure
+from penstock.reference.functions.time_format import date_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +34,14 @@ MONTHS = {"year": 12, "quarter": 3, "month": 1}
 def _date_trunc(unit: str, micros: int) -> int:
     if unit in FIXED_UNITS:
         return micros - micros % FIXED_UNITS[unit]
-    days = micros // DAY_MICROS
+    return _trunc(micros // DAY_MICROS, unit) * DAY_MICROS
+
+
+def _trunc(days: int, unit: str) -> int:
     if unit == "week":
-        return (days - _weekday(days)) * DAY_MICROS
+        return days - _weekday(days)
     month = month_number(days)
-    return first_of_month(month - month % MONTHS[unit]) * DAY_MICROS
+    return first_of_month(month - month % MONTHS[unit])
 
 
 def _weekday(days: int) -> int:
@@ -83,6 +87,8 @@ TIMES: dict[str, Callable[..., Exact]] = {
     "minute": lambda micros: micros // FIXED_UNITS["minute"] % 60,
     "second": lambda micros: micros // SECOND % 60,
     "date_trunc": _date_trunc,
+    "trunc": _trunc,
+    "date_format": date_format,
     "date_add": lambda days, count: days + count,
     "date_sub": lambda days, count: days - count,
     "datediff": lambda end, start: end - start,
