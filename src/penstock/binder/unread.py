@@ -24,12 +24,25 @@ READ_PARTS: dict[type[exp.Expr], set[str]] = {
 """The parts of a parsed expression that the binder reads, besides its operands."""
 
 
+ONE_LEVEL: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.DPipe: "||",
+}
+"""Operators that sqlglot reads from left to right, and that have an order in Spark."""
+
+
 def refuse_unread_parts(node: exp.Expr) -> None:
-    """A part of an expression that the binder would overlook.
+    """A part of an expression that the binder would overlook, or an order that it would.
 
     Raises:
         NotSupported: There is one.
     """
+    first, second = ONE_LEVEL.get(type(node.this)), ONE_LEVEL.get(type(node))
+    if first and second and first != second:
+        msg = f"{first} beside {second} needs parentheses"
+        raise NotSupported(msg, at=span_of(node))
     read = {"this", "expression", "expressions"} | READ_PARTS.get(type(node), set())
     unread = [key for key, value in node.args.items() if value and key not in read]
     if unread:

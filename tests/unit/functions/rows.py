@@ -101,7 +101,7 @@ def const(value: Value) -> Constant:
     return Constant(plain.value, plain.of)
 
 
-CONSTANT = {("round", 1), ("date_trunc", 0), ("like", 2)}
+CONSTANT = {("round", 1), ("date_trunc", 0), ("trunc", 1), ("date_format", 1), ("like", 2)}
 """Arguments that always have to be literals, by function and index."""
 
 

@@ -250,6 +250,13 @@ CHOICES: Table = {
         row(null(INT), dec("2.50"), dec("2.50")),
     ],
     "ifnull": [row(null(INT), 2, 2), row(1, 2, 1), row(null(INT), null(INT), None)],
+    "nvl2": [
+        row(1, "a", "b", "a"),
+        row(null(INT), "a", "b", "b"),
+        row(NAN, 1, 2.5, 1.0),
+        row("", null(INT), 2, None),
+        row(UNKNOWN, 1, big(2), big(2)),
+    ],
     "nullif": [
         row(1, 1, None),
         row(1, 2, 1),

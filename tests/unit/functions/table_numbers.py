@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from penstock.algebra.types import DOUBLE, INT
 from unit.functions.rows import (
     AN_ERROR,
     FAILS,
@@ -15,6 +16,7 @@ from unit.functions.rows import (
     Table,
     big,
     dec,
+    null,
     row,
 )
 
@@ -85,6 +87,15 @@ NUMBERS: Table = {
         row(dec("150.5"), -2, dec("200")),
         row(2.5, MAX_INT, 2.5, spark=AN_ERROR),
         row(dec("2.5"), MAX_INT, dec("2.5")),
+    ],
+    "isnan": [
+        row(NAN, True),
+        row(INF, False),
+        row(0.0, False),
+        row(5, False),
+        row(dec("1.5"), False),
+        row(null(DOUBLE), False),
+        row(null(INT), False),
     ],
     "sqrt": [row(9, 3.0), row(2.25, 1.5), row(-1, NAN), row(INF, INF), row(dec("6.25"), 2.5)],
     "cbrt": [row(27, 3.0), row(-8.0, -2.0), row(-INF, -INF), row(NAN, NAN)],

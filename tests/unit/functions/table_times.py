@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.algebra.expressions import Literal
 from penstock.algebra.types import DATE, STRING, TIMESTAMP
+from penstock.reference.calendar import days_of
 from unit.functions.rows import (
     AN_ERROR,
     FAILS,
@@ -11,6 +12,7 @@ from unit.functions.rows import (
     MAX_BIGINT,
     MAX_INT,
     MIN_BIGINT,
+    MIN_INT,
     NAN,
     REFUSES,
     Table,
@@ -103,6 +105,54 @@ MOVES: Table = {
         row(2024, 0, 1, FAILS),
         row(1, 1, 1, day("0001-01-01")),
         row(MAX_INT, 1, 1, FAILS),
+    ],
+}
+
+LONGEST = "yyyyyy QQQQ MMMM DDD dd EEEE a HH hh mm ss SSSSSSSSS"
+
+FORMATS: Table = {
+    "date_format": [
+        row(MOMENT, "yyyy-MM-dd HH:mm:ss.SSSSSS", "2024-02-29 13:45:59.123456"),
+        row(MOMENT, "y Q M D d E a H h m s S", "2024 1 2 60 29 Thu PM 13 1 45 59 1"),
+        row(MOMENT, "yy QQ MM DD dd EE hh SS", "24 01 02 60 29 Thu 01 12"),
+        row(MOMENT, "yyy QQQ MMM DDD EEE SSS", "2024 Q1 Feb 060 Thu 123"),
+        row(
+            MOMENT,
+            LONGEST,
+            "002024 1st quarter February 060 29 Thursday PM 13 01 45 59 123456000",
+        ),
+        row(
+            BEFORE,
+            LONGEST,
+            "001969 4th quarter December 365 31 Wednesday PM 23 11 59 59 500000000",
+        ),
+        row(at("2024-05-06 00:07:08"), "EEEE d MMMM h:m:s a", "Monday 6 May 12:7:8 AM"),
+        row(at("2024-09-07 12:00"), "E d MMM, hh a, QQQQ", "Sat 7 Sep, 12 PM, 3rd quarter"),
+        row(LEAP, "yyyyMMdd'T'HHmmss", "20240229T000000"),
+        row(const("2024-01-01"), "D DD DDD", "1 01 001"),
+        row(FAR, "y yy yyy yyyy yyyyy", "12921 21 12921 +12921 12921"),
+        row(Literal(days_of(0, 3, 1), DATE), "y yy yyy yyyy", "0 00 000 0000"),
+        row(Literal(days_of(-1, 3, 1), DATE), "y yy yyy yyyy", "-1 01 -001 -0001"),
+        row(Literal(MIN_BIGINT, TIMESTAMP), "y-M-d yyyyyy", "-290308-12-21 -290308"),
+        row(Literal(MAX_BIGINT, TIMESTAMP), "yyyy H", "+294247 4"),
+        row(MOMENT, "", ""),
+        row(MOMENT, "'d''d' ''y''", "d'd '2024'"),
+        row(MOMENT, "d. é\n%\\", "29. é\n%\\"),
+        row(Literal(MAX_INT, DATE), "y", FAILS, spark=AN_ERROR),
+        row(null(TIMESTAMP), "y", None),
+    ],
+    "trunc": [
+        row(LEAP, "year", day("2024-01-01")),
+        row(day("2024-06-30"), "quarter", day("2024-04-01")),
+        row(LEAP, "MM", day("2024-02-01")),
+        row(LEAP, "Week", day("2024-02-26")),
+        row(MOMENT, "mon", day("2024-02-01")),
+        row(BEFORE, "yy", day("1969-01-01")),
+        row(EVE, "week", day("1969-12-29")),
+        row(const("2024-02-29"), "yyyy", day("2024-01-01")),
+        row(FAR, "month", Literal(days_of(12921, 8, 1), DATE)),
+        row(null(DATE), "year", None),
+        row(Literal(MIN_INT, DATE), "year", FAILS, spark=WRAPS),
     ],
 }
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unit.functions.table_bits import BITS
 from unit.functions.table_logic import ARITHMETIC, CHOICES, COMPARISONS, LOGIC
 from unit.functions.table_numbers import NUMBERS
 from unit.functions.table_strings import STRINGS
-from unit.functions.table_times import CONVERSIONS, MOVES, PARTS
+from unit.functions.table_times import CONVERSIONS, FORMATS, MOVES, PARTS
 
 if TYPE_CHECKING:
     from unit.functions.rows import Table
 
 TABLE: Table = {
     **ARITHMETIC,
+    **BITS,
     **COMPARISONS,
     **LOGIC,
     **CHOICES,
@@ -22,4 +24,5 @@ TABLE: Table = {
     **PARTS,
     **MOVES,
     **CONVERSIONS,
+    **FORMATS,
 }

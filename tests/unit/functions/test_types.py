@@ -96,6 +96,7 @@ def test_common_type_of_many() -> None:
         ("coalesce", (K, NULL_LITERAL), "COALESCE(k, NULL)", "INT"),
         ("nvl", (K, F), "COALESCE(CAST(k AS DOUBLE), f)", "DOUBLE"),
         ("coalesce", (M, ONE), "COALESCE(CAST(m AS DECIMAL(12, 2)), 1.00)", "DECIMAL(12, 2)"),
+        ("nvl2", (S, K, F), "IF(s IS NOT NULL, CAST(k AS DOUBLE), f)", "DOUBLE"),
         ("nullif", (M, Literal(0, INT)), "NULLIF(m, 0.00)", "DECIMAL(10, 2)"),
         ("iff", (B, K, F), "IF(b, CAST(k AS DOUBLE), f)", "DOUBLE"),
         ("ceil", (M,), "CEIL(m)", "DECIMAL(9, 0)"),
@@ -108,6 +109,16 @@ def test_common_type_of_many() -> None:
         ("concat", (S, K), "CONCAT(s, CAST(k AS STRING))", "STRING"),
         ("year", (T,), "YEAR(CAST(t AS DATE))", "INT"),
         ("date_trunc", (text("MON"), T), "DATE_TRUNC('month', t)", "TIMESTAMP"),
+        ("trunc", (T, text("MON")), "TRUNC(CAST(t AS DATE), 'month')", "DATE"),
+        ("date_format", (D, text("d'.'")),
+         "DATE_FORMAT(CAST(d AS TIMESTAMP), 'd''.''')", "STRING"),
+        ("&", (K, L), "CAST(k AS BIGINT) & l", "BIGINT"),
+        ("|", (K, ONE), "k | 1", "INT"),
+        ("^", (K, NULL_LITERAL), "k ^ NULL", "INT"),
+        ("&", (NULL_LITERAL, L), "NULL & l", "BIGINT"),
+        ("~", (resolve_call("^", (L, L)),), "~(l ^ l)", "BIGINT"),
+        ("~", (NULL_LITERAL,), "~NULL", "INT"),
+        ("isnan", (M,), "ISNAN(CAST(m AS DOUBLE))", "BOOLEAN"),
         ("to_date", (S,), "CAST(s AS DATE)", "DATE"),
         ("to_timestamp", (D,), "CAST(d AS TIMESTAMP)", "TIMESTAMP"),
         ("upper", (NULL_LITERAL,), "UPPER(NULL)", "STRING"),
@@ -123,6 +134,10 @@ def test_integer_division() -> None:
     assert resolve_call("/", (K, F), integer_division=True).type == DOUBLE
     assert resolve_call("/", (M, K), integer_division=True).type.is_decimal
 
+
+LETTERS = (
+    "  The letters are y, Q, M, D, d, E, a, H, h, m, s, S; other letters stand in single quotes."
+)
 
 WRONG: list[tuple[str, tuple[Expression, ...], type[PenstockError], str]] = [
     ("upper", (K,), TypeMismatch, "UPPER takes a STRING, not an INT\n  Write CAST(k AS STRING)."),
@@ -182,6 +197,29 @@ WRONG: list[tuple[str, tuple[Expression, ...], type[PenstockError], str]] = [
      "hour, minute, second, millisecond, microsecond."),
     ("date_trunc", (text("hours"), T), TypeMismatch,
      "DATE_TRUNC has no unit 'hours'\n  Did you mean \"hour\"?"),
+    ("trunc", (D, text("day")), TypeMismatch,
+     "TRUNC has no unit 'day'\n  The units are year, quarter, month, week."),
+    ("trunc", (D, S), TypeMismatch,
+     "TRUNC takes a quoted unit, not s\n  The units are year, quarter, month, week."),
+    ("date_format", (T, S), TypeMismatch, f"DATE_FORMAT takes a quoted pattern, not s\n{LETTERS}"),
+    ("date_format", (T, Literal(None, STRING)), TypeMismatch,
+     f"DATE_FORMAT takes a quoted pattern, not NULL\n{LETTERS}"),
+    ("date_format", (T, text("YYYY")), TypeMismatch,
+     f"DATE_FORMAT cannot read the pattern 'YYYY': Y is not one of its letters\n{LETTERS}"),
+    ("date_format", (T, text("MMMMM")), TypeMismatch,
+     "DATE_FORMAT cannot read the pattern 'MMMMM': "
+     f"it takes at most 4 of M side by side\n{LETTERS}"),
+    ("date_format", (T, text("y[M]")), TypeMismatch,
+     f"DATE_FORMAT cannot read the pattern 'y[M]': [ in it is not quoted\n{LETTERS}"),
+    ("date_format", (T, text("y 'AD")), TypeMismatch,
+     f"DATE_FORMAT cannot read the pattern 'y ''AD': a quote in it is not closed\n{LETTERS}"),
+    ("date_format", (K, text("y")), TypeMismatch, "DATE_FORMAT takes a TIMESTAMP, not an INT\n"
+     "  Write CAST(k AS TIMESTAMP)."),
+    ("&", (K, F), TypeMismatch, "& takes an integer, not a DOUBLE\n  Write CAST(f AS INT)."),
+    ("|", (B, B), TypeMismatch, "| takes an integer, not a BOOLEAN\n  Write CAST(b AS INT)."),
+    ("~", (M,), TypeMismatch, "~ takes an integer, not a DECIMAL(10, 2)\n  Write CAST(m AS INT)."),
+    ("isnan", (S,), TypeMismatch,
+     "ISNAN takes a number, not a STRING\n  Write CAST(s AS DOUBLE)."),
     ("year", (S,), TypeMismatch, "YEAR takes a DATE, not a STRING\n  Write CAST(s AS DATE)."),
     ("year", (K,), TypeMismatch, "YEAR takes a DATE, not an INT"),
     ("is null", (HOUR,), TypeMismatch, "IS NULL takes a value, not an INTERVAL"),

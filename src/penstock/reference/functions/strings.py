@@ -110,9 +110,9 @@ def _initcap(text: str) -> str:
 
 def _translate(text: str, old: str, new: str) -> str:
     """The first place of a character counts; those beyond the end of `new` are removed."""
-    table: dict[str, str | None] = {}
+    table: dict[str, str | int | None] = {}
     for index, char in enumerate(old):
-        table.setdefault(char, new[index] if index < len(new) else None)
+        table.setdefault(char, new[index : index + 1])
     return text.translate(str.maketrans(table))
 
 
