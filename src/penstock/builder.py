@@ -16,6 +16,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, Column, Expression
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.text import plan_text
+from penstock.algebra.windows import Fixed, Now, Range
 from penstock.binder.checks import check_units
 from penstock.binder.context import Context
 from penstock.binder.expressions import ExpressionBinder
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Field, Schema
-from penstock.algebra.windows import Fixed, Now, Range
 
 
 def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Query:
@@ -133,15 +133,9 @@ class Query:
         scope = _scope(self.plan.schema)
         binder = ExpressionBinder(context, scope, "GROUP BY")
         groups = Groups(context, scope, [binder.bind(parse_expression(key)) for key in by])
-        for text in aggregates.values():
-            node = parse_expression(text)
-            if not isinstance(node, exp.Anonymous):
-                msg = f"{text} is not an aggregate"
-                raise Refused(msg, hint="Write AVG(speed); compute with it in .select().")
-            groups.aggregate_column(node, None)
+        values = [(name, _aggregated(groups, text)) for name, text in aggregates.items()]
         plan = groups.plan(self.plan, row_over_nothing)
         keys = [(key, Column(f.name, f.type)) for key, f in zip(by, plan.schema, strict=False)]
-        values = [(name, _aggregated(groups, text)) for name, text in aggregates.items()]
         return Query(op.Map(plan, unique_names([*keys, *values])))
 
     def cross(self, other: Query) -> Query:
@@ -298,9 +292,15 @@ def _bound(text: str, schema: Schema, *, condition: bool) -> Expression:
 
 
 def _aggregated(groups: Groups, text: str) -> Expression:
+    """The column of an aggregate that is written as text."""
     node = parse_expression(text)
-    assert isinstance(node, exp.Anonymous)
-    return groups.aggregate_column(node, None)
+    if not isinstance(node, exp.Anonymous):
+        msg = f"{text} is not an aggregate"
+        raise Refused(msg, hint="Write AVG(speed); compute with it in .select().")
+    try:
+        return groups.aggregate_column(node, None)
+    except PenstockError as error:
+        raise error.locate(Source(text)) from None
 
 
 def _scope(schema: Schema) -> Scope:

@@ -24,7 +24,7 @@ from penstock.catalog.functions import (
     resolve_call,
     resolve_cast,
 )
-from penstock.cql.syntax import EMITTERS, DateLiteral, span_of
+from penstock.cql.syntax import EMITTERS, DateLiteral, enclosing_hint, span_of
 from penstock.errors import (
     NotSupported,
     PenstockError,
@@ -130,7 +130,7 @@ class ExpressionBinder:
     def _binary(self, node: exp.Expr) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
         name = BINARY[type(node)]
-        if left.type == right.type == INTERVAL and name in "+-":
+        if left.type == right.type == INTERVAL and name in ("+", "-"):
             return interval_sum(left, right, -1 if name == "-" else 1)
         return self._call(name, left, right)
 
@@ -144,9 +144,8 @@ class ExpressionBinder:
             raise NotSupported(msg)
         name = node.name
         if name.upper() in EMITTERS and not node.table:
-            hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
             msg = f"{name.upper()} encloses the select list"
-            raise Refused(msg, hint=hint)
+            raise Refused(msg, hint=enclosing_hint(name.upper()))
         try:
             return self.scope.resolve(name, node.table or None, span_of(node))
         except UnknownName:
@@ -160,9 +159,8 @@ class ExpressionBinder:
         if is_aggregate(name):
             return self._aggregate(node)
         if name.upper() in EMITTERS:
-            hint = f"Write SELECT {name.upper()}(a, b) FROM ..., or {name.upper()}(SELECT ...)."
             msg = f"{name.upper()} encloses the whole query or select list"
-            raise Refused(msg, hint=hint)
+            raise Refused(msg, hint=enclosing_hint(name.upper()))
         if not is_scalar(name):
             return self._call(name)  # says so, before anything is said of its arguments
         return self._call(name, *(self.bind(arg) for arg in node.expressions))

@@ -110,7 +110,9 @@ class Groups:
         Raises:
             NotSupported: It reads columns of an enclosing query.
         """
-        expression = self.inputs.bind(node)
+        return self._own(self.inputs.bind(node), node)
+
+    def _own(self, expression: Expression, node: exp.Expr) -> Expression:
         outer = self.inputs.scope.outer_columns(expression)
         if outer:
             msg = f"{outer[0]} belongs to the outer query and cannot stand in groups or aggregates"
@@ -122,7 +124,7 @@ class Groups:
         self, arguments: tuple[Expression, ...], filter_: exp.Expr
     ) -> tuple[Expression, ...]:
         """FILTER (WHERE c): rows that do not satisfy it count as NULL."""
-        condition = self.inputs.bind_condition(filter_)
+        condition = self._own(self.inputs.bind_condition(filter_), filter_)
         first, *rest = arguments or (Literal(1, INT),)
         kept = Case(((condition, first),), coerce(NULL_LITERAL, first.type))
         return (kept, *rest)

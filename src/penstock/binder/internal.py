@@ -28,10 +28,9 @@ def wrap_internal(plan: Plan, block: Block, node: exp.Expr) -> Plan:
     """
     if not block.internal:
         return plan
-    nodes = list(own_operators(plan))
     at = next(span for internal, span in block.windows if internal)
     internal = internal_of(plan, at)
-    _refuse_mixture(block, nodes, node)
+    _refuse_mixture(block, plan, node)
     return internal
 
 
@@ -54,13 +53,14 @@ def internal_of(plan: Plan, at: Span | None) -> st.Internal:
     return st.Internal(plan, appends)
 
 
-def _refuse_mixture(block: Block, nodes: list[Plan], node: exp.Expr) -> None:
+def _refuse_mixture(block: Block, plan: Plan, node: exp.Expr) -> None:
     hint = "All windows of a SELECT are INTERNAL or none."
     for internal, span in block.windows:
         if not internal:
             msg = "this window is not INTERNAL, another one is"
             raise Refused(msg, hint=hint, at=span)
-    windows = {id(one) for one in nodes if isinstance(one, st.Window) and one.spec != Unbounded()}
+    found = (one for one in own_operators(plan) if isinstance(one, st.Window))
+    windows = {id(one) for one in found if one.spec != Unbounded()}
     if len(windows) > len(block.windows):
         msg = "a subquery in FROM has a window that is not INTERNAL"
         raise Refused(msg, hint=hint, at=span_of(node))

@@ -19,7 +19,7 @@ from penstock.binder.expressions import BINARY, ExpressionBinder, operands
 from penstock.binder.nrr import reading
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import Emit, span_of
-from penstock.errors import NotSupported, QueryError, Refused, count
+from penstock.errors import NotSupported, QueryError, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,8 +169,6 @@ class ClauseBinder(ExpressionBinder):
     def _keep(self, inner: Plan, condition: Expression, negated: bool, node: exp.Expr) -> None:
         """Keep the rows with a partner in a subquery, or those without."""
         self._require_known(condition, inner, node)
-        if negated:
-            self._refuse_internal_negation(node)
         join = op.AntiJoin if negated else op.SemiJoin
         self.building.plan = reading(join(self.building.plan, inner, condition), span_of(node))
 
@@ -200,12 +198,6 @@ class ClauseBinder(ExpressionBinder):
                 " under GROUP BY, with the grouped columns."
             )
             raise NotSupported(msg, hint=hint, at=span_of(node))
-
-    def _refuse_internal_negation(self, node: exp.Expr) -> None:
-        if self.building.block.internal:
-            msg = "INTERNAL windows have no meaning under NOT EXISTS and NOT IN"
-            hint = "Their results must be withdrawn; leave INTERNAL out."
-            raise Refused(msg, hint=hint, at=span_of(node))
 
 
 def split_and(node: exp.Expr) -> list[exp.Expr]:

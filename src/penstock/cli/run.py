@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
     from penstock.reference.oracle import Oracle
-    from penstock.reference.timeline import Bag, Emission, Row, Timeline
+    from penstock.reference.timeline import Bag, Row, Timeline
     from penstock.session import Outcome, Session
 
 
@@ -73,25 +73,27 @@ def _answer(session: Session, outcome: Outcome, *, at: str, intervals: bool) -> 
 def _inputs(session: Session, plan: Plan) -> Inputs:
     """The files of the streams and relations that a plan reads."""
     from penstock.algebra import streams as st
-    from penstock.algebra.plan import walk
+    from penstock.algebra.plan import different_nodes
     from penstock.catalog.definitions import RelationDefinition, StreamDefinition
     from penstock.reference.files import read_rows
     from penstock.reference.inputs import Inputs, RelationHistory
 
+    nodes = different_nodes(plan)
+    names = {node.name for node in nodes if isinstance(node, st.Stream | st.Relation)}
     streams, relations = {}, {}
-    for leaf in walk(plan):
-        if isinstance(leaf, st.Stream | st.Relation):
-            source = session.catalog.get(leaf.name)
-            if isinstance(source, StreamDefinition):
-                streams[leaf.name] = read_rows(source)
-            elif isinstance(source, RelationDefinition):
-                relations[leaf.name] = RelationHistory(read_rows(source))
+    for name in sorted(names):
+        source = session.catalog.get(name)
+        if isinstance(source, StreamDefinition):
+            streams[name] = read_rows(source)
+        elif isinstance(source, RelationDefinition):
+            relations[name] = RelationHistory(read_rows(source))
     return Inputs(streams, relations)
 
 
 def _results(plan: Plan, oracle: Oracle, at: str) -> list[str]:
     from penstock.algebra import streams as st
     from penstock.algebra.time import TimeUnit
+    from penstock.reference.compare import by_instant
     from penstock.streamtest.printing import print_table
     from penstock.streamtest.values import print_cell, read_instant
 
@@ -100,7 +102,8 @@ def _results(plan: Plan, oracle: Oracle, at: str) -> list[str]:
         instant = read_instant(at, unit)
         content = [(instant, _signed("", oracle.timeline(plan).at(instant)))]
     elif isinstance(plan, st.RelationToStream):
-        content = _sent(oracle.emissions(plan))
+        sent = by_instant(oracle.emissions(plan))
+        content = [(when, [("", row) for row in rows]) for when, rows in sent.items()]
     else:
         content = _changes(oracle.timeline(plan))
 
@@ -132,14 +135,6 @@ def _signed(sign: str, bag: Bag) -> list[tuple[str, Row]]:
     from penstock.reference.timeline import in_order
 
     return [(sign, row) for row in in_order(bag)]
-
-
-def _sent(emissions: list[Emission]) -> list[tuple[int, list[tuple[str, Row]]]]:
-    """The rows a query sent out, by instant."""
-    by_instant: dict[int, list[tuple[str, Row]]] = {}
-    for emission in emissions:
-        by_instant.setdefault(emission.at, []).append(("", emission.row))
-    return list(by_instant.items())
 
 
 def _changes(timeline: Timeline) -> list[tuple[int, list[tuple[str, Row]]]]:

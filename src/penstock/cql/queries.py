@@ -9,7 +9,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
-from penstock.cql.syntax import EMITTERS, DateLiteral, Emit, EmitProjection
+from penstock.cql.syntax import EMITTERS, DateLiteral, Emit, EmitProjection, enclosing_hint
 from penstock.cql.windows import WindowParser
 
 if TYPE_CHECKING:
@@ -193,8 +193,7 @@ class QueryParser(WindowParser):
         """The select list; one inside ISTREAM(...) says what the query sends out."""
         if self._word() in EMITTERS and self._next.token_type in BARE and not self._at_emit():
             word = self._word()
-            hint = f"Write SELECT {word}(a, b) FROM ..., or {word}(SELECT ...)."
-            self.fail(f"{word} encloses the select list", hint=hint)
+            self.fail(f"{word} encloses the select list", hint=enclosing_hint(word))
         if not self._at_emit():
             projections = super()._parse_projections()
             if not projections[0]:

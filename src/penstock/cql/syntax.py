@@ -83,6 +83,11 @@ class DateLiteral(exp.Expression):
 EMITTERS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
+def enclosing_hint(word: str) -> str:
+    """How ISTREAM and its kin are written."""
+    return f"Write SELECT {word}(a, b) FROM ..., or {word}(SELECT ...)."
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One statement of a script and the part of the text it covers."""

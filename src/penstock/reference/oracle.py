@@ -86,7 +86,7 @@ class Oracle:
             step = slide.slide
             entered = emit.entered(plain, lambda instant: round_up(instant, step))
         else:
-            entered = emit.entered(plain, lambda instant: first_from(slides, instant))
+            entered = emit.entered(plain, lambda instant: _first_from(slides, instant))
         if isinstance(plan, st.IStream):
             return emit.istream_restore(entered)
         # A row too short-lived for a slide may lie beyond the last moved interval.
@@ -244,7 +244,7 @@ class Oracle:
         yield from sorted(seen)
 
 
-def first_from(slides: list[int], instant: int) -> int | None:
+def _first_from(slides: list[int], instant: int) -> int | None:
     """The first slide at or after an instant, if there is one yet."""
     return next((slide for slide in slides if slide >= instant), None)
 
