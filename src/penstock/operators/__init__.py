@@ -1,0 +1,1 @@
+"""Block operators: the ones that compute, incrementally, and own their state."""

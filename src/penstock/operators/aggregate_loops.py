@@ -1,0 +1,74 @@
+"""The loops of aggregation that do not depend on the aggregate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.algebra.time import INFINITY
+from penstock.state.compiled import compiled
+
+if TYPE_CHECKING:
+    from penstock.state.arrays import Flags, Ints, Signs
+
+_FOREVER = INFINITY
+
+
+@compiled
+def by_group(groups: Ints, order: Ints, space: Ints) -> Ints:
+    """Bring an order of events together by group, keeping it within each group.
+
+    `space` is working space by group, zero before and after; the work does not depend on how
+    many groups there are that these events do not touch.
+    """
+    met = np.empty(len(order), np.int64)
+    different = 0
+    for event in order:
+        group = groups[event]
+        if space[group] == 0:
+            met[different] = group
+            different += 1
+        space[group] += 1
+    start = 0
+    for place in range(different):
+        group = met[place]
+        count = space[group]
+        space[group] = start
+        start += count
+    arranged = np.empty(len(order), np.int64)
+    for event in order:
+        group = groups[event]
+        arranged[space[group]] = event
+        space[group] += 1
+    for place in range(different):
+        space[met[place]] = 0
+    return arranged
+
+
+@compiled
+def counts_at(groups: Ints, signs: Signs, points: Ints, counts: Ints) -> Ints:
+    """How many rows the group of each point has after it; `counts` by group goes along."""
+    found = np.empty(len(points), np.int64)
+    event = 0
+    for place in range(len(points)):
+        group = groups[points[place]]
+        while event <= points[place]:
+            counts[group] += signs[event]
+            event += 1
+        found[place] = counts[group]
+    return found
+
+
+@compiled
+def change_ends(groups: Ints, times: Ints, unchanged: Flags) -> Ints:
+    """Until when the row of each point holds: the next point of its group that changes it."""
+    ends = np.empty(len(groups), np.int64)
+    following = _FOREVER
+    for place in range(len(groups) - 1, -1, -1):
+        if place == len(groups) - 1 or groups[place + 1] != groups[place]:
+            following = _FOREVER
+        ends[place] = following
+        if not unchanged[place]:
+            following = times[place]
+    return ends

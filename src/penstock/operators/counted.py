@@ -1,0 +1,169 @@
+"""Rows that are counted: how often each occurs in the inputs, at every instant."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.time import INFINITY
+from penstock.operators.counted_loops import net_changes
+from penstock.operators.tables import arrays_of
+from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restore_queue
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+from penstock.state.rows import RowStore, grown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.algebra.patterns import Pattern
+    from penstock.operators.block import Block
+    from penstock.operators.operator import Segments
+    from penstock.state.arrays import Flags, Ints
+
+
+class Target(IntEnum):
+    """How often a row occurs in the result, given how often it does left and right."""
+
+    COPIES = 0
+    DISTINCT = 1
+    DIFFERENCE = 2
+    INTERSECTION = 3
+    MAX_UNION = 4
+    STRICT_DIFFERENCE = 5
+
+
+class Changes(NamedTuple):
+    """How the number of copies of rows changes: by slot of the row, in time order."""
+
+    slots: Ints
+    times: Ints
+    deltas: Ints
+
+
+class CountedRows:
+    """One slot for each different row, with how often it occurs in each input and in the result.
+
+    What comes and goes within one instant is not seen: changes are netted at its end.
+    """
+
+    def __init__(
+        self,
+        types: Sequence[pa.DataType],
+        patterns: Sequence[Pattern],
+        target: Target,
+        span: int,
+        partitions: int,
+    ) -> None:
+        self.target = target
+        self.rows = RowStore(types)
+        self.index = KeyIndex()
+        self.counts: Ints = np.zeros((0, 3), np.int64)
+        self._touched: Ints = np.zeros(0, np.int64)
+        self._alive: Flags = np.zeros(0, np.bool_)
+        self._met: Ints = np.zeros(0, np.int64)
+        kept = (np.dtype(np.int64), np.dtype(np.int64))
+        self._ends: list[ExpiryQueue] = [
+            expiry_queue(pattern, kept, span, partitions) for pattern in patterns
+        ]
+
+    def step(self, inputs: Sequence[Block | None], clock: int) -> Changes:
+        """Count the rows of a step, and what ends in it; the changes of the result."""
+        times, slots, sides, deltas = [], [], [], []
+        for side, block in enumerate(inputs):
+            if block is not None:
+                found = self._enter(side, block)
+                times.append(block.ts)
+                slots.append(found)
+                deltas.append(block.signs.astype(np.int64))
+                sides.append(np.full(len(block), side, np.int64))
+            ends, (ended, change) = self._ends[side].pop(clock)
+            times.append(ends)
+            slots.append(ended)
+            deltas.append(change)
+            sides.append(np.full(len(ends), side, np.int64))
+        at = np.concatenate(times)
+        self._met = np.concatenate(slots)
+        order = np.argsort(at, kind="stable")
+        changes = net_changes(
+            at[order],
+            self._met[order],
+            np.concatenate(sides)[order],
+            np.concatenate(deltas)[order],
+            self.counts,
+            self._touched,
+            int(self.target),
+        )
+        return Changes(*changes)
+
+    def release(self) -> None:
+        """Forget the rows of the last step that occur nowhere; call it when they have been read."""
+        gone = np.unique(self._met[self._alive[self._met] & ~self.counts[self._met].any(axis=1)])
+        self._alive[gone] = False
+        self.index.remove(gone)
+        self.rows.forget(gone)
+        self._met = self._met[:0]
+
+    def _enter(self, side: int, block: Block) -> Ints:
+        slots, new = self.index.find_or_add(fingerprints(block.columns, len(block)))
+        if len(new):
+            chosen = pa.array(new)
+            self.rows.put(slots[new], [column.take(chosen) for column in block.columns])
+        self._reserve(self.index.capacity)
+        self._alive[slots[new]] = True
+        ending = block.te < INFINITY
+        if ending.any():
+            signs = block.signs.astype(np.int64)
+            order = np.flatnonzero(ending)
+            self._ends[side].push(block.te[order], [slots[order], -signs[order]])
+        return slots
+
+    def _reserve(self, capacity: int) -> None:
+        self.counts = grown(self.counts, capacity)
+        self._touched = grown(self._touched, capacity)
+        self._alive = grown(self._alive, capacity)
+
+    def __len__(self) -> int:
+        """How many different rows there are."""
+        return len(self.index)
+
+    @property
+    def pending(self) -> int:
+        """How many ends are still to come."""
+        return sum(len(queue) for queue in self._ends)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        own = self.rows.nbytes + self.index.nbytes + self.counts.nbytes + self._touched.nbytes
+        return own + sum(queue.nbytes for queue in self._ends)
+
+    def segments(self) -> Segments:
+        """Rows with their slots and counts, and the ends to come."""
+        slots = self.index.live_slots()
+        columns = {str(number): one for number, one in enumerate(self.rows.take(slots))}
+        columns |= {"_slot": pa.array(slots)}
+        columns |= {f"_count{n}": pa.array(self.counts[slots, n]) for n in range(3)}
+        queues = {f"ends{side}": queue_table(one) for side, one in enumerate(self._ends)}
+        return {"rows": pa.table(columns), **queues}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take back what `segments` gave."""
+        *columns, slot, first, second, third = arrays_of(segments["rows"])
+        slots = slot.to_numpy()
+        self.index.restore(fingerprints(columns, len(slots)), slots)
+        self.rows.put(slots, columns)
+        ends = [segments[f"ends{side}"] for side in range(len(self._ends))]
+        # An end may name a slot that was free when the state was saved.
+        highest = max(
+            (int(one["payload0"].to_numpy().max()) for one in ends if len(one)), default=0
+        )
+        self._reserve(max(self.index.capacity, highest + 1))
+        self._alive[slots] = True
+        for number, one in enumerate((first, second, third)):
+            self.counts[slots, number] = one.to_numpy()
+        for queue, one in zip(self._ends, ends, strict=True):
+            restore_queue(queue, one)

@@ -1,0 +1,114 @@
+"""The loops over counted rows: net changes per instant, and the elements they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.algebra.time import INFINITY
+from penstock.state.compiled import compiled
+
+if TYPE_CHECKING:
+    from penstock.state.arrays import Ints, Signs
+
+_FOREVER = INFINITY
+
+
+@compiled
+def copies(target: int, left: int, right: int) -> int:
+    """How often a row occurs in the result; the numbers are those of `Target`."""
+    if target == 0:
+        return left
+    if target == 1:
+        return 1 if left > 0 else 0
+    if target == 2:
+        return max(left - right, 0)
+    if target == 3:
+        return min(left, right)
+    if target == 4:
+        return max(left, right)
+    return left if right == 0 else 0
+
+
+@compiled
+def net_changes(
+    times: Ints,
+    slots: Ints,
+    sides: Ints,
+    deltas: Ints,
+    counts: Ints,
+    touched: Ints,
+    target: int,
+) -> tuple[Ints, Ints, Ints]:
+    """Apply changes of the counts in time order; the changes of the result at each instant.
+
+    `counts` has for each slot the copies left, right, and in the result. `touched` is working
+    space, zero before and after.
+    """
+    changed_slots = np.empty(len(times), np.int64)
+    changed_times = np.empty(len(times), np.int64)
+    changes = np.empty(len(times), np.int64)
+    found = 0
+    start = 0
+    while start < len(times):
+        now = times[start]
+        stop = start
+        while stop < len(times) and times[stop] == now:
+            counts[slots[stop], sides[stop]] += deltas[stop]
+            stop += 1
+        for event in range(start, stop):
+            slot = slots[event]
+            if touched[slot]:
+                continue
+            touched[slot] = 1
+            wanted = copies(target, counts[slot, 0], counts[slot, 1])
+            if wanted != counts[slot, 2]:
+                changed_slots[found] = slot
+                changed_times[found] = now
+                changes[found] = wanted - counts[slot, 2]
+                found += 1
+                counts[slot, 2] = wanted
+        for event in range(start, stop):
+            touched[slots[event]] = 0
+        start = stop
+    return changed_slots[:found], changed_times[:found], changes[:found]
+
+
+@compiled
+def strict_elements(
+    slots: Ints, times: Ints, deltas: Ints, open_last: Ints
+) -> tuple[Ints, Ints, Ints, Signs]:
+    """Elements for changes in time order: what begins and ends in the step has its interval.
+
+    What is still there at the end lasts for ever, until a negative row withdraws it. `open_last`
+    is working space by slot, all -1 before and after.
+    """
+    total = 0
+    for change in deltas:
+        total += abs(change)
+    made_slots = np.empty(total, np.int64)
+    ts = np.empty(total, np.int64)
+    te = np.empty(total, np.int64)
+    sign = np.empty(total, np.int8)
+    before = np.empty(total, np.int64)
+    made = 0
+    for event in range(len(slots)):
+        slot, now, change = slots[event], times[event], deltas[event]
+        for _ in range(change):
+            made_slots[made], ts[made], te[made], sign[made] = slot, now, _FOREVER, 1
+            before[made] = open_last[slot]
+            open_last[slot] = made
+            made += 1
+        for _ in range(-change):
+            opened = open_last[slot]
+            if opened >= 0:
+                te[opened] = now
+                open_last[slot] = before[opened]
+            else:
+                made_slots[made], ts[made], te[made], sign[made] = slot, now, _FOREVER, -1
+                before[made] = -1
+                made += 1
+    for event in range(len(slots)):
+        open_last[slots[event]] = -1
+    return made_slots[:made], ts[:made], te[:made], sign[:made]

@@ -1,0 +1,126 @@
+"""Operators that cut intervals anew and leave every snapshot as it is: split and coalesce."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.errors import Refused
+from penstock.operators.block import Block, concatenated, from_table, to_table
+from penstock.operators.buffered import Buffered
+from penstock.operators.cuts_loops import meeting
+from penstock.operators.withdrawals import ended_elements
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.operators.operator import Segments
+    from penstock.state.arrays import Ints
+
+
+class Split(Buffered):
+    """Elements in pieces, cut at the multiples of a length; a piece is sent when it begins."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self._length = length
+        self._rest: list[Block] = []
+
+    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+        """The pieces that begin in this step; a withdrawal ends its element."""
+        arrived = [block for block in inputs if block is not None]
+        for block in arrived:
+            _require_ends(block)
+        known = [*self._rest, *arrived]
+        self._rest = []
+        if not known:
+            return ()
+        elements, withdrawn = _ended(concatenated(known))
+        return [withdrawn, self._pieces(elements, clock)]
+
+    def _pieces(self, block: Block, clock: int) -> Block:
+        """Cut what lies before the clock; what is left waits."""
+        length = self._length
+        # The first cut behind the last piece that begins before the clock.
+        end = np.minimum(min(-(-clock // length) * length, INFINITY), block.te)
+        end = np.maximum(end, block.ts)
+        counts = np.where(end > block.ts, -(-end // length) - block.ts // length, 0)
+        rows = np.repeat(np.arange(len(block)), counts)
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        cut = (block.ts[rows] // length + place) * length
+        pieces = Block(
+            tuple(column.take(pa.array(rows)) for column in block.columns),
+            np.maximum(cut, block.ts[rows]),
+            np.minimum(cut + length, block.te[rows]),
+            None if block.sign is None else block.sign[rows],
+        )
+        left = Block(block.columns, end, block.te, block.sign).take(end < block.te)
+        if len(left):
+            self._rest.append(left)
+        return pieces
+
+    @property
+    def state_rows(self) -> int:
+        """Elements not yet cut to their end."""
+        return sum(map(len, self._rest))
+
+    @property
+    def state_bytes(self) -> int:
+        """Their bytes."""
+        return sum(block.nbytes for block in self._rest)
+
+    def segments(self) -> Segments:
+        """Elements not yet cut to their end."""
+        return {"rest": to_table(concatenated(self._rest))} if self._rest else {}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take them back."""
+        self._rest = [from_table(table) for table in segments.values()]
+
+
+def _require_ends(block: Block) -> None:
+    if len(block) and (int(block.te.max()) >= INFINITY or int(block.ts.min()) == BEGINNING):
+        msg = "an interval that never ends cannot be split"
+        raise Refused(msg, hint="Give the stream a window.")
+
+
+def _ended(block: Block) -> tuple[Block, Block]:
+    """Elements that their withdrawals have ended, and negative rows for pieces sent before.
+
+    An element that waits begins at its next cut; a withdrawal before that reaches into the piece
+    that ends there, which is out already.
+    """
+    te = ended_elements(block)
+    is_element = block.signs > 0
+    pieces = is_element & (te < block.ts)
+    withdrawn = Block(block.columns, te, block.ts, np.full(len(block), -1, np.int8))
+    sign = None if block.sign is None else np.ones(len(block), np.int8)
+    elements = Block(block.columns, block.ts, te, sign).take(is_element & (block.ts < te))
+    return elements, withdrawn.take(pieces)
+
+
+class Coalesce(Buffered):
+    """Equal rows whose intervals meet within a step become one element.
+
+    An element sent out cannot grow any more, so intervals that meet across steps stay apart.
+    """
+
+    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+        """Merge the elements of the step."""
+        (block,) = inputs
+        if block is None:
+            return ()
+        mergeable = np.ones(len(block), np.bool_) if block.sign is None else block.sign > 0
+        te, is_merged = meeting(_different(block), block.ts, block.te, mergeable)
+        return [Block(block.columns, block.ts, te, block.sign).take(~is_merged)]
+
+
+def _different(block: Block) -> Ints:
+    """A number for each row, the same for rows that are alike."""
+    numbers, _ = KeyIndex().find_or_add(fingerprints(block.columns, len(block)))
+    return numbers

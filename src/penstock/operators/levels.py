@@ -1,0 +1,151 @@
+"""INTERSECT ALL and max-union where nothing is withdrawn: elements with exact intervals.
+
+At every instant a row occurs as often as in the input that has it less (or more) often. Copies
+sent out are good until the earliest of the ends that could make the result smaller; when they
+end, the operator looks again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.time import INFINITY
+from penstock.operators.block import Block
+from penstock.operators.buffered import Buffered
+from penstock.operators.levels_loops import LISTS, all_nodes, insert_all, sweep_levels
+from penstock.operators.tables import arrays_of
+from penstock.state.expiry import CalendarQueue
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+from penstock.state.rows import RowStore, grown
+from penstock.state.slots import SlotPool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.operators.operator import Segments
+    from penstock.state.arrays import Ints
+
+
+class Levels(Buffered):
+    """The least (intersection) or the most (max-union) of the copies in two inputs."""
+
+    def __init__(
+        self, types: Sequence[pa.DataType], span: int, partitions: int, *, least: bool
+    ) -> None:
+        super().__init__(ports=2)
+        self._least = least
+        self._rows = RowStore(types)
+        self._index = KeyIndex()
+        # For each row three lists of ends, earliest first: left, right, and sent out.
+        self._heads: Ints = np.zeros((0, LISTS), np.int64)
+        self._tails: Ints = np.zeros((0, LISTS), np.int64)
+        self._counts: Ints = np.zeros((0, LISTS), np.int64)
+        self._nodes: Ints = np.zeros((0, 3), np.int64)
+        self._pool = SlotPool()
+        self._queue = CalendarQueue((np.dtype(np.int64),), span, partitions)
+
+    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+        """Copies that the result has more than were sent out."""
+        times, slots, sides, ends = [], [], [], []
+        for side, block in enumerate(inputs):
+            if block is not None:
+                times.append(block.ts)
+                slots.append(self._enter(block))
+                ends.append(block.te)
+                sides.append(np.full(len(block), side, np.int64))
+        ended, (ended_slots,) = self._queue.pop(clock)
+        times.append(ended)
+        slots.append(ended_slots)
+        ends.append(ended)
+        sides.append(np.full(len(ended), -1, np.int64))
+        return [self._swept(*map(np.concatenate, (times, slots, sides, ends)))]
+
+    def _swept(self, times: Ints, slots: Ints, sides: Ints, ends: Ints) -> Block:
+        order = np.argsort(times, kind="stable")
+        times, ordered, sides, ends = times[order], slots[order], sides[order], ends[order]
+        made: list[tuple[Ints, Ints, Ints]] = []
+        position, room = 0, max(2 * len(order), 1024)
+        while position < len(order):
+            fresh = self._pool.allocate(room)
+            self._nodes = grown(self._nodes, self._pool.capacity)
+            found_slots, ts, te, position, used, freed = sweep_levels(
+                times, ordered, sides, ends, position, self._heads, self._tails, self._counts,
+                self._nodes, fresh, self._least,
+            )  # fmt: skip
+            made.append((found_slots, ts, te))
+            self._pool.release(fresh[used:])
+            self._pool.release(freed)
+            # Many copies of one row at one instant may need more than all events so far.
+            room *= 2
+        block = self._block(made)
+        self._release(slots)
+        return block
+
+    def _block(self, made: list[tuple[Ints, Ints, Ints]]) -> Block:
+        nothing = np.zeros(0, np.int64)
+        slots, ts, te = map(np.concatenate, zip((nothing,) * 3, *made, strict=True))
+        return Block(self._rows.take(slots), ts, te)
+
+    def _enter(self, block: Block) -> Ints:
+        slots, new = self._index.find_or_add(fingerprints(block.columns, len(block)))
+        if len(new):
+            chosen = pa.array(new)
+            self._rows.put(slots[new], [column.take(chosen) for column in block.columns])
+        self._reserve(self._index.capacity)
+        self._heads[slots[new]] = self._tails[slots[new]] = -1
+        ending = block.te < INFINITY
+        if ending.any():
+            self._queue.push(block.te[ending], [slots[ending]])
+        return slots
+
+    def _reserve(self, capacity: int) -> None:
+        self._heads = grown(self._heads, capacity)
+        self._tails = grown(self._tails, capacity)
+        self._counts = grown(self._counts, capacity)
+
+    def _release(self, slots: Ints) -> None:
+        """Forget rows that no input has any more; each has an end in this step."""
+        met = np.unique(slots)
+        gone = met[~self._counts[met].any(axis=1)]
+        gone = gone[self._index.find(self._index.keys[gone]) == gone]
+        self._index.remove(gone)
+        self._rows.forget(gone)
+
+    @property
+    def state_rows(self) -> int:
+        """Ends in all lists."""
+        return len(self._pool)
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of memory in use."""
+        lists = self._heads.nbytes + self._tails.nbytes + self._counts.nbytes + self._nodes.nbytes
+        return self._rows.nbytes + self._index.nbytes + self._queue.nbytes + lists
+
+    def segments(self) -> Segments:
+        """The rows, and the ends in each list."""
+        slots = self._index.live_slots()
+        columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
+        row, which, end = all_nodes(slots, self._heads, self._nodes, int(self._counts.sum()))
+        ends = {"row": pa.array(row), "list": pa.array(which), "end": pa.array(end)}
+        return {"rows": pa.table(columns | {"_slot": pa.array(slots)}), "ends": pa.table(ends)}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take back rows and ends."""
+        *columns, slot = arrays_of(segments["rows"])
+        slots = np.arange(len(slot))
+        self._index.restore(fingerprints(columns, len(slots)), slots)
+        self._rows.put(slots, columns)
+        self._reserve(len(slots))
+        self._heads[slots] = self._tails[slots] = -1
+        row, which, end = (one.to_numpy() for one in arrays_of(segments["ends"]))
+        fresh = self._pool.allocate(len(row))
+        self._nodes = grown(self._nodes, self._pool.capacity)
+        insert_all(row, which, end, self._heads, self._tails, self._counts, self._nodes, fresh)
+        ending = (end < INFINITY) & (which < 2)
+        if ending.any():
+            self._queue.push(end[ending], [row[ending]])

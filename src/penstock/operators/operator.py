@@ -1,0 +1,70 @@
+"""What every block operator is: blocks in, blocks out, state that can be saved and restored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.errors import InternalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from penstock.operators.block import Block
+
+Segments = dict[str, "pa.Table"]
+"""The state of an operator as Arrow tables, by name."""
+
+
+@dataclass
+class Metrics:
+    """What an operator has done so far."""
+
+    rows_in: int = 0
+    rows_out: int = 0
+    seconds: float = 0.0
+
+
+class Operator:
+    """Turns blocks into blocks and owns its state.
+
+    Time goes in steps. Between `advance(c0)` and `advance(c1)` every input row with
+    c0 <= ts < c1, and no other, comes through `process`; before the first `advance` also what
+    has been there from the beginning. Of one instant, negative rows withdraw only elements that
+    began before it. The results follow the same rules on the way out, so operators compose.
+    """
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Take rows of an input; return results that do not depend on anything yet to come."""
+        raise NotImplementedError
+
+    def advance(self, clock: int) -> Sequence[Block]:
+        """All rows before the clock have come: return the remaining results before it."""
+        del clock
+        return ()
+
+    def frontier(self, clock: int) -> int:
+        """Results before this instant are complete, once `advance(clock)` has been called."""
+        return clock
+
+    def segments(self) -> Segments:
+        """The state, between two steps."""
+        return {}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Go on from saved state; the operator is new and has processed nothing."""
+        if segments:
+            msg = f"{type(self).__name__} keeps no state, but was given {', '.join(segments)}"
+            raise InternalError(msg)
+
+    @property
+    def state_rows(self) -> int:
+        """How many rows it remembers."""
+        return 0
+
+    @property
+    def state_bytes(self) -> int:
+        """How many bytes of memory they take."""
+        return 0

@@ -1,0 +1,24 @@
+"""Withdrawals resolved: the element that a negative row ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from penstock.operators.withdrawals_loops import ends_by_withdrawal
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+
+if TYPE_CHECKING:
+    from penstock.operators.block import Block
+    from penstock.state.arrays import Ints
+
+
+def ended_elements(block: Block) -> Ints:
+    """The ends of the elements in a block, earlier where a negative row behind them says so."""
+    if block.sign is None or bool((block.sign > 0).all()):
+        return block.te
+    columns = [*block.columns, pa.array(block.te)]
+    alike, _ = KeyIndex().find_or_add(fingerprints(columns, len(block)))
+    return ends_by_withdrawal(alike, block.ts, block.te, block.sign)

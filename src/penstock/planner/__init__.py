@@ -1,0 +1,1 @@
+"""The planner: how a logical plan will run: lanes, structures, physical operators."""

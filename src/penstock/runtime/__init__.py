@@ -1,0 +1,1 @@
+"""The runtime: the lane, an operator graph with a clock."""

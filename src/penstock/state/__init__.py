@@ -1,0 +1,1 @@
+"""Where operators keep rows: stores, indexes by key, and queues by expiry."""
