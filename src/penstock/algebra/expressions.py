@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.types import BOOLEAN, NULL, Type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 Value = bool | int | float | Decimal | str | None
 """One value of a row, as the oracle holds it."""
@@ -186,6 +186,21 @@ def depth_of(expression: Expression) -> int:
 def columns_of(expression: Expression) -> frozenset[str]:
     """The names of all columns an expression reads."""
     return frozenset(node.name for node in walk(expression) if isinstance(node, Column))
+
+
+def substituted(expression: Expression, by: Mapping[str, Expression]) -> Expression:
+    """The expression with another one in the place of each column."""
+    match expression:
+        case Column(name):
+            return by[name]
+        case Cast(arg, to):
+            return Cast(substituted(arg, by), to)
+        case Call(function, args, of):
+            return Call(function, tuple(substituted(arg, by) for arg in args), of)
+        case Case(branches, default):
+            changed = tuple((substituted(x, by), substituted(y, by)) for x, y in branches)
+            return Case(changed, substituted(default, by))
+    return expression
 
 
 def conjunction(conditions: list[Expression]) -> Expression:

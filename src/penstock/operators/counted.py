@@ -65,6 +65,8 @@ class CountedRows:
         self._touched: Ints = np.zeros(0, np.int64)
         self._alive: Flags = np.zeros(0, np.bool_)
         self._met: Ints = np.zeros(0, np.int64)
+        self._held: Ints = np.zeros(0, np.int64)
+        self._held_now: Ints = np.zeros(0, np.int64)
         kept = (np.dtype(np.int64), np.dtype(np.int64))
         self._ends: list[ExpiryQueue] = [
             expiry_queue(pattern, kept, span, partitions) for pattern in patterns
@@ -101,11 +103,18 @@ class CountedRows:
 
     def release(self) -> None:
         """Forget the rows of the last step that occur nowhere; call it when they have been read."""
-        gone = np.unique(self._met[self._alive[self._met] & ~self.counts[self._met].any(axis=1)])
+        met = np.concatenate([self._met, self._held])
+        gone = np.unique(met[self._alive[met] & ~self.counts[met].any(axis=1)])
+        gone = np.setdiff1d(gone, self._held_now, assume_unique=True)
+        self._held = self._held_now
         self._alive[gone] = False
         self.index.remove(gone)
         self.rows.forget(gone)
         self._met = self._met[:0]
+
+    def hold(self, slots: Ints) -> None:
+        """Keep the rows of these slots at the next release, even if they occur nowhere."""
+        self._held_now = slots
 
     def _enter(self, side: int, block: Block) -> Ints:
         slots, new = self.index.find_or_add(fingerprints(block.columns, len(block)))

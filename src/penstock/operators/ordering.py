@@ -80,8 +80,7 @@ class Ordering:
 def order_codes(column: pa.Array) -> Ints:
     """Numbers that order the values of a column: NULLs first, NaN last, equal ones alike."""
     if is_text(column.type) or pa.types.is_decimal(column.type):
-        filled = pc.rank(column, "ascending", null_placement="at_start", tiebreaker="dense")
-        return np.asarray(filled.to_numpy(zero_copy_only=False), dtype=np.int64)
+        return _dictionary_codes(column.dictionary_encode())
     values = values_of(column)
     if values.dtype == np.float64:
         # np.unique orders doubles with all NaNs as one, behind infinity.
@@ -89,6 +88,14 @@ def order_codes(column: pa.Array) -> Ints:
     _, codes = np.unique(values, return_inverse=True)
     valid = validity_of(column)
     return np.asarray(codes + 1 if valid is None else np.where(valid, codes + 1, 0), np.int64)
+
+
+def _dictionary_codes(column: pa.DictionaryArray) -> Ints:
+    """The places of values among the different ones in order, from 1; a NULL is 0."""
+    places = np.empty(len(column.dictionary) + 1, np.int64)
+    places[pc.sort_indices(column.dictionary).to_numpy()] = np.arange(1, len(places))
+    places[-1] = 0
+    return places[column.indices.fill_null(len(column.dictionary)).to_numpy()]
 
 
 def _key_codes(key: OrderKey, columns: Sequence[pa.Array], length: int, failures: Failures) -> Ints:

@@ -33,13 +33,20 @@ class RowsWindow(Buffered):
     """Row i of its partition is valid from row up(i) to row up(i + n), `up` the next slide.
 
     What begins and ends in one step has its interval; other rows are sent for ever, and withdrawn
-    by a negative row when they are pushed out.
+    by a negative row when they are pushed out. A row that ends where it begins is never valid;
+    with `tell_vanished` it is sent all the same, with an empty interval.
     """
 
     def __init__(
-        self, types: Sequence[pa.DataType], spec: Rows, partition_by: Sequence[int]
+        self,
+        types: Sequence[pa.DataType],
+        spec: Rows,
+        partition_by: Sequence[int],
+        *,
+        tell_vanished: bool = False,
     ) -> None:
         super().__init__()
+        self._tell_vanished = tell_vanished
         self.spec = spec
         self._partition_by = tuple(partition_by)
         self._partitions = KeyIndex()
@@ -66,6 +73,7 @@ class RowsWindow(Buffered):
             self.spec.count,
             self.spec.slide or 1,
             len(self._pool),
+            self._tell_vanished,
         )
         made = Block(self._rows.take(found), ts, te, sign)
         self._rows.forget(gone)

@@ -26,6 +26,7 @@ def slide_rows(
     count: int,
     slide: int,
     held: int,
+    tell_vanished: bool,
 ) -> tuple[Ints, Ints, Ints, Signs, Ints]:
     """Rows in time order enter their partitions: what begins, what ends, which slots are free.
 
@@ -57,8 +58,7 @@ def slide_rows(
             continue
         waiting = of_partition[partition, 2]
         while waiting >= 0:
-            # A row that ends where it begins is never valid.
-            if of_row[waiting, 1] + count > number:
+            if of_row[waiting, 1] + count > number or tell_vanished:
                 made_slots[made], made_ts[made] = waiting, now
                 made_te[made], made_sign[made] = _FOREVER, 1
                 of_row[waiting, 2] = made + 2
@@ -85,7 +85,7 @@ def slide_rows(
         row = made_slots[element]
         if of_row[row, 2] == element + 2:
             of_row[row, 2] = _BEGUN
-        if made_ts[element] < made_te[element]:
+        if made_ts[element] < made_te[element] or tell_vanished:
             made_slots[kept], made_ts[kept] = made_slots[element], made_ts[element]
             made_te[kept], made_sign[kept] = made_te[element], made_sign[element]
             kept += 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from penstock.operators.block import Block, concatenated, from_table, to_table
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.operator import Segments
+    from penstock.state.arrays import Ints
 
 
 class Waiting:
@@ -41,6 +44,11 @@ class Waiting:
                 kept.append((int(rest.ts.min()), last, rest))
         self._blocks = kept
         return taken
+
+    def instants(self) -> Ints:
+        """The ts of all rows that wait."""
+        parts = [block.ts for _, _, block in self._blocks]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def __len__(self) -> int:
         """How many rows wait."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _KEY = np.array([secrets.randbits(64) | 1, secrets.randbits(64) | 1], dtype=np.uint64)
+_ROUTING_KEY = np.array([0x9DDFEA08EB382D69, 0xA0761D6478BD642F], dtype=np.uint64)
 _NULL = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -32,19 +33,28 @@ def fingerprints(columns: Sequence[pa.Array], length: int) -> Words:
     if len(columns) == 1 and not is_text(columns[0].type) and columns[0].type.bit_width <= 64:
         _keep_single(columns[0], found)
         return found
+    _mix(found, columns, _KEY)
+    return found
+
+
+def lane_hashes(columns: Sequence[pa.Array], length: int) -> Words:
+    """A hash of rows that is the same in every process, by which they are routed to lanes."""
+    found = np.zeros((length, 2), dtype=np.uint64)
+    _mix(found, columns, _ROUTING_KEY)
+    return found[:, 0]
+
+
+def _mix(found: Words, columns: Sequence[pa.Array], key: Words) -> None:
     for column in columns:
         if is_text(column.type):
             starts, content = text_parts(column)
-            mix_text(found, starts, content, _KEY)
+            mix_text(found, starts, content, key)
         else:
             for word in _words(column):
-                mix_words(found, word, _KEY)
+                mix_words(found, word, key)
         valid = validity_of(column)
-        if valid is not None:
-            mix_words(found, np.where(valid, np.uint64(0), _NULL), _KEY)
-        else:
-            mix_words(found, np.zeros(length, np.uint64), _KEY)
-    return found
+        nulls = np.zeros(len(found), np.uint64)
+        mix_words(found, nulls if valid is None else np.where(valid, nulls, _NULL), key)
 
 
 def any_null(columns: Sequence[pa.Array], length: int) -> Flags | None:

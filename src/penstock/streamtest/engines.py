@@ -53,9 +53,16 @@ class OracleEngine:
         return Answer(result, oracle.failures.count)
 
 
+def _inline() -> Engine:
+    # Here, because it loads the operators and their compiled loops.
+    from penstock.streamtest.inline import InlineEngine
+
+    return InlineEngine()
+
+
 ENGINES: dict[str, Callable[[], Engine] | None] = {
     "oracle": OracleEngine,
-    "inline": None,
+    "inline": _inline,
     "spark": None,
 }
 """How to make each engine; None marks one that is planned."""

@@ -1,0 +1,64 @@
+"""Where rows enter the graph: streams put in order, relations as the net of their changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.errors import DataError
+from penstock.operators.block import Block, concatenated
+from penstock.operators.operator import Operator
+from penstock.operators.set_operations import SetOperation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.operators.counted import CountedRows
+
+
+class InOrder(Operator):
+    """Rows of a stream by (ts, seq): the rows of a step come in the order of arrival."""
+
+    def __init__(self) -> None:
+        self._arrived: list[Block] = []
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Keep the rows until the step is complete."""
+        if len(block):
+            self._arrived.append(block)
+        return ()
+
+    def advance(self, clock: int) -> Sequence[Block]:
+        """The rows of the step, by event time."""
+        if not self._arrived:
+            return ()
+        block = concatenated(self._arrived)
+        self._arrived = []
+        return [block.by_time()]
+
+
+class RelationRows(SetOperation):
+    """A relation from its changes: rows enter and leave, netted at each instant."""
+
+    def __init__(self, counted: CountedRows, name: str) -> None:
+        super().__init__(counted, 1)
+        self._name = name
+
+    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+        """Elements for rows that are there; a row that is not there cannot leave."""
+        made = super().step(inputs, clock)
+        short = np.flatnonzero(self.counted.counts[:, 0] < 0)
+        if len(short):
+            row = tuple(column[0].as_py() for column in self.counted.rows.take(short[:1]))
+            msg = f'relation "{self._name}" is told to remove a row it does not have: {row}'
+            raise DataError(msg, hint="A change with sign - removes a row that was added before.")
+        return made
+
+
+class Passing(Operator):
+    """Rows of several inputs, as they are: UNION ALL, and a relation's changes."""
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Hand the rows on."""
+        return [block] if len(block) else ()

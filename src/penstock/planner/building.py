@@ -1,0 +1,130 @@
+"""What lowering works with: the graph so far, the choices, and how nodes are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from penstock.algebra.patterns import Pattern
+from penstock.compute.evaluate import compile_expression
+from penstock.operators.stateless import Filter, Map
+from penstock.planner.conditions import positional
+from penstock.planner.graph import Graph, Node, positions
+from penstock.state.expiry import DEFAULT_PARTITIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from penstock.algebra.expressions import Expression
+    from penstock.algebra.types import Schema, Type
+    from penstock.compute.evaluate import Evaluator
+    from penstock.planner.graph import Maker
+
+Strategy = Literal["upa", "direct", "negative"]
+"""How ends are dealt with: by update pattern; by looking through all state; by negative rows."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How a plan is to run, where its meaning leaves a choice."""
+
+    strategy: Strategy = "upa"
+    partitions: int = DEFAULT_PARTITIONS
+
+    @property
+    def queue_partitions(self) -> int:
+        """Partitions of calendar queues; the direct strategy looks through all entries at once."""
+        return 1 if self.strategy == "direct" else self.partitions
+
+
+@dataclass
+class Building:
+    """A graph under construction."""
+
+    choices: Choices = field(default_factory=Choices)
+    graph: Graph = field(default_factory=Graph)
+
+    def node(self, number: int) -> Node:
+        """A node by its number."""
+        return self.graph.nodes[number]
+
+    def add(
+        self,
+        key: Hashable,
+        inputs: Sequence[int],
+        make: Maker,
+        *,
+        label: str,
+        types: Sequence[Type],
+        pattern: Pattern,
+        span: int | None = None,
+    ) -> int:
+        """Add a node, or find the one that is the same."""
+        below = max((self.node(one).span for one in inputs), default=1)
+        node = Node(
+            make, tuple(inputs), label, tuple(types), pattern, below if span is None else span
+        )
+        return self.graph.add(key, node)
+
+    def filtered(self, child: int, predicate: Expression, label: str) -> int:
+        """The rows of a node for which a predicate over its positions is TRUE."""
+        node = self.node(child)
+        compiled = compile_expression(predicate, node.schema)
+        return self.add(
+            ("filter", predicate),
+            [child],
+            lambda failures: Filter(compiled, failures),
+            label=label,
+            types=node.types,
+            pattern=node.pattern,
+        )
+
+    def mapped(self, child: int, columns: Sequence[Expression], label: str) -> int:
+        """New columns over the positions of a node; the node itself if nothing changes."""
+        node = self.node(child)
+        if list(columns) == [self.column(child, number) for number in range(len(node.types))]:
+            return child
+        compiled = evaluators(columns, node.schema)
+        return self.add(
+            ("map", tuple(columns)),
+            [child],
+            lambda failures: Map(compiled, failures),
+            label=label,
+            types=[one.type for one in columns],
+            pattern=node.pattern,
+        )
+
+    def column(self, child: int, number: int) -> Expression:
+        """A column of a node, as an expression; from the end if negative."""
+        from penstock.algebra.expressions import Column
+
+        types = self.node(child).types
+        place = number % len(types)
+        return Column(str(place), types[place])
+
+    def columns(self, child: int) -> list[Expression]:
+        """All columns of a node, as expressions."""
+        return [self.column(child, number) for number in range(len(self.node(child).types))]
+
+
+def evaluators(expressions: Sequence[Expression], schema: Schema) -> list[Evaluator]:
+    """The evaluators of expressions over a schema of positions."""
+    return [compile_expression(one, schema) for one in expressions]
+
+
+def combined(patterns: Sequence[Pattern]) -> Pattern:
+    """The pattern of products, joins, DISTINCT and their like, from those of the inputs."""
+    if Pattern.STR in patterns:
+        return Pattern.STR
+    return Pattern.MON if all(one is Pattern.MON for one in patterns) else Pattern.WK
+
+
+__all__ = [
+    "Building",
+    "Choices",
+    "Strategy",
+    "combined",
+    "evaluators",
+    "positional",
+    "positions",
+]

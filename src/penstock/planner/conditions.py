@@ -1,0 +1,102 @@
+"""What a join condition asks for: equal keys, and whatever else.
+
+Here columns are called by their position. In the condition of a join the left columns come first,
+then the right ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra.expressions import (
+    TRUE,
+    Call,
+    Column,
+    Expression,
+    columns_of,
+    conjunction,
+    substituted,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from penstock.algebra.types import Schema
+
+
+def positional(expression: Expression, schema: Schema) -> Expression:
+    """The expression over columns called by their position in the schema."""
+    places = {field.name: Column(str(n), field.type) for n, field in enumerate(schema)}
+    return substituted(expression, places)
+
+
+def moved(expression: Expression, start: int, by: int) -> Expression:
+    """The expression with the columns from a position on called by later (or earlier) ones."""
+    places = {}
+    for part in walk(expression):
+        if isinstance(part, Column):
+            place = int(part.name)
+            places[part.name] = Column(str(place + by if place >= start else place), part.of)
+    return substituted(expression, places)
+
+
+@dataclass(frozen=True)
+class JoinCondition:
+    """Key expressions over left columns and over right ones; and the residual, over both.
+
+    `null_matches` says for each key whether NULL matches NULL.
+    """
+
+    left: tuple[Expression, ...] = ()
+    right: tuple[Expression, ...] = ()
+    null_matches: tuple[bool, ...] = ()
+    residual: Expression | None = None
+
+    @property
+    def is_only_keys(self) -> bool:
+        """Whether equal keys are all it asks for."""
+        return bool(self.left) and self.residual is None
+
+
+def join_condition(condition: Expression, width: int) -> JoinCondition:
+    """Take the equalities between the `width` left columns and the right ones out."""
+    keys: list[tuple[Expression, Expression, bool]] = []
+    rest: list[Expression] = []
+    for part in conjuncts(condition):
+        key = _key(part, width)
+        if key is not None:
+            keys.append(key)
+        elif part != TRUE:
+            rest.append(part)
+    return JoinCondition(
+        tuple(left for left, _, _ in keys),
+        tuple(moved(right, width, -width) for _, right, _ in keys),
+        tuple(null_matches for _, _, null_matches in keys),
+        conjunction(rest) if rest else None,
+    )
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The parts that AND combines."""
+    if isinstance(condition, Call) and condition.function == "and":
+        return [part for arg in condition.args for part in conjuncts(arg)]
+    return [condition]
+
+
+def _key(part: Expression, width: int) -> tuple[Expression, Expression, bool] | None:
+    if not (isinstance(part, Call) and part.function in ("=", "is not distinct from")):
+        return None
+    first, second = part.args
+    null_matches = part.function != "="
+    if first.type == second.type:
+        if _side(first, width) == "left" and _side(second, width) == "right":
+            return first, second, null_matches
+        if _side(first, width) == "right" and _side(second, width) == "left":
+            return second, first, null_matches
+    return None
+
+
+def _side(expression: Expression, width: int) -> str | None:
+    """The side whose columns an expression reads; None if both or none."""
+    sides = {"left" if int(name) < width else "right" for name in columns_of(expression)}
+    return sides.pop() if len(sides) == 1 else None

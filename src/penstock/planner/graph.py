@@ -1,0 +1,85 @@
+"""The operator graph: which block operators run, and whose results each reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from penstock.algebra.types import Field, Schema, Type
+from penstock.compute.failures import Failures
+from penstock.operators.operator import Operator
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from penstock.algebra.patterns import Pattern
+    from penstock.algebra.streams import Relation, Stream
+
+Maker = Callable[[Failures], Operator]
+"""Makes the operator of a node; each lane has its own."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator to be made, the nodes it reads, and what is known of its results.
+
+    `span` is how long rows live, about: the longest window below.
+    """
+
+    make: Maker
+    inputs: tuple[int, ...]
+    label: str
+    types: tuple[Type, ...]
+    pattern: Pattern
+    span: int
+
+    @property
+    def schema(self) -> Schema:
+        """The columns, named by position."""
+        return positions(self.types)
+
+    @property
+    def arrow_types(self) -> list[pa.DataType]:
+        """How the columns are kept."""
+        from penstock.algebra.types import to_arrow
+
+        return [to_arrow(one) for one in self.types]
+
+
+def positions(types: tuple[Type, ...]) -> Schema:
+    """A schema whose columns are called 0, 1, ..."""
+    return Schema(tuple(Field(str(number), type_) for number, type_ in enumerate(types)))
+
+
+@dataclass
+class Graph:
+    """Nodes, inputs before what reads them; where inputs enter, and where results leave.
+
+    Nodes of the same operator over the same inputs are one node, also across queries.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    streams: dict[str, tuple[Stream, int]] = field(default_factory=dict)
+    relations: dict[str, tuple[Relation, int]] = field(default_factory=dict)
+    results: dict[str, int] = field(default_factory=dict)
+    _known: dict[Hashable, int] = field(default_factory=dict)
+
+    def add(self, key: Hashable, node: Node) -> int:
+        """The number of the node; one with the same key and inputs is there already, perhaps."""
+        whole = (key, node.inputs)
+        if whole not in self._known:
+            self._known[whole] = len(self.nodes)
+            self.nodes.append(node)
+        return self._known[whole]
+
+    def below(self, number: int) -> set[int]:
+        """A node and everything its results depend on."""
+        found: set[int] = set()
+        waiting = [number]
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found.add(node)
+                waiting += self.nodes[node].inputs
+        return found

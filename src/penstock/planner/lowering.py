@@ -1,0 +1,121 @@
+"""From a logical plan to block operators: the choice of a physical operator for each logical one.
+
+Where an input's update pattern matters, the operators are chosen by it; operators without an own
+kernel are put together from others here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.errors import InternalError
+from penstock.operators.counted import Target
+from penstock.planner import lower_joins as joins
+from penstock.planner import lower_rows as rows
+from penstock.planner import lower_streams as streams
+from penstock.planner.building import Building, Choices
+from penstock.planner.conditions import positional
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.algebra.plan import Plan
+    from penstock.planner.graph import Graph
+
+COUNTED = {
+    op.Difference: Target.DIFFERENCE,
+    op.StrictDifference: Target.STRICT_DIFFERENCE,
+}
+LEVELS = {op.Intersection: Target.INTERSECTION, op.MaxUnion: Target.MAX_UNION}
+
+
+def operator_graph(plans: Mapping[str, Plan], choices: Choices | None = None) -> Graph:
+    """The graph that computes the results of queries, by name; what they have in common once."""
+    lowering = Lowering(Building(choices or Choices()))
+    for name, plan in plans.items():
+        lowering.building.graph.results[name] = lowering.lower(plan)
+    return lowering.building.graph
+
+
+class Lowering:
+    """Lowers plans into one graph; each plan object once."""
+
+    def __init__(self, building: Building) -> None:
+        self.building = building
+        self._known: dict[int, tuple[Plan, int]] = {}
+
+    def lower(self, plan: Plan) -> int:
+        """The node with the result of a plan."""
+        if id(plan) not in self._known:
+            self._known[id(plan)] = (plan, self._lower(plan))
+        return self._known[id(plan)][1]
+
+    def _lower(self, plan: Plan) -> int:
+        building = self.building
+        match plan:
+            case st.Stream():
+                return streams.stream_node(building, plan)
+            case st.Relation():
+                return streams.relation_node(building, plan)
+            case st.Window():
+                return streams.window_node(self, plan)
+            case st.Internal():
+                return streams.internal_node(self, plan)
+            case st.RelationToStream():
+                return streams.emitted_node(self, plan)
+            case op.OnArrival():
+                return streams.on_arrival_node(self, plan)
+            case op.Alias():
+                return self.lower(plan.child)
+            case op.Filter():
+                return rows.filter_node(building, self.lower(plan.child), plan)
+            case op.Map():
+                return rows.map_node(building, self.lower(plan.child), plan)
+            case op.Group():
+                return rows.group_node(building, self.lower(plan.child), plan)
+            case op.Distinct():
+                return rows.distinct_node(building, self.lower(plan.child))
+            case op.UnionAll():
+                return rows.union_node(building, [self.lower(one) for one in plan.inputs], plan)
+            case op.Aggregate():
+                return self._aggregate(plan)
+            case op.Split() | op.Coalesce():
+                return rows.cut_node(building, self.lower(plan.child), plan)
+            case op.Sort():
+                return self._sort(plan)
+            case op.BagOperation():
+                return self._bag_operation(plan)
+            case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin():
+                return joins.join_node(self, plan)
+            case op.ScalarProduct():
+                return joins.scalar_node(self, plan)
+            case op.GroupJoin():
+                return joins.group_join_node(self, plan)
+        msg = f"no block operator for {type(plan).__name__}"
+        raise InternalError(msg)
+
+    def _aggregate(self, plan: op.Aggregate) -> int:
+        schema = plan.child.schema
+        return rows.aggregate_node(
+            self.building,
+            self.lower(plan.child),
+            [positional(key.expression, schema) for key in plan.keys],
+            [joins.positional_call(call, schema) for _, call in plan.aggregates],
+            plan.label(),
+            row_over_nothing=plan.row_over_nothing,
+        )
+
+    def _sort(self, plan: op.Sort) -> int:
+        child = self.lower(plan.child)
+        if plan.limit is None and not plan.offset:
+            return child
+        return rows.first_rows_node(self.building, child, plan)
+
+    def _bag_operation(self, plan: op.BagOperation) -> int:
+        children = [self.lower(plan.left), self.lower(plan.right)]
+        if type(plan) in COUNTED:
+            target = COUNTED[type(plan)]
+            return rows.counted_node(self.building, children, target, plan.label())
+        return rows.levels_node(self.building, children, LEVELS[type(plan)], plan.label())

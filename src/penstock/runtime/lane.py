@@ -1,0 +1,198 @@
+"""The lane: an operator graph with a clock, fed with blocks, that returns results.
+
+It knows nothing of Spark: whoever drives it decides where rows come from, and when state is saved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.compute.failures import Failures
+from penstock.errors import InternalError
+from penstock.runtime.station import Station
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from penstock.operators.block import Block
+    from penstock.planner.graph import Graph
+    from penstock.runtime.metrics import OperatorReport
+    from penstock.state.arrays import Ints
+
+STEP_ROWS = 65_536
+"""About how many rows of all sources a step takes in, so that state is freed as time goes on."""
+
+
+@dataclass
+class Results:
+    """What a feed led to: blocks of each query, in the order they were made."""
+
+    blocks: dict[str, list[Block]] = field(default_factory=dict)
+
+    def add(self, query: str, block: Block) -> None:
+        """Append a block of a query."""
+        self.blocks.setdefault(query, []).append(block)
+
+    def extend(self, other: Results) -> None:
+        """Append what another feed, or another lane, led to."""
+        for query, blocks in other.blocks.items():
+            self.blocks.setdefault(query, []).extend(blocks)
+
+
+class Lane:
+    """One instance of the operator graph, for one share of the keys.
+
+    Rows come in any order; each waits until the watermark of its source has passed it. What is
+    late has been set aside before (`penstock.runtime.intake`).
+    """
+
+    def __init__(self, graph: Graph, step_rows: int = STEP_ROWS) -> None:
+        self.graph = graph
+        self.step_rows = step_rows
+        self.stations = [Station(node) for node in graph.nodes]
+        self.watermarks = dict.fromkeys(graph.streams, BEGINNING)
+        self._readers: list[list[tuple[int, int]]] = [[] for _ in graph.nodes]
+        for number, node in enumerate(graph.nodes):
+            for port, child in enumerate(node.inputs):
+                self._readers[child].append((number, port))
+        self._queries: dict[int, list[str]] = {}
+        for name, number in graph.results.items():
+            self._queries.setdefault(number, []).append(name)
+        self._waiting: list[Ints] = []
+        self._streams_beside = self._beside()
+        self._told = BEGINNING
+
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
+        """Take in rows of sources, let the watermarks pass, and return what is then final.
+
+        A watermark says that no row before it will come. Relations have none: their changes are
+        blocks with signs, and come before the watermarks pass their instants.
+        """
+        for name, block in blocks.items():
+            self.stations[self._entry(name)].push(0, block)
+            if name in self.graph.relations and len(block):
+                self._told = max(self._told, int(block.ts.max()) + 1)
+            elif len(block):
+                self._waiting.append(block.ts)
+        for name, watermark in watermarks.items():
+            self.watermarks[name] = max(self.watermarks[name], watermark)
+        results = Results()
+        for cut in self._cuts():
+            self._pass(cut, results)
+        return results
+
+    def finish(self) -> Results:
+        """The input has come to its end: return all that is left."""
+        self._told = INFINITY
+        return self.feed({}, dict.fromkeys(self.graph.streams, INFINITY))
+
+    def _entry(self, name: str) -> int:
+        if name in self.graph.streams:
+            return self.graph.streams[name][1]
+        if name in self.graph.relations:
+            return self.graph.relations[name][1]
+        msg = f"no query of this lane reads {name!r}"
+        raise InternalError(msg)
+
+    def _cuts(self) -> list[int]:
+        """Instants up to which to go, one after the other, so that no step takes in too much."""
+        goal = max([*self.watermarks.values(), *self._relations_reach().values()])
+        waiting = np.concatenate(self._waiting) if self._waiting else np.zeros(0, np.int64)
+        due = np.sort(waiting[waiting < goal])
+        rest = waiting[waiting >= goal]
+        self._waiting = [rest] if len(rest) else []
+        steps = due[self.step_rows :: self.step_rows]
+        return [*dict.fromkeys(steps.tolist()), goal]
+
+    def _relations_reach(self) -> dict[str, int]:
+        """How far the changes of each relation are looked at: to the foremost query's clock.
+
+        A query without streams has no clock but the changes themselves.
+        """
+        return {
+            name: max(
+                min((self.watermarks[stream] for stream in streams), default=self._told)
+                for streams in readers
+            )
+            for name, readers in self._streams_beside.items()
+        }
+
+    def _pass(self, cut: int, results: Results) -> None:
+        """Let time pass up to an instant, as far as the watermarks allow."""
+        for name, (_, number) in self.graph.streams.items():
+            station = self.stations[number]
+            station.reached[0] = max(station.reached[0], min(self.watermarks[name], cut))
+        for name, reach in self._relations_reach().items():
+            station = self.stations[self.graph.relations[name][1]]
+            station.reached[0] = max(station.reached[0], min(reach, cut))
+        for number, station in enumerate(self.stations):
+            made = station.run()
+            for reader, port in self._readers[number]:
+                self.stations[reader].reached[port] = station.frontier
+                for block in made:
+                    self.stations[reader].push(port, block)
+            for query in self._queries.get(number, ()):
+                for block in made:
+                    results.add(query, block)
+
+    def _beside(self) -> dict[str, list[set[str]]]:
+        """For each relation, the streams of each query that reads it."""
+        beside: dict[str, list[set[str]]] = {name: [] for name in self.graph.relations}
+        for number in self.graph.results.values():
+            below = self.graph.below(number)
+            streams = {name for name, (_, n) in self.graph.streams.items() if n in below}
+            for name, (_, entry) in self.graph.relations.items():
+                if entry in below:
+                    beside[name].append(streams)
+        return beside
+
+    def relation_clock(self, name: str) -> int:
+        """A change of a relation dated before this comes too late to take effect at its instant."""
+        return self.stations[self.graph.relations[name][1]].clock
+
+    def clock(self, query: str) -> int:
+        """Results of a query for instants before this are final."""
+        return self.stations[self.graph.results[query]].frontier
+
+    def failures(self, query: str) -> Failures:
+        """How many expressions failed in what a query computes, by function."""
+        total = Failures()
+        for number in self.graph.below(self.graph.results[query]):
+            total.by_function.update(self.stations[number].failures.by_function)
+        return total
+
+    def reports(self) -> list[OperatorReport]:
+        """What each operator has done, inputs before what reads them."""
+        return [station.report() for station in self.stations]
+
+    def segments(self) -> dict[str, pa.Table]:
+        """The whole state as Arrow tables, between two feeds."""
+        made: dict[str, pa.Table] = {}
+        for number, station in enumerate(self.stations):
+            made |= {f"{number}/{name}": table for name, table in station.segments().items()}
+        return made
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Go on from saved state; the lane is new, and of the same graph."""
+        for number, station in enumerate(self.stations):
+            start = f"{number}/"
+            parts = {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
+            station.restore(parts)
+        for name, (_, number) in self.graph.streams.items():
+            self.watermarks[name] = self.stations[number].reached[0]
+            queued = self.stations[number].queued_instants()
+            self._waiting += [queued] if len(queued) else []
+
+
+def together(lanes: Sequence[Results]) -> Results:
+    """The results of several lanes."""
+    total = Results()
+    for results in lanes:
+        total.extend(results)
+    return total

@@ -1,0 +1,94 @@
+"""Several lanes side by side: rows are routed by key, results come together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.compute.evaluate import compile_expression
+from penstock.compute.failures import Failures
+from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
+from penstock.state.fingerprints import lane_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from penstock.algebra.types import Schema
+    from penstock.operators.block import Block
+    from penstock.planner.graph import Graph
+    from penstock.planner.partitioning import Partitioning, Route
+
+
+class Lanes:
+    """Instances of one graph, each for its share of the keys; one, where no key divides it."""
+
+    def __init__(
+        self, graph: Graph, partitioning: Partitioning, count: int = 1, step_rows: int = STEP_ROWS
+    ) -> None:
+        self.graph = graph
+        count = count if partitioning.is_partitioned else 1
+        self.lanes = [Lane(graph, step_rows) for _ in range(count)]
+        self._routers = {
+            name: Router(route, self._schema(name), count)
+            for name, route in partitioning.routes.items()
+        }
+
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
+        """Route rows to the lanes, and let the same watermarks pass in all."""
+        shares: list[dict[str, Block]] = [{} for _ in self.lanes]
+        for name, block in blocks.items():
+            for share, part in zip(shares, self._routed(name, block), strict=True):
+                share[name] = part
+        return together(
+            [lane.feed(share, watermarks) for lane, share in zip(self.lanes, shares, strict=True)]
+        )
+
+    def finish(self) -> Results:
+        """The input has come to its end in all lanes."""
+        return together([lane.finish() for lane in self.lanes])
+
+    def failures(self, query: str) -> Failures:
+        """How many expressions failed in what a query computes, in all lanes."""
+        total = Failures()
+        for lane in self.lanes:
+            total.by_function.update(lane.failures(query).by_function)
+        return total
+
+    def segments(self) -> list[dict[str, pa.Table]]:
+        """The state of each lane."""
+        return [lane.segments() for lane in self.lanes]
+
+    def restore(self, segments: Sequence[Mapping[str, pa.Table]]) -> None:
+        """Go on from saved state; the lanes are new, and as many."""
+        for lane, parts in zip(self.lanes, segments, strict=True):
+            lane.restore(parts)
+
+    def _schema(self, name: str) -> Schema:
+        found = self.graph.streams.get(name) or self.graph.relations[name]
+        return found[0].schema
+
+    def _routed(self, name: str, block: Block) -> list[Block]:
+        if len(self.lanes) == 1:
+            return [block]
+        return self._routers[name].routed(block)
+
+
+class Router:
+    """Divides the rows of a source: by the hash of its key, or all rows to every lane."""
+
+    def __init__(self, route: Route, schema: Schema, lanes: int) -> None:
+        self._lanes = lanes
+        self._keys = None
+        if route.keys is not None:
+            self._keys = [compile_expression(key, schema) for key in route.keys]
+
+    def routed(self, block: Block) -> list[Block]:
+        """The rows of each lane, in the order they came."""
+        if self._keys is None:
+            return [block] * self._lanes
+        keys = [key(block.columns, len(block), Failures()) for key in self._keys]
+        lanes = lane_hashes(keys, len(block)) % np.uint64(self._lanes)
+        return [block.take(lanes == number) for number in range(self._lanes)]

@@ -1,0 +1,103 @@
+"""A station: an operator at its place in the graph, with a queue at each input."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.time import BEGINNING
+from penstock.compute.failures import Failures
+from penstock.operators.operator import Metrics
+from penstock.operators.waiting import Waiting
+from penstock.runtime.metrics import OperatorReport
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.operators.block import Block
+    from penstock.operators.operator import Segments
+    from penstock.planner.graph import Node
+    from penstock.state.arrays import Ints
+
+
+class Station:
+    """Runs an operator whenever all its inputs have got further.
+
+    Rows wait in the queue of their input until the operator's clock, the least of what the inputs
+    have reached, has passed them: so the operator sees each step whole.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self.failures = Failures()
+        self.operator = node.make(self.failures)
+        self.clock = BEGINNING
+        self.frontier = BEGINNING
+        ports = max(len(node.inputs), 1)
+        self.reached = [BEGINNING] * ports
+        self._queues = [Waiting() for _ in range(ports)]
+        self._metrics = Metrics()
+
+    def push(self, port: int, block: Block) -> None:
+        """Put rows into the queue of an input."""
+        self._queues[port].push(block)
+        self._metrics.rows_in += len(block)
+
+    def run(self) -> Sequence[Block]:
+        """Do the next step, if all inputs have got further; its results."""
+        clock = min(self.reached)
+        if clock <= self.clock:
+            return ()
+        began = time.perf_counter()
+        made: list[Block] = []
+        for port, queue in enumerate(self._queues):
+            for block in queue.take(clock):
+                made += self.operator.process(port, block)
+        made += self.operator.advance(clock)
+        self.clock = clock
+        self.frontier = self.operator.frontier(clock)
+        self._metrics.seconds += time.perf_counter() - began
+        self._metrics.rows_out += sum(map(len, made))
+        return made
+
+    def queued_instants(self) -> Ints:
+        """The ts of all rows that wait."""
+        return np.concatenate([queue.instants() for queue in self._queues])
+
+    def report(self) -> OperatorReport:
+        """What the operator has done and remembers, the rows in its queues included."""
+        waiting = sum(map(len, self._queues))
+        queued = sum(queue.nbytes for queue in self._queues)
+        return OperatorReport(
+            self.node.label,
+            self._metrics.rows_in,
+            self._metrics.rows_out,
+            self.operator.state_rows + waiting,
+            self.operator.state_bytes + queued,
+            self._metrics.seconds,
+        )
+
+    def segments(self) -> Segments:
+        """Clocks, queues and the operator's own state."""
+        clocks = [self.clock, self.frontier, *self.reached]
+        made = {"clocks": pa.table({"clock": pa.array(clocks, pa.int64())})}
+        for port, queue in enumerate(self._queues):
+            made |= queue.segments(f"queue{port}")
+        own = self.operator.segments()
+        return made | {f"state/{name}": table for name, table in own.items()}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take them back; the station is new."""
+        self.clock, self.frontier, *self.reached = segments["clocks"]["clock"].to_pylist()
+        for port, queue in enumerate(self._queues):
+            queue.restore(segments, f"queue{port}")
+        own = {
+            name.removeprefix("state/"): table
+            for name, table in segments.items()
+            if name.startswith("state/")
+        }
+        if own:
+            self.operator.restore(own)
