@@ -94,9 +94,11 @@ class Aggregate(Buffered):
         self._begun = True
         if starts_empty and (block is None or int(block.ts[0]) > BEGINNING):
             made.append(self._over_nothing())
-        events, payloads = self._events(block, clock)
+        arrived = self._arrivals(block)
+        events, payloads = self._events(arrived, clock)
         if len(events.groups):
             made += self._changes(events, payloads)
+        self._give_back(block, arrived.payloads)
         return made
 
     def _over_nothing(self) -> Block:
@@ -113,9 +115,8 @@ class Aggregate(Buffered):
         forever = np.array([INFINITY])
         return Block(row, np.array([BEGINNING]), forever, np.ones(1, np.int8))
 
-    def _events(self, block: Block | None, clock: int) -> tuple[Events, list[tuple[Values, ...]]]:
+    def _events(self, arrived: _Arrivals, clock: int) -> tuple[Events, list[tuple[Values, ...]]]:
         """Who enters and leaves which group, by group and time, with their payload by call."""
-        arrived = self._arrivals(block)
         ended, (slots, changes, *kept) = self._ends.pop(clock)
         groups = np.concatenate([arrived.groups, slots])
         times = np.concatenate([arrived.times, ended])
@@ -196,6 +197,14 @@ class Aggregate(Buffered):
         withdrawn = self._withdrawn(groups, times, te, unchanged, is_first, before)
         self._remember(groups, row, exists, counts)
         return [withdrawn, made]
+
+    def _give_back(self, block: Block | None, payloads: list[tuple[Values, ...]]) -> None:
+        """A withdrawal for ever is never undone, nor does its element leave once more."""
+        if block is None or block.sign is None:
+            return
+        settled = np.flatnonzero((block.sign < 0) & (block.te == INFINITY))
+        for call, payload in zip(self._calls, payloads, strict=True):
+            call.accumulator.drop(tuple(values[settled] for values in payload))
 
     def _value(self, call: Call, events: Events, payload: tuple[Values, ...]) -> pa.Array:
         value, failed = call.accumulator.sweep(events, payload)

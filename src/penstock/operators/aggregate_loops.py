@@ -17,7 +17,7 @@ _FOREVER = INFINITY
 
 @compiled
 def by_group(groups: Ints, order: Ints, space: Ints) -> Ints:
-    """Bring an order of events together by group, keeping it within each group.
+    """Bring an order of events together by group, groups ascending, keeping it within each.
 
     `space` is working space by group, zero before and after; the work does not depend on how
     many groups there are that these events do not touch.
@@ -30,6 +30,7 @@ def by_group(groups: Ints, order: Ints, space: Ints) -> Ints:
             met[different] = group
             different += 1
         space[group] += 1
+    met = np.sort(met[:different])
     start = 0
     for place in range(different):
         group = met[place]

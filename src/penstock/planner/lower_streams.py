@@ -9,7 +9,6 @@ from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import Fixed, Now, Range, Rows, WindowSpec
-from penstock.operators.arranging import ByValue
 from penstock.operators.counted import Target
 from penstock.operators.forever import Forever
 from penstock.operators.instants import Boundaries, RowSlides, TimeSlides
@@ -81,7 +80,7 @@ def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) 
     """A window; with the negative strategy, with a negative row for each end."""
     building = lowering.building
     if isinstance(plan.spec, Rows):
-        return rows_window_node(building, arranged(lowering, plan.child), plan)
+        return rows_window_node(building, lowering.arranged(plan.child), plan)
     window = time_window_node(building, lowering.lower(plan.child), plan.spec, plan.label())
     return announced_node(building, window) if announced else window
 
@@ -95,9 +94,14 @@ def time_window_node(building: Building, child: int, spec: WindowSpec, label: st
         lambda _: TimeWindow(spec),
         label=label,
         types=node.types,
-        pattern=Pattern.WKS if isinstance(spec, Range | Fixed | Now) else Pattern.MON,
+        pattern=Pattern.MON if never_ends(spec) else Pattern.WKS,
         span=_span(spec),
     )
+
+
+def never_ends(spec: WindowSpec) -> bool:
+    """Whether rows in the window stay for ever."""
+    return not isinstance(spec, Range | Fixed | Now | Rows)
 
 
 def _span(spec: WindowSpec) -> int:
@@ -142,36 +146,6 @@ def rows_window_node(
         types=node.types,
         pattern=Pattern.STR,
     )
-
-
-def arranged(lowering: Lowering, plan: Plan) -> int:
-    """A stream in the order in which ROWS counts it: a derived one by value at each instant."""
-    building = lowering.building
-    child = lowering.lower(plan)
-    if st.is_stream(plan) and not _is_derived(plan):
-        return child
-    places = tuple(range(len(building.node(child).types)))
-    return by_value_node(building, child, places)
-
-
-def by_value_node(building: Building, child: int, places: tuple[int, ...]) -> int:
-    """The rows of each instant by the values of columns."""
-    node = building.node(child)
-    return building.add(
-        ("by value", places),
-        [child],
-        lambda _: ByValue(places),
-        label="By value",
-        types=node.types,
-        pattern=node.pattern,
-    )
-
-
-def _is_derived(plan: Plan) -> bool:
-    """Whether a stream is made by a query, not declared."""
-    while not isinstance(plan, st.Stream | st.RelationToStream):
-        plan = plan.reading.left if isinstance(plan, op.OnArrival) else plan.children[0]
-    return isinstance(plan, st.RelationToStream)
 
 
 def internal_node(lowering: Lowering, plan: st.Internal) -> int:
@@ -323,7 +297,7 @@ def _time_slides(lowering: Lowering, plan: Plan, slide: int) -> int:
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
     building = lowering.building
     (window,) = st.input_windows(plan)
-    child = arranged(lowering, window.children[0])
+    child = lowering.arranged(window.children[0])
     node = building.node(child)
     step = slide.slide or 1
     names = window.children[0].schema.names

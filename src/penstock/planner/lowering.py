@@ -12,6 +12,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.errors import InternalError
 from penstock.operators.counted import Target
+from penstock.planner import lower_arrivals as arrivals
 from penstock.planner import lower_joins as joins
 from penstock.planner import lower_rows as rows
 from penstock.planner import lower_streams as streams
@@ -52,6 +53,10 @@ class Lowering:
             self._known[id(plan)] = (plan, self._lower(plan))
         return self._known[id(plan)][1]
 
+    def arranged(self, plan: Plan) -> int:
+        """The node with a stream in the order in which ROWS counts its rows."""
+        return arrivals.arranged_node(self, plan)
+
     def _lower(self, plan: Plan) -> int:
         building = self.building
         match plan:
@@ -66,7 +71,7 @@ class Lowering:
             case st.RelationToStream():
                 return streams.emitted_node(self, plan)
             case op.OnArrival():
-                return streams.on_arrival_node(self, plan)
+                return arrivals.on_arrival_node(self, plan)
             case op.Alias():
                 return self.lower(plan.child)
             case op.Filter():
