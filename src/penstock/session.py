@@ -25,6 +25,7 @@ from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName
+from penstock.planner.partitioning import partitioning_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,7 +226,8 @@ class Session:
             found = self.catalog.find(statement.name.text, "view", "query", at=at)
             assert isinstance(found, ViewDefinition | QueryDefinition)
             plan, warnings = found.plan, ()
-        return Outcome(statement, plan_text(plan), plan=plan, warnings=warnings)
+        text = f"{plan_text(plan)}\nLanes: {partitioning_of(plan)}"
+        return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _set(self, statement: syntax.SetOption) -> Outcome:
         try:

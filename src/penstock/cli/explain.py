@@ -34,7 +34,8 @@ def explain(
 
     Each line is an operator, its inputs below it. The letters behind it are the update pattern
     of its result: MON never expires, WKS expires in order of arrival, WK at a known time, STR
-    may be withdrawn.
+    may be withdrawn. The last line says by which key the query can run on several lanes, or what
+    keeps it on one.
     """
     from penstock.errors import QueryError
 
@@ -50,10 +51,14 @@ def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:
     import json
 
     from penstock.algebra.text import plan_dot, plan_json, plan_text
+    from penstock.planner.partitioning import partitioning_of
 
     plans = [(outcome.name, outcome.plan) for outcome in outcomes if outcome.plan is not None]
     if form is Format.json:
-        found = [{"name": name, "plan": plan_json(plan)} for name, plan in plans]
+        found = [
+            {"name": name, "plan": plan_json(plan), "lanes": partitioning_of(plan).to_json()}
+            for name, plan in plans
+        ]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
     for number, (name, plan) in enumerate(plans):
@@ -61,4 +66,8 @@ def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:
             yield ""
         if name and form is Format.text:
             yield f"{name}:"
-        yield plan_text(plan, patterns=True) if form is Format.text else plan_dot(plan)
+        if form is Format.dot:
+            yield plan_dot(plan)
+        else:
+            yield plan_text(plan, patterns=True)
+            yield f"Lanes: {partitioning_of(plan)}"

@@ -269,6 +269,8 @@ class Aggregate(Buffered):
 
     def segments(self) -> Segments:
         """Groups, the elements that will leave them, and what the accumulators keep."""
+        if not self._begun:
+            return {}
         slots = self._index.live_slots()
         columns = {str(number): one for number, one in enumerate(self._sent.take(slots))}
         columns |= {"_slot": pa.array(slots), "_rows": pa.array(self._counts[slots])}

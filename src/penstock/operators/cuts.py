@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 
 class Split(Buffered):
-    """Elements in pieces, cut at the multiples of a length; a piece is sent when it begins."""
+    """Elements in pieces, cut at the multiples of a length; a piece is sent when it begins.
+
+    An element that may be withdrawn is cut as time goes on, also if its end is not known.
+    """
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -35,7 +38,8 @@ class Split(Buffered):
         """The pieces that begin in this step; a withdrawal ends its element."""
         arrived = [block for block in inputs if block is not None]
         for block in arrived:
-            _require_ends(block)
+            if block.sign is None:
+                _require_ends(block)
         known = [*self._rest, *arrived]
         self._rest = []
         if not known:
@@ -50,13 +54,16 @@ class Split(Buffered):
         end = np.minimum(min(-(-clock // length) * length, INFINITY), block.te)
         end = np.maximum(end, block.ts)
         counts = np.where(end > block.ts, -(-end // length) - block.ts // length, 0)
+        # What was always there, or may still be withdrawn when all is over, is not cut any more.
+        whole = (block.ts == BEGINNING) | (end == INFINITY)
+        counts = np.where(whole, end > block.ts, counts)
         rows = np.repeat(np.arange(len(block)), counts)
         place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         cut = (block.ts[rows] // length + place) * length
         pieces = Block(
             tuple(column.take(pa.array(rows)) for column in block.columns),
             np.maximum(cut, block.ts[rows]),
-            np.minimum(cut + length, block.te[rows]),
+            np.where(whole[rows], end[rows], np.minimum(cut + length, block.te[rows])),
             None if block.sign is None else block.sign[rows],
         )
         left = Block(block.columns, end, block.te, block.sign).take(end < block.te)

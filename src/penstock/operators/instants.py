@@ -174,4 +174,5 @@ class RowSlides(Buffered):
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
         *keys, count = arrays_of(segments["partitions"])
-        self._counts[self._enter(keys, len(count))] = count.to_numpy()
+        partitions = self._enter(keys, len(count))
+        self._counts[partitions] = count.to_numpy()

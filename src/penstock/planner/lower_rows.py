@@ -13,6 +13,7 @@ from penstock.operators.aggregates.choice import accumulator_for
 from penstock.operators.counted import CountedRows, Target
 from penstock.operators.cuts import Coalesce, Split
 from penstock.operators.distinct import Distinct
+from penstock.operators.final import Final
 from penstock.operators.levels import Levels
 from penstock.operators.ordering import FirstRows, Ordering, OrderKey
 from penstock.operators.set_operations import SetOperation
@@ -178,6 +179,15 @@ def cut_node(building: Building, child: int, plan: op.Split | op.Coalesce) -> in
         label=plan.label(),
         types=node.types,
         pattern=Pattern.STR if node.pattern is Pattern.STR else Pattern.WK,
+    )
+
+
+def final_node(building: Building, child: int) -> int:
+    """EMIT FINAL: what is sent has ended, so nothing is ever withdrawn."""
+    node = building.node(child)
+    pattern = Pattern.WK if node.pattern is Pattern.STR else node.pattern
+    return building.add(
+        "final", [child], lambda _: Final(), label="Final", types=node.types, pattern=pattern
     )
 
 

@@ -88,6 +88,8 @@ class Lowering:
                 return self._aggregate(plan)
             case op.Split() | op.Coalesce():
                 return rows.cut_node(building, self.lower(plan.child), plan)
+            case op.Final():
+                return rows.final_node(building, self.lower(plan.child))
             case op.Sort():
                 return self._sort(plan)
             case op.BagOperation():

@@ -270,6 +270,8 @@ class Search:
             joins = " and ".join(f"{one} = {other}" for one, other in pairs)
             raise reasons.apart(need.why, f"the join on {joins}")
 
+        told: set[Expression] = set()
+
         def route(one: Expression, other: Expression) -> Routes:
             why = f"join on {one} = {other}"
             found = combined(
@@ -278,7 +280,9 @@ class Search:
                     self.routes(plan.right, Need((other,), why, True), restricted(known, right)),
                 ]
             )
-            self._because(why)
+            if other not in told:
+                told.add(other)
+                self._because(why)
             return found
 
         return _any(fitting, lambda pair: route(*pair))
