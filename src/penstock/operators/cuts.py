@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from penstock.state.arrays import Ints
 
 
+MOST_PIECES = 1_000_000
+"""An element is not cut into more pieces than that in one step."""
+
+
 class Split(Buffered):
     """Elements in pieces, cut at the multiples of a length; a piece is sent when it begins.
 
@@ -54,15 +58,16 @@ class Split(Buffered):
         end = np.minimum(min(-(-clock // length) * length, INFINITY), block.te)
         end = np.maximum(end, block.ts)
         counts = np.where(end > block.ts, -(-end // length) - block.ts // length, 0)
-        # What was always there, or may still be withdrawn when all is over, is not cut any more.
-        whole = (block.ts == BEGINNING) | (end == INFINITY)
+        # What was always there, has no end when all is over, or would fill the memory with its
+        # pieces, is not cut any more.
+        whole = (block.ts == BEGINNING) | (end == INFINITY) | (counts > MOST_PIECES)
         counts = np.where(whole, end > block.ts, counts)
         rows = np.repeat(np.arange(len(block)), counts)
         place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
         cut = (block.ts[rows] // length + place) * length
         pieces = Block(
             tuple(column.take(pa.array(rows)) for column in block.columns),
-            np.maximum(cut, block.ts[rows]),
+            np.where(whole[rows], block.ts[rows], np.maximum(cut, block.ts[rows])),
             np.where(whole[rows], end[rows], np.minimum(cut + length, block.te[rows])),
             None if block.sign is None else block.sign[rows],
         )
@@ -100,15 +105,16 @@ def _ended(block: Block) -> tuple[Block, Block]:
     """Elements that their withdrawals have ended, and negative rows for pieces sent before.
 
     An element that waits begins at its next cut; a withdrawal before that reaches into the piece
-    that ends there, which is out already.
+    that ends there, which is out already. What does not wait any more is out to its end.
     """
-    te = ended_elements(block)
+    te, is_left = ended_elements(block)
     is_element = block.signs > 0
     pieces = is_element & (te < block.ts)
-    withdrawn = Block(block.columns, te, block.ts, np.full(len(block), -1, np.int8))
+    begin, end = np.where(is_left, block.ts, te), np.where(is_left, block.te, block.ts)
+    withdrawn = Block(block.columns, begin, end, np.full(len(block), -1, np.int8))
     sign = None if block.sign is None else np.ones(len(block), np.int8)
     elements = Block(block.columns, block.ts, te, sign).take(is_element & (block.ts < te))
-    return elements, withdrawn.take(pieces)
+    return elements, withdrawn.take(pieces | is_left)
 
 
 class Coalesce(Buffered):
@@ -122,12 +128,17 @@ class Coalesce(Buffered):
         (block,) = inputs
         if block is None:
             return ()
-        mergeable = np.ones(len(block), np.bool_) if block.sign is None else block.sign > 0
-        te, is_merged = meeting(_different(block), block.ts, block.te, mergeable)
-        return [Block(block.columns, block.ts, te, block.sign).take(~is_merged)]
+        te, is_left = ended_elements(block)
+        elements = Block(block.columns, block.ts, te, block.sign).take(block.signs > 0)
+        made, is_merged = meeting(*_places(elements), elements.te)
+        merged = Block(elements.columns, elements.ts, made, elements.sign).take(~is_merged)
+        return [block.take(is_left), merged]
 
 
-def _different(block: Block) -> Ints:
-    """A number for each row, the same for rows that are alike."""
-    numbers, _ = KeyIndex().find_or_add(fingerprints(block.columns, len(block)))
-    return numbers
+def _places(block: Block) -> tuple[Ints, Ints]:
+    """Numbers for where each element begins and ends, the same for rows alike at one instant."""
+    rows, _ = KeyIndex().find_or_add(fingerprints(block.columns, len(block)))
+    instants = np.concatenate([block.ts, block.te])
+    places = np.stack([np.tile(rows, 2), instants], axis=1).view(np.uint64)
+    numbers, _ = KeyIndex().find_or_add(places)
+    return numbers[: len(block)], numbers[len(block) :]

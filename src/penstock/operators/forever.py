@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
@@ -21,3 +22,20 @@ class Forever(Operator):
         """Take off the ends."""
         kept = block if block.sign is None else block.take(block.sign > 0)
         return [Block(kept.columns, kept.ts, np.full(len(kept), INFINITY, np.int64))]
+
+
+class EndColumn(Operator):
+    """Rows with the end of their interval in one more column."""
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Write the ends beside the rows."""
+        return [block.with_columns((*block.columns, pa.array(block.te)))]
+
+
+class Lasting(Operator):
+    """Rows valid until the instant in their last column, whatever happens to them before."""
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Read the ends off the rows."""
+        kept = block if block.sign is None else block.take(block.sign > 0)
+        return [Block(kept.columns[:-1], kept.ts, kept.columns[-1].to_numpy())]

@@ -98,15 +98,14 @@ class TimeSlides(Buffered):
         return min(clock, self._next)
 
     def _look_at(self, inputs: Sequence[Block | None]) -> None:
-        for port, block in enumerate(inputs):
-            if block is None:
-                continue
-            if port >= self._arrivals:
+        arrived = [block.ts for block in inputs[: self._arrivals] if block is not None]
+        if self._next is None and arrived:
+            first = np.concatenate(arrived).min(keepdims=True)
+            self._next = int(rounded_up(first, self._slide)[0])
+        for block in inputs[self._arrivals :]:
+            if block is not None:
                 ends = np.concatenate([block.ts, block.te])
                 self._last = max(self._last, int(ends[ends < INFINITY].max(initial=BEGINNING)))
-            elif self._next is None:
-                first = rounded_up(block.ts.min(keepdims=True), self._slide)
-                self._next = int(first[0])
 
     def segments(self) -> Segments:
         """The next slide and the last."""

@@ -20,6 +20,7 @@ from penstock.operators.set_operations import InsertedRows, RemovedRows
 from penstock.operators.sources import InOrder, Passing, RelationRows
 from penstock.operators.stateless import Map
 from penstock.operators.time_windows import TimeWindow
+from penstock.planner import lower_internal as internal
 from penstock.planner import lower_rows as rows
 from penstock.planner.building import evaluators
 from penstock.planner.conditions import positional
@@ -155,7 +156,12 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
         return inserted_node(lowering, plan.child)
     if plan.appends == "slides":
         return whole_node(lowering, plan.child, plan.label())
-    child = lowering.lower(plan.child)
+    again = internal.lets_in_again(plan.child)
+    child = (
+        internal.first_combinations_node(lowering, plan.child)
+        if again
+        else lowering.lower(plan.child)
+    )
     return building.add(
         "forever",
         [child],

@@ -61,6 +61,11 @@ def all_counted(spec: Rows) -> NoKey:
     return NoKey(f"[ROWS {spec.count}] counts the rows of all keys, which needs one lane")
 
 
+def all_final() -> NoKey:
+    """EMIT FINAL: one order for the whole result."""
+    return NoKey("EMIT FINAL sends the whole result in one order")
+
+
 def all_ordered() -> NoKey:
     """A sort, with or without a limit."""
     return NoKey("ORDER BY and LIMIT compare all rows, which needs one lane")

@@ -121,6 +121,8 @@ class Search:
                 return self._aggregate(plan, need)
             case op.Sort():
                 raise reasons.all_ordered()
+            case op.Final():
+                raise reasons.all_final()
             case st.Window():
                 return self._window(plan, need)
             case op.Distinct():

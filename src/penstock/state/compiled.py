@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from numba import njit
 
@@ -29,5 +29,6 @@ def compiled_borrowing(function: Callable[Arguments, Result]) -> Callable[Argume
     calls smaller ones with many arrays (by `_nrt`, an option that numba uses but does not
     describe). Functions that it calls have to be compiled in the same way.
     """
-    made: Callable[Arguments, Result] = njit(cache=True, nogil=True, _nrt=False)(function)
+    options: dict[str, Any] = {"_nrt": False}
+    made: Callable[Arguments, Result] = njit(cache=True, nogil=True, **options)(function)
     return made

@@ -52,7 +52,10 @@ def expiry_queue(
 
 
 class FifoQueue:
-    """Entries whose ends never decrease: a stretch of an array that moves along."""
+    """Entries whose ends do not decrease from one push to the next: a stretch of an array.
+
+    Rows that begin together may end apart (RANGE w SLIDE s): within a push any order will do.
+    """
 
     def __init__(self, types: Sequence[np.dtype[np.generic]]) -> None:
         self._ends: Ints = np.zeros(0, np.int64)
@@ -65,6 +68,9 @@ class FifoQueue:
 
     def push(self, ends: Ints, payload: Sequence[Values]) -> None:
         """Add entries, at the end of the array."""
+        if len(ends) > 1 and bool((ends[1:] < ends[:-1]).any()):
+            order = np.argsort(ends, kind="stable")
+            ends, payload = ends[order], [values[order] for values in payload]
         if self._tail + len(ends) > len(self._ends) and self._head >= len(self):
             self._shift()
         stop = self._tail + len(ends)

@@ -46,13 +46,14 @@ def lane_hashes(columns: Sequence[pa.Array], length: int) -> Words:
 
 def _mix(found: Words, columns: Sequence[pa.Array], key: Words) -> None:
     for column in columns:
+        valid = validity_of(column)
         if is_text(column.type):
             starts, content = text_parts(column)
-            mix_text(found, starts, content, key)
+            there = np.ones(len(found), np.bool_) if valid is None else valid
+            mix_text(found, starts, content, there, key)
         else:
             for word in _words(column):
                 mix_words(found, word, key)
-        valid = validity_of(column)
         nulls = np.zeros(len(found), np.uint64)
         mix_words(found, nulls if valid is None else np.where(valid, nulls, _NULL), key)
 

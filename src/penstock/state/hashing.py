@@ -11,7 +11,7 @@ from penstock.state.compiled import compiled
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from penstock.state.arrays import Ints, Words
+    from penstock.state.arrays import Flags, Ints, Words
 
 _FIRST = np.uint64(0xFF51AFD7ED558CCD)
 _SECOND = np.uint64(0xC4CEB9FE1A85EC53)
@@ -38,9 +38,16 @@ def mix_words(found: Words, words: Words, key: Words) -> None:
 
 
 @compiled
-def mix_text(found: Words, starts: Ints, content: npt.NDArray[np.uint8], key: Words) -> None:
-    """Mix one string into the fingerprint of each row, eight bytes at a time, length last."""
+def mix_text(
+    found: Words, starts: Ints, content: npt.NDArray[np.uint8], valid: Flags, key: Words
+) -> None:
+    """Mix one string into the fingerprint of each row, eight bytes at a time, length last.
+
+    What lies under a NULL is arbitrary, and left out.
+    """
     for row in range(len(found)):
+        if not valid[row]:
+            continue
         first, second = found[row, 0], found[row, 1]
         word = np.uint64(0)
         filled = 0

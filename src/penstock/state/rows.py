@@ -39,13 +39,17 @@ class RowStore:
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self.columns = [_TextColumn() if is_text(one) else _FixedColumn(one) for one in types]
 
+    def reserve(self, capacity: int) -> None:
+        """Room for slots below the capacity."""
+        for store in self.columns:
+            store.reserve(capacity)
+
     def put(self, slots: Ints, columns: Sequence[pa.Array]) -> None:
         """Write rows into slots, over what was there; slots are different from each other."""
         if not len(slots):
             return
-        capacity = int(slots.max()) + 1
+        self.reserve(int(slots.max()) + 1)
         for store, column in zip(self.columns, columns, strict=True):
-            store.reserve(capacity)
             store.put(slots, column)
 
     def take(self, slots: Ints) -> tuple[pa.Array, ...]:
