@@ -68,12 +68,13 @@ class NextInstant(Buffered):
 class RestoredResult(Counting):
     """RSTREAM RESTORE: at each slide the max-union of the result and of what entered it.
 
-    Port 0 brings the result without slides, port 1 the slides. `step_length` is the slide of a
-    window over time; None if it slides by rows.
+    Port 0 brings the result without slides, port 1 the slides, the others the rows of the windows
+    as they came: nothing is sent before the first of them. `step_length` is the slide of windows
+    over time; None if the window slides by rows.
     """
 
-    def __init__(self, counted: CountedRows, step_length: int | None) -> None:
-        super().__init__(counted, 2)
+    def __init__(self, counted: CountedRows, step_length: int | None, arrivals: int) -> None:
+        super().__init__(counted, 2 + arrivals)
         self._slide = step_length
         self._first: int | None = None
         # What entered, by slide and slot: how many copies.
@@ -81,10 +82,11 @@ class RestoredResult(Counting):
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """The rows of each slide in this step."""
-        result, instants = inputs
+        result, instants, *arrivals = inputs
         slides = np.zeros(0, np.int64) if instants is None else instants.ts
-        if self._first is None and len(slides):
-            self._first = int(slides[0])
+        came = [block.ts for block in arrivals if block is not None]
+        if self._first is None and came:
+            self._first = int(np.concatenate(came).min())
         before = self.counted.index.live_slots()
         copies = {int(slot): int(self.counted.counts[slot, 2]) for slot in before}
         changes = self.counted.step([result], clock)

@@ -288,7 +288,7 @@ def _relations(plan: Plan) -> list[st.Relation]:
 
 def _time_slides(lowering: Lowering, plan: Plan, slide: int) -> int:
     windows = list(st.input_windows(plan))
-    arrivals = list(dict.fromkeys(lowering.lower(one.children[0]) for one in windows))
+    arrivals = _arrivals(lowering, plan)
     elements = list(dict.fromkeys(_elements(lowering, one) for one in windows))
     return lowering.building.add(
         ("slides", slide, len(arrivals)),
@@ -298,6 +298,12 @@ def _time_slides(lowering: Lowering, plan: Plan, slide: int) -> int:
         types=(),
         pattern=Pattern.MON,
     )
+
+
+def _arrivals(lowering: Lowering, plan: Plan) -> list[int]:
+    """The streams under the windows of a query, each once."""
+    windows = st.input_windows(plan)
+    return list(dict.fromkeys(lowering.lower(one.children[0]) for one in windows))
 
 
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
@@ -341,10 +347,11 @@ def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
         )
     child = lowering.lower(plain)
     make = rows.counted_rows(building, [child], Target.COPIES)
+    arrivals = _arrivals(lowering, plan.child)
     return building.add(
         ("restored", step),
-        [child, instants],
-        lambda _: RestoredResult(make(), step),
+        [child, instants, *arrivals],
+        lambda _: RestoredResult(make(), step, len(arrivals)),
         label=plan.label(),
         types=building.node(child).types,
         pattern=Pattern.MON,

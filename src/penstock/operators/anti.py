@@ -1,0 +1,116 @@
+"""The anti-join: rows whose key is not covered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.operators.anti_coverage import Coverage
+from penstock.operators.anti_loops import uncovered
+from penstock.operators.block import Block, concatenated
+from penstock.operators.join_chains import Chains
+from penstock.operators.join_loops import Incoming, keep_all
+from penstock.operators.join_pairs import PAIRS_AT_ONCE, portions
+from penstock.operators.join_sides import block_of_table, no_rows, rows_of_side, side_table
+from penstock.operators.operator import Operator, Segments
+from penstock.state.fingerprints import fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from penstock.operators.join_loops import Pairs
+    from penstock.operators.join_sides import JoinSide
+
+LEFT, COVERAGE = 0, 1
+"""The ports."""
+
+
+class AntiJoin(Operator):
+    """Left rows (port 0) while their key is not covered.
+
+    Coverage (port 1) is made of rows of the key columns, at every instant each at most once:
+    the distinct keys of the right side. The result is strict: a row goes out when its key
+    becomes covered, and comes back if the cover ends before the row does. What counts is the
+    end of each instant: a cover that ends while another begins changes nothing. A row with a
+    NULL in its key is never covered, unless the left side's `null_matches` says otherwise.
+    """
+
+    def __init__(
+        self,
+        left: JoinSide,
+        coverage: JoinSide,
+        rows_at_once: int = PAIRS_AT_ONCE,
+    ) -> None:
+        self._left = left
+        self._rows_at_once = rows_at_once
+        self._chains = Chains(1)
+        self._rows = rows_of_side(left, 0)
+        self._coverage = Coverage(coverage, self._chains)
+        self._waiting: tuple[list[Block], list[Block]] = ([], [])
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Keep the rows until all of their step have come."""
+        self._waiting[port].append(block)
+        return ()
+
+    def advance(self, clock: int) -> Sequence[Block]:
+        """Rows that enter or leave the result in this step."""
+        left, coverage = self._waiting
+        self._waiting = ([], [])
+        results: list[Block] = []
+        incoming = no_rows()
+        if left:
+            incoming, free = self._accept(concatenated(left))
+            results.append(free)
+        changes = self._coverage.changes(coverage, clock)
+        kept, heads, counts = self._rows.kept(), self._chains.heads, self._coverage.counts
+        found = portions(
+            lambda cursor, pairs: uncovered(incoming, kept, changes, heads, counts, cursor, pairs),
+            len(incoming.ts),
+            len(changes.ts),
+            self._rows_at_once,
+        )
+        results += [self._result(pairs) for pairs in found]
+        self._coverage.drop_unused(
+            np.concatenate([self._rows.settle(incoming, clock, heads), changes.key])
+        )
+        return [block for block in results if len(block)]
+
+    def segments(self) -> Segments:
+        """The left rows, which keys are covered, and when that will change."""
+        return {"left": side_table(self._rows), **self._coverage.segments()}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Go on with these rows and this coverage."""
+        incoming, _ = self._accept(block_of_table(segments["left"]))
+        keep_all(incoming, self._rows.kept(), self._chains.heads, LEFT)
+        self._coverage.restore(segments)
+
+    @property
+    def state_rows(self) -> int:
+        """Left rows, and what is known of coverage."""
+        return len(self._rows) + len(self._coverage)
+
+    @property
+    def state_bytes(self) -> int:
+        """Left rows, keys and coverage."""
+        return self._chains.nbytes + self._rows.nbytes + self._coverage.nbytes
+
+    def _accept(self, block: Block) -> tuple[Incoming, Block]:
+        """Keep the rows that may be covered; the others, which pass, are returned as well."""
+        block = self._rows.arranged(block)
+        keys = self._left.keys(block)
+        lost = self._left.lost(keys, len(block))
+        free = block.take(np.zeros(0, np.int64) if lost is None else lost)
+        if lost is not None:
+            block = block.take(~lost)
+            keys = self._left.keys(block)
+        numbers = self._coverage.numbers(keys, fingerprints(keys, len(block)))
+        passing = Block(free.columns, free.ts, free.te, free.signs)
+        return self._rows.accept(block, numbers), passing
+
+    def _result(self, pairs: Pairs) -> Block:
+        return Block(self._rows.take(pairs.first), pairs.ts, pairs.te, pairs.sign)

@@ -1,0 +1,140 @@
+"""Rows that leave in any order, or are withdrawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.time import INFINITY
+from penstock.operators.join_chains import Chains
+from penstock.operators.join_loops import (
+    LOOSE,
+    NOBODY,
+    STRICT,
+    TE,
+    Kept,
+    cut_twins,
+    drop_ended,
+)
+from penstock.operators.join_pairs import incoming_rows
+from penstock.operators.join_places import Places
+from penstock.state.expiry import CalendarQueue
+from penstock.state.fingerprints import fingerprints
+from penstock.state.rows import RowStore, grown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.operators.block import Block
+    from penstock.operators.join_loops import Incoming
+    from penstock.state.arrays import Ints, Words
+
+_SLACK = 1024
+
+
+class LooseSide:
+    """The rows of a WK or, with `strict`, a STR input.
+
+    Places of rows that are gone are given to others. A calendar queue says which rows have
+    ended. Rows of a strict input are found for withdrawal by row and end: equal ones are twins.
+    """
+
+    def __init__(
+        self, types: Sequence[pa.DataType], port: int, strict: bool, span: int, partitions: int
+    ) -> None:
+        self._port = port
+        self._store = RowStore(types)
+        self._records: Ints = np.zeros((0, 4), np.int64)
+        self._places = Places()
+        self._calendar = (span, partitions)
+        self._queue = self._new_queue()
+        self._twins = Chains(1) if strict else None
+        self._twin_links: Ints = np.zeros((0, 2), np.int64)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def arranged(self, block: Block) -> Block:
+        """By ts, negative rows first."""
+        return block.by_time()
+
+    def accept(self, block: Block, keys: Ints) -> Incoming:
+        """Write the positive rows to free places."""
+        positive = block.sign is None or block.sign > 0
+        rows = block if positive is True else block.take(positive)
+        places = self._places.allocate(len(rows))
+        self._records = grown(self._records, self._places.capacity)
+        self._store.put(places, rows.columns)
+        ending = rows.te < INFINITY
+        self._queue.push(rows.te[ending], [places[ending]])
+        twins = keys[:0]
+        if self._twins is not None:
+            twins, _ = self._twins.numbers(identity(block))
+            self._twin_links = grown(self._twin_links, self._places.capacity)
+        if positive is not True:
+            places, given = np.full(len(block), NOBODY, np.int64), places
+            places[positive] = given
+        return incoming_rows(block, keys, places, twins)
+
+    def kept(self) -> Kept:
+        """What the loops work on."""
+        if self._twins is None:
+            return Kept(self._records, self._twin_links, self._twin_links, -1, 0, LOOSE)
+        return Kept(self._records, self._twin_links, self._twins.heads, -1, 0, STRICT)
+
+    def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
+        """Forget the rows that were withdrawn, and those that have ended."""
+        keys = self._forget_withdrawn(incoming)
+        ends, (places,) = self._queue.pop(min(clock + 1, INFINITY))
+        ended, more = drop_ended(self._records, heads, self._port, places, ends)
+        if self._twins is not None:
+            self._twins.drop_empty(cut_twins(self._twin_links, self._twins.heads, ended))
+        self._release(ended)
+        if len(self._queue) > 2 * len(self) + _SLACK:
+            self._clear_queue()
+        return np.concatenate([keys, more])
+
+    def take(self, places: Ints) -> tuple[pa.Array, ...]:
+        """The rows at places."""
+        return self._store.take(places)
+
+    def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
+        """All rows and their ends."""
+        places = self._places.taken()
+        return self._store.take(places), self._records[places, TE]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        twins = 0 if self._twins is None else self._twins.nbytes + self._twin_links.nbytes
+        own = self._records.nbytes + self._places.nbytes + self._queue.nbytes
+        return own + twins + self._store.nbytes
+
+    def _release(self, places: Ints) -> None:
+        self._store.forget(places)
+        self._places.release(places)
+
+    def _forget_withdrawn(self, incoming: Incoming) -> Ints:
+        negative = incoming.sign < 0
+        places = incoming.place[negative]
+        if self._twins is not None:
+            self._twins.drop_empty(incoming.twin[negative])
+        self._release(places)
+        return incoming.key[negative]
+
+    def _new_queue(self) -> CalendarQueue:
+        return CalendarQueue([np.dtype(np.int64)], *self._calendar)
+
+    def _clear_queue(self) -> None:
+        """Leave only the ends of rows that are there: withdrawn ones may be long in ending."""
+        places = self._places.taken()
+        ends = self._records[places, TE]
+        self._queue = self._new_queue()
+        self._queue.push(ends[ends < INFINITY], [places[ends < INFINITY]])
+
+
+def identity(block: Block) -> Words:
+    """By what a negative row is matched with the element it withdraws."""
+    return fingerprints([*block.columns, pa.array(block.te)], len(block))

@@ -1,0 +1,142 @@
+"""The rows that one side of a join remembers, in the structure that suits its update pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.patterns import Pattern
+from penstock.algebra.time import BEGINNING
+from penstock.operators.block import Block, concatenated
+from penstock.operators.join_fifo import FifoSide
+from penstock.operators.join_loops import Incoming, keep_all
+from penstock.operators.join_loose import LooseSide
+from penstock.state.expiry import DEFAULT_PARTITIONS
+from penstock.state.fingerprints import any_null, fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.operators.join_chains import Chains
+    from penstock.operators.join_loops import Kept
+    from penstock.state.arrays import Flags, Ints, Words
+
+
+@dataclass(frozen=True)
+class JoinSide:
+    """One input of a join.
+
+    `keys` gives the key columns of a block; the other side's have the same types. A row with a
+    NULL in a key column never matches, unless `null_matches` says that this column is compared
+    by IS NOT DISTINCT FROM. `span` is how long its rows live, about, and `partitions` into how
+    many parts a calendar queue divides that time.
+    """
+
+    types: Sequence[pa.DataType]
+    keys: Callable[[Block], Sequence[pa.Array]]
+    null_matches: tuple[bool, ...]
+    pattern: Pattern
+    span: int = 1 << 20
+    partitions: int = DEFAULT_PARTITIONS
+
+    def lost(self, keys: Sequence[pa.Array], length: int) -> Flags | None:
+        """Which rows can never match because of a NULL; None if there are none."""
+        compared = [key for key, null in zip(keys, self.null_matches, strict=True) if not null]
+        return any_null(compared, length)
+
+    def matchable(self, block: Block) -> tuple[Block, Words]:
+        """The rows that can match, and the fingerprints of their keys."""
+        keys = self.keys(block)
+        lost = self.lost(keys, len(block))
+        if lost is not None:
+            block = block.take(~lost)
+            keys = self.keys(block)
+        return block, fingerprints(keys, len(block))
+
+
+class KeptRows(Protocol):
+    """The remembered rows of one side."""
+
+    def arranged(self, block: Block) -> Block:
+        """The rows of a step in the order in which they are to be processed."""
+
+    def accept(self, block: Block, keys: Ints) -> Incoming:
+        """Make room for the positive rows of an arranged block and write them there."""
+
+    def kept(self) -> Kept:
+        """What the loops work on."""
+
+    def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
+        """Forget what was withdrawn or ended at the clock; keys which may have no rows now."""
+
+    def take(self, places: Ints) -> tuple[pa.Array, ...]:
+        """The rows at places."""
+
+    def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
+        """All rows and their ends."""
+
+    def __len__(self) -> int:
+        """How many rows."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+
+
+def rows_of_side(side: JoinSide, port: int) -> KeptRows:
+    """An empty structure for a side; `port` is its column in the heads of chains."""
+    if side.pattern in (Pattern.MON, Pattern.WKS):
+        return FifoSide(side.types, port)
+    strict = side.pattern is Pattern.STR
+    return LooseSide(side.types, port, strict, side.span, side.partitions)
+
+
+def side_table(kept: KeptRows) -> pa.Table:
+    """The rows of a side as a table: their columns, then their ends."""
+    columns, ends = kept.contents()
+    names = [*(f"c{number}" for number in range(len(columns))), "_te"]
+    return pa.table([*columns, pa.array(ends)], names=names)
+
+
+def arrays_of(table: pa.Table) -> list[pa.Array]:
+    """The columns of a saved table, each in one piece."""
+    empty = [pa.array([], field.type) for field in table.schema]
+    return [
+        pa.concat_arrays([nothing, *column.chunks])
+        for nothing, column in zip(empty, table.columns, strict=True)
+    ]
+
+
+def block_of_table(table: pa.Table) -> Block:
+    """The rows of a saved side; they have been there from the beginning."""
+    *columns, ends = arrays_of(table)
+    te = ends.to_numpy()
+    return Block(tuple(columns), np.full(len(te), BEGINNING, np.int64), te)
+
+
+def no_rows() -> Incoming:
+    """A step in which nothing comes."""
+    nothing = np.zeros(0, np.int64)
+    return Incoming(nothing, nothing, np.zeros(0, np.int8), nothing, nothing, nothing)
+
+
+def accept_rows(
+    side: JoinSide, kept: KeptRows, chains: Chains, blocks: Sequence[Block]
+) -> Incoming:
+    """Bring the rows of a step that can match into a side."""
+    if not blocks:
+        return no_rows()
+    block, words = side.matchable(kept.arranged(concatenated(blocks)))
+    numbers, _ = chains.numbers(words)
+    return kept.accept(block, numbers)
+
+
+def restore_side(
+    side: JoinSide, kept: KeptRows, chains: Chains, port: int, table: pa.Table
+) -> None:
+    """Fill an empty side with saved rows."""
+    incoming = accept_rows(side, kept, chains, [block_of_table(table)])
+    keep_all(incoming, kept.kept(), chains.heads, port)
