@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import doctor, explain, run, test
+from penstock.cli import bench, doctor, explain, fuzz, run, test
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -23,6 +23,8 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("explain")(explain.explain)
 app.command("test")(test.run_tests)
+app.command("fuzz")(fuzz.fuzz)
+app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 
 

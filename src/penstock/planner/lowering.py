@@ -18,6 +18,7 @@ from penstock.planner import lower_rows as rows
 from penstock.planner import lower_streams as streams
 from penstock.planner.building import Building, Choices
 from penstock.planner.conditions import positional
+from penstock.planner.equalities import joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,7 @@ class Lowering:
             case op.Alias():
                 return self.lower(plan.child)
             case op.Filter():
-                return rows.filter_node(building, self.lower(plan.child), plan)
+                return self._filter(plan)
             case op.Map():
                 return rows.map_node(building, self.lower(plan.child), plan)
             case op.Group():
@@ -102,6 +103,12 @@ class Lowering:
                 return joins.group_join_node(self, plan)
         msg = f"no block operator for {type(plan).__name__}"
         raise InternalError(msg)
+
+    def _filter(self, plan: op.Filter) -> int:
+        rewritten = joined(plan)
+        if isinstance(rewritten, op.Filter):
+            return rows.filter_node(self.building, self.lower(rewritten.child), rewritten)
+        return self.lower(rewritten)
 
     def _aggregate(self, plan: op.Aggregate) -> int:
         schema = plan.child.schema

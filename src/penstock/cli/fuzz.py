@@ -1,0 +1,100 @@
+"""`penstock fuzz`: random queries over random input on an engine, judged by the reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from penstock.fuzz.campaign import Campaign, Outcome
+    from penstock.fuzz.trial import Contender
+
+
+def fuzz(
+    seconds: Annotated[float, typer.Option(help="How long to try.")] = 60.0,
+    engine: Annotated[str, typer.Option(help="What is tested: inline or oracle.")] = "inline",
+    seed: Annotated[
+        int | None, typer.Option(help="Equal seeds try equal trials; default: a new one.")
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="How plans are run: upa, direct, negative, or all.")
+    ] = "all",
+    out: Annotated[Path, typer.Option(help="The folder for the file of a failure.")] = Path("."),
+    trial: Annotated[int, typer.Option(help="The number of the trial to begin with.")] = 0,
+    replay: Annotated[
+        Path | None, typer.Option(help="Run the trial of such a file instead, as it was fed.")
+    ] = None,
+) -> None:
+    """Try random queries, inputs and cuts; shrink the first failure to a stream test."""
+    from penstock.fuzz.campaign import Campaign
+    from penstock.fuzz.engines import contender_called
+
+    contender = contender_called(engine)
+    if replay is not None:
+        _replay(replay, contender)
+        return
+    campaign = Campaign(contender, _seed(seed), _strategies(strategy), seconds, trial)
+    typer.echo(f"seed {campaign.seed}, engine {engine}, {seconds:g} s")
+    outcome = campaign.run(typer.echo)
+    typer.echo(outcome.coverage.table())
+    typer.echo(f"seed {campaign.seed}: {outcome.coverage.summary()}")
+    if outcome.found is not None:
+        _report(outcome, campaign, engine, out)
+        raise typer.Exit(1)
+
+
+def _seed(given: int | None) -> int:
+    import random
+
+    return random.SystemRandom().randrange(2**31) if given is None else given
+
+
+def _strategies(name: str) -> tuple[str, ...]:
+    from penstock.errors import UnknownName, did_you_mean
+    from penstock.fuzz.trial import STRATEGIES
+
+    if name == "all":
+        return STRATEGIES
+    if name not in STRATEGIES:
+        msg = f'there is no strategy called "{name}"'
+        otherwise = f"Strategies: {', '.join(STRATEGIES)}, all."
+        raise UnknownName(msg, hint=did_you_mean(name, STRATEGIES, otherwise=otherwise))
+    return (name,)
+
+
+def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> None:
+    """Shrink the failure, write its file, say where it is and what is wrong."""
+    from penstock.fuzz.files import suffix_of, trial_text
+    from penstock.fuzz.shrink import shrink
+
+    assert outcome.found is not None
+    typer.echo(f"FAILED trial {outcome.number}, shrinking it")
+    small = shrink(outcome.found, campaign.engine, seconds=60.0)
+    name = f"fuzz_{campaign.seed}_{outcome.number}{suffix_of(small.trial)}"
+    comment = (
+        f"{engine} and the reference evaluator disagree ({small.failure.kind}). Found by:\n"
+        f"  ./penstock fuzz --engine {engine} --seed {campaign.seed} --trial {outcome.number}"
+    )
+    title = f"seed {campaign.seed}, trial {outcome.number}"
+    out.mkdir(parents=True, exist_ok=True)
+    (out / name).write_text(trial_text(small.trial, title, comment), "utf-8")
+    typer.echo(f"{small.trial.query}\n{small.failure.text}\nwritten to {out / name}")
+
+
+def _replay(path: Path, contender: Contender) -> None:
+    from penstock.errors import DataError
+    from penstock.fuzz.check import check
+    from penstock.fuzz.files import read_trial
+
+    try:
+        text = path.read_text("utf-8")
+    except OSError as fault:
+        msg = f"cannot read {path}: {fault}"
+        raise DataError(msg) from fault
+    failure = check(read_trial(text, str(path)), contender)
+    if failure is not None:
+        typer.echo(f"FAILED {path}\n{failure.text}")
+        raise typer.Exit(1)
+    typer.echo(f"{path}: passed")

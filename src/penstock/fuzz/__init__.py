@@ -1,0 +1,1 @@
+"""Random queries over random inputs, fed in random pieces, judged by the reference evaluator."""

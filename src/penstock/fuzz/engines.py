@@ -1,0 +1,51 @@
+"""The engines that can be put on trial, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import UnknownName, did_you_mean
+from penstock.fuzz.trial import Contender, Ran, late_rows
+from penstock.streamtest.engines import OracleEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.algebra.plan import Plan
+    from penstock.fuzz.trial import Trial
+
+
+class OracleContender:
+    """The reference evaluator itself: for trying out the fuzzing, it never fails."""
+
+    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+        """The result by definition."""
+        late = late_rows(trial)
+        return Ran(OracleEngine().answer(plan, trial.inputs(late)), late)
+
+
+def _inline() -> Contender:
+    # Here, so that a wrong name is reported without loading the engine.
+    from penstock.fuzz.inline import InlineContender
+
+    return InlineContender()
+
+
+CONTENDERS: dict[str, Callable[[], Contender]] = {
+    "oracle": OracleContender,
+    "inline": _inline,
+}
+"""How to make each engine."""
+
+
+def contender_called(name: str) -> Contender:
+    """The engine of a name.
+
+    Raises:
+        UnknownName: There is no engine of that name.
+    """
+    if name not in CONTENDERS:
+        otherwise = f"Engines: {', '.join(CONTENDERS)}."
+        msg = f'there is no engine called "{name}"'
+        raise UnknownName(msg, hint=did_you_mean(name, CONTENDERS, otherwise=otherwise))
+    return CONTENDERS[name]()

@@ -1,0 +1,81 @@
+"""One trial from a seed: a program that the binder accepts, input, and how to feed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.errors import PenstockError
+from penstock.fuzz.cost import affordable_rows
+from penstock.fuzz.draw import Draw
+from penstock.fuzz.edits import edited, random_edits
+from penstock.fuzz.inputs import random_trial
+from penstock.fuzz.programs import random_program
+from penstock.fuzz.trial import STRATEGIES, Trial, late_rows, names_read
+from penstock.reference.timeline import Timeline
+from penstock.session import Session
+from penstock.streamtest.engines import OracleEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.fuzz.programs import Program
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A trial and its plan, and how many programs the binder refused before."""
+
+    trial: Trial
+    plan: Plan
+    refused: int
+
+
+def generate(seed: str, strategies: Sequence[str] = STRATEGIES) -> Generated:
+    """The trial of a seed; equal seeds give equal trials."""
+    draw = Draw(seed)
+    refused = 0
+    while True:
+        program = random_program(draw)
+        try:
+            plan = _bound(program)
+        except PenstockError:
+            refused += 1
+            continue
+        trial = _random_feeding(draw, program, plan, strategies)
+        edits = random_edits(draw, plan) if draw.chance(25) else ()
+        generated = Generated(replace(trial, edits=edits), edited(plan, edits), refused)
+        if draw.chance(20) or not _is_dull(generated):
+            return generated
+
+
+def _is_dull(generated: Generated) -> bool:
+    """Whether the result never changes: nearly half of all random queries find nothing."""
+    late = late_rows(generated.trial)
+    try:
+        answer = OracleEngine().answer(generated.plan, generated.trial.inputs(late))
+    except Exception:
+        # What the evaluator cannot answer is for `check` to report.
+        return False
+    result = answer.result
+    return not (result.changes() if isinstance(result, Timeline) else result)
+
+
+def _bound(program: Program) -> Plan:
+    session = Session()
+    session.execute(program.script)
+    return session.bind(str(program.query)).plan
+
+
+def _random_feeding(draw: Draw, program: Program, plan: Plan, strategies: Sequence[str]) -> Trial:
+    wanted = 200 if draw.chance(3) else draw.pick(6, 12, 12, 25)
+    trial = random_trial(draw, program, names_read(plan), affordable_rows(plan, wanted))
+    restores = frozenset(n for n in range(trial.feed_count) if draw.chance(25))
+    return replace(
+        trial,
+        lanes=draw.pick(1, 1, 2, 3, 4),
+        partitions=draw.pick(1, 2, 3, 8, 64),
+        restore_after=restores if draw.chance(50) else frozenset(),
+        strategy=draw.pick(*strategies),
+    )

@@ -1,0 +1,74 @@
+"""The inline engine on trial: lanes of this process, fed, saved and restored as the trial says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from penstock.fuzz.trial import Ran
+from penstock.planner.building import Choices, Strategy
+from penstock.reference.inputs import RelationHistory
+from penstock.runtime.running import Running
+from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.fuzz.trial import Feed, Late, Trial
+
+
+class InlineContender:
+    """Runs trials on lanes."""
+
+    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+        """Feed a trial to the end."""
+        running = _started(trial, plan)
+        results = running.feed(_initial(trial, running))
+        aside = list(running.aside)
+        for number, feed in enumerate(trial.feeds):
+            results.extend(running.feed(_tables(trial, feed, running)))
+            aside += running.aside
+            running.aside = []
+            if number in trial.restore_after:
+                saved = running.save()
+                running = _restored(trial, plan, running)
+                running.restore(saved)
+        results.extend(running.finish())
+        late: Late = frozenset((one.source, int(place)) for one in aside for place in one.positions)
+        return Ran(answer_of(plan, running, results), late)
+
+
+def _started(trial: Trial, plan: Plan) -> Running:
+    choices = Choices(cast("Strategy", trial.strategy), trial.partitions)
+    slack = {name: stream.slack for name, stream in trial.streams.items()}
+    return Running({QUERY: plan}, slack, trial.lanes, choices)
+
+
+def _restored(trial: Trial, plan: Plan, before: Running) -> Running:
+    """New lanes; what failed so far is remembered by whoever runs them, not by their state."""
+    running = _started(trial, plan)
+    for lane, old in zip(running.lanes.lanes, before.lanes.lanes, strict=True):
+        for station, old_station in zip(lane.stations, old.stations, strict=True):
+            station.failures.by_function.update(old_station.failures.by_function)
+    return running
+
+
+def _initial(trial: Trial, running: Running) -> dict[str, pa.Table]:
+    return {
+        name: changes_table(plan.schema, RelationHistory(trial.relations[name].initial))
+        for name, (plan, _) in running.graph.relations.items()
+        if name in trial.relations
+    }
+
+
+def _tables(trial: Trial, feed: Feed, running: Running) -> dict[str, pa.Table]:
+    tables = {}
+    for name, part in feed.items():
+        if name in running.graph.streams:
+            schema = running.graph.streams[name][0].schema
+            tables[name] = stream_table(schema, trial.streams[name].rows[part])
+        elif name in running.graph.relations:
+            schema = running.graph.relations[name][0].schema
+            changes = RelationHistory((), trial.relations[name].changes[part])
+            tables[name] = changes_table(schema, changes)
+    return tables

@@ -1,0 +1,44 @@
+"""Trials written to files and read back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from penstock.errors import DataError
+from penstock.fuzz.files import read_trial, suffix_of, trial_text
+from penstock.fuzz.generate import generate
+from penstock.fuzz.trial import Script, Trial
+from penstock.streamtest.engines import OracleEngine
+from penstock.streamtest.format import parse_test
+from penstock.streamtest.runner import run_case
+
+TRIALS = [generate(f"5/{number}").trial for number in range(60)]
+
+
+def as_script(trial: Trial) -> Trial:
+    return replace(trial, program=Script(trial.script, trial.query))
+
+
+@pytest.mark.parametrize("number", range(len(TRIALS)))
+def test_a_trial_comes_back_as_it_was(number: int) -> None:
+    trial = TRIALS[number]
+    back = read_trial(trial_text(trial, "title", "comment"), "file")
+    # Written out: NaN equals itself only by its text.
+    assert repr(back) == repr(as_script(trial))
+
+
+@pytest.mark.parametrize("number", range(len(TRIALS)))
+def test_its_file_is_a_stream_test_that_the_oracle_passes(number: int) -> None:
+    trial = TRIALS[number]
+    text = trial_text(trial, "title", "two\nlines")
+    if suffix_of(trial) == ".stream":
+        (case,) = parse_test(text, "file").cases
+        assert run_case(case, OracleEngine()).text == ""
+
+
+def test_other_files_are_refused() -> None:
+    text = "case x\n\nquery\nSELECT a FROM s;\n\nchanges\n"
+    with pytest.raises(DataError, match="does not say how its rows were fed"):
+        read_trial(text, "other.stream")

@@ -1,0 +1,18 @@
+"""Spoilt definitions of single operators are noticed, each within a few hundred trials."""
+
+from __future__ import annotations
+
+from fuzz.mutants import MUTANTS, Mutant
+from penstock.fuzz.check import check
+from penstock.fuzz.generate import Generated, generate
+
+TRIALS = [generate(f"9/{number}") for number in range(120)]
+
+
+def is_noticed(mutant: Mutant, trials: list[Generated]) -> bool:
+    return any(check(one.trial, mutant, one.plan) is not None for one in trials)
+
+
+def test_most_mutants_are_noticed_soon() -> None:
+    missed = [mutant.name for mutant in MUTANTS if not is_noticed(mutant, TRIALS)]
+    assert len(missed) <= len(MUTANTS) // 4, missed
