@@ -20,6 +20,7 @@ from penstock.algebra.windows import Fixed, Now, Range
 from penstock.binder.checks import check_units
 from penstock.binder.context import Context
 from penstock.binder.expressions import ExpressionBinder
+from penstock.binder.final import final_of
 from penstock.binder.grouping import Groups
 from penstock.binder.internal import internal_of
 from penstock.binder.joins import outer_join
@@ -224,6 +225,10 @@ class Query:
     def rstream(self, *, restore: bool = False) -> Query:
         """Send out the whole result at every instant that matters."""
         return Query(st.RStream(self._relation(restore=restore), restore))
+
+    def final(self) -> Query:
+        """Send closed intervals only, by (ts, te), at the end of a chain (EMIT FINAL)."""
+        return Query(final_of(self.plan, None))
 
     def _relation(self, *, restore: bool = False) -> Plan:
         """The plan, if it can be sent out."""

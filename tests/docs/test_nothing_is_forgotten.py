@@ -34,8 +34,9 @@ def test_every_command_is_in_the_readme(name: str) -> None:
         [*(f"{unit}S" for unit in MICROS_PER), *(f"'{unit}'" for unit in UNITS)],
         [f"| {pattern.value} |" for pattern in Pattern],
         ["INTERNAL", "RESTORE", "OUTPUT", "SLIDE", "NONRETROACTIVE", "USING", "FILTER", "HAVING"],
+        ["EMIT FINAL"],
     ],
-    ids=["windows", "statements", "settings", "types", "units", "patterns", "other words"],
+    ids=["windows", "statements", "settings", "types", "units", "patterns", "other words", "final"],
 )
 def test_the_language_page_has_every_word(words: list[str]) -> None:
     assert [word for word in words if word not in LANGUAGE] == []

@@ -49,6 +49,7 @@ PLANS = [
     W.aggregate(by=["a"], n="COUNT(*)").plan,
     W.group_into("a % 2", 2)[1].plan,
     W.coalesce().split(2).plan,
+    W.final().plan,
     W.istream().plan,
     W.dstream().plan,
     bound("RSTREAM(SELECT a FROM s [RANGE 4 SLIDE 2] ORDER BY a LIMIT 1)"),

@@ -95,6 +95,7 @@ def test_a_non_retroactive_relation_is_read_on_arrival() -> None:
         (lambda: CARS.range(5).split(0), "pieces of length 0"),
         (lambda: CARS.range(5).istream(restore=True), "needs a periodic query"),
         (lambda: CARS.range(5).rstream().istream(), "already sends out a stream"),
+        (lambda: CARS.range(5).dstream().final(), "EMIT FINAL has no meaning with DSTREAM"),
         (lambda: CARS.window("RANGE 3 INTERNAL"), "end the chain with .internal()"),
         (lambda: CARS.range(5).distinct().internal(), "no meaning under DISTINCT"),
         (lambda: A.alias("a").outer_join(B.alias("b"), "a.x = b.x", "UP"), 'with side "UP"'),

@@ -322,6 +322,11 @@ class Coalesce(Unary):
 
 
 @dataclass(frozen=True)
+class Final(Unary):
+    """Results are sent when their intervals are closed, by (ts, te); snapshots do not change."""
+
+
+@dataclass(frozen=True)
 class Split(Unary):
     """Elements are cut at the multiples of `length`; snapshots do not change."""
 

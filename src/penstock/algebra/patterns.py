@@ -46,7 +46,7 @@ def _pattern_of(plan: Plan) -> Pattern:
             return _window_pattern(plan)
         case op.UnionAll():
             return _union_pattern(plan, inputs)
-        case op.Filter() | op.Map() | op.Alias() | op.Group():
+        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Final():
             return inputs[0]
         case op.OnArrival():
             return pattern_of(plan.reading.left)

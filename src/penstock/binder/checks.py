@@ -78,6 +78,8 @@ def _keeps(node: Plan) -> str | None:
     match node:
         case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin() | op.GroupJoin():
             return "the join remembers every row"
+        case op.Final():
+            return "EMIT FINAL holds every row"
         case op.Distinct():
             return "DISTINCT remembers every different row"
         case op.BagOperation():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from penstock.algebra.expressions import Column
-from penstock.algebra.operators import Map
+from penstock.algebra.operators import Final, Map
 from penstock.algebra.plan import Named
 from penstock.cql.syntax import span_of
 from penstock.errors import QueryError, count
@@ -43,7 +43,7 @@ def without_dot(name: str, at: Span | None) -> str:
     return name
 
 
-def renamed(plan: Plan, names: list[str], at: Span | None) -> Map:
+def renamed(plan: Plan, names: list[str], at: Span | None) -> Plan:
     """The plan's columns under other names: `CREATE VIEW v (a, b)`, `FROM s AS t (a, b)`.
 
     Raises:
@@ -58,7 +58,9 @@ def renamed(plan: Plan, names: list[str], at: Span | None) -> Map:
             msg = f'two columns are called "{name}"'
             raise QueryError(msg, at=at)
     columns = zip(names, plan.schema, strict=True)
-    return Map(plan, tuple(Named(name, Column(f.name, f.type)) for name, f in columns))
+    mapped = tuple(Named(name, Column(f.name, f.type)) for name, f in columns)
+    # EMIT FINAL stays on top.
+    return Final(Map(plan.child, mapped)) if isinstance(plan, Final) else Map(plan, mapped)
 
 
 def unique_names(columns: list[tuple[str, Expression]]) -> tuple[Named, ...]:

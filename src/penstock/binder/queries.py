@@ -13,6 +13,7 @@ from penstock.algebra.expressions import Column
 from penstock.algebra.plan import Named, walk
 from penstock.binder.checks import check_depth, check_units, unbounded_state
 from penstock.binder.context import Context
+from penstock.binder.final import bind_final, refuse_final_inside
 from penstock.binder.internal import refuse_internal
 from penstock.binder.nrr import is_nrr, refuse_unread_nrr
 from penstock.binder.ordering import Ordering, bind_result_ordering
@@ -45,8 +46,9 @@ def bind_query(
     Raises:
         QueryError: The query names what does not exist, or means what no continuous query can.
     """
+    refuse_final_inside(node, view=view)
     context = Context(catalog, settings)
-    plan = QueryBinder(context).bind(node)
+    plan = bind_final(node, QueryBinder(context).bind(node))
     check_depth(plan)
     check_units(plan)
     if not (view and is_nrr(plan)):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 UNDERSTOOD = (
     "expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit",
-    "offset", "with_", "output",
+    "offset", "with_", "output", "final",
 )  # fmt: skip
 """The clauses of SELECT that have a meaning here."""
 

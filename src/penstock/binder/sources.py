@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column, Expression, conjunction
-from penstock.algebra.operators import Alias, Filter, Join, Product
+from penstock.algebra.operators import Alias, Filter, Final, Join, Product
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.joins import outer_join, shared_columns
 from penstock.binder.names import renamed
@@ -238,7 +238,8 @@ def _definition_plan(found: Definition) -> Plan:
     if isinstance(found, RelationDefinition):
         return st.Relation(found.name, found.schema, found.retroactive)
     assert isinstance(found, ViewDefinition | QueryDefinition)
-    return found.plan
+    # How a query sends its results does not matter to one that reads them.
+    return found.plan.child if isinstance(found.plan, Final) else found.plan
 
 
 def _side(join: exp.Join) -> str:

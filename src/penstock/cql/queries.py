@@ -9,7 +9,14 @@ from sqlglot.errors import ParseError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
-from penstock.cql.syntax import EMITTERS, DateLiteral, Emit, EmitProjection, enclosing_hint
+from penstock.cql.syntax import (
+    EMITTERS,
+    DateLiteral,
+    Emit,
+    EmitProjection,
+    FinalClause,
+    enclosing_hint,
+)
 from penstock.cql.windows import WindowParser
 
 if TYPE_CHECKING:
@@ -24,6 +31,7 @@ WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
 TYPE_NAMES = ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "DATE", "TIMESTAMP")
 NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
 """Words that begin a clause, also where the rest of it is missing."""
+FINAL_HINT = "Write EMIT FINAL, or EMIT in backquotes if it is a name."
 
 
 BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING)
@@ -31,7 +39,7 @@ BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, T
 
 
 class QueryParser(WindowParser):
-    """SELECT with windows, ISTREAM and its kin, and OUTPUT."""
+    """SELECT with windows, ISTREAM and its kin, OUTPUT, and EMIT FINAL."""
 
     # No function has a meaning of sqlglot's: names go to the binder as they were written.
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
@@ -40,7 +48,7 @@ class QueryParser(WindowParser):
     FUNCTION_PARSERS: ClassVar = {
         name: Parser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTION_PARSERS
     }
-    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {"output"}
+    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {"output", "final"}
     QUERY_MODIFIER_PARSERS: ClassVar = {
         token: Parser.QUERY_MODIFIER_PARSERS[token]
         for token in (
@@ -212,15 +220,38 @@ class QueryParser(WindowParser):
         return [made], None
 
     def _parse_query_modifiers(self, this: Any) -> Any:
-        """WHERE to LIMIT, then OUTPUT [window]."""
+        """WHERE to LIMIT, then OUTPUT [window], then EMIT FINAL."""
         query = super()._parse_query_modifiers(this)
         if query is not None and self._at_output():
             self._advance()
             query.set("output", self._parse_window_clause_in_brackets())
+        if query is not None and self._at_final():
+            query.set("final", self._parse_final())
         return query
 
     def _at_output(self) -> bool:
         return self._word() == "OUTPUT" and self._next.token_type == TokenType.L_BRACKET
+
+    def _at_final(self) -> bool:
+        """Whether EMIT begins a clause here; before other words it may name something."""
+        if self._word() != "EMIT" or self._curr.token_type != TokenType.VAR:
+            return False
+        after = self._next
+        is_last = not after or after.token_type == TokenType.R_PAREN
+        return is_last or (after.token_type == TokenType.VAR and after.text.upper() != "OUTPUT")
+
+    def _parse_final(self) -> FinalClause:
+        first = self._curr
+        self._advance()
+        if not self._match_text_seq("FINAL"):
+            message = f"expected FINAL after EMIT, found {self.found()}"
+            self.fail(message, known=("FINAL",), hint=FINAL_HINT)
+        clause = FinalClause()
+        clause.update_positions(first)
+        clause.meta["end"] = self._prev.end
+        if self._word().partition(" ")[0] in (*NO_ALIAS, "OUTPUT", "EMIT"):
+            self.fail(f"EMIT FINAL is the end of a query, found {self.found()} behind it")
+        return clause
 
     def _parse_table(  # type: ignore[override]  # sqlglot's other flags serve other dialects
         self,
@@ -272,7 +303,7 @@ class QueryParser(WindowParser):
         self, alias_tokens: Collection[TokenType] | None = None
     ) -> exp.TableAlias | None:
         """As sqlglot's; a word that begins a clause is no alias, even if the clause is broken."""
-        if self._at_output() or self._word() in NO_ALIAS:
+        if self._at_output() or self._at_final() or self._word() in NO_ALIAS:
             return None
         return super()._parse_table_alias(alias_tokens)
 

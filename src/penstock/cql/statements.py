@@ -25,7 +25,7 @@ SHOWABLE = ("STREAMS", "RELATIONS", "VIEWS", "QUERIES", "SINKS", "SETTINGS", "FU
 KEYWORDS = (
     "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "JOIN",
     "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "USING", "OPTIONS", "OUTPUT", "DISTINCT",
-    "WATERMARK", "BETWEEN", "EXISTS",
+    "WATERMARK", "BETWEEN", "EXISTS", "EMIT",
 )  # fmt: skip
 """Words inside a statement that a misspelt one may have meant."""
 

@@ -74,6 +74,12 @@ class EmitProjection(exp.Expression):
     arg_types: ClassVar = {"expressions": True, "emit": True, "restore": False, "distinct": False}
 
 
+class FinalClause(exp.Expression):
+    """`EMIT FINAL` behind a query, with its place in the text."""
+
+    arg_types: ClassVar = {}
+
+
 class DateLiteral(exp.Expression):
     """`DATE '2024-01-31'` and `TIMESTAMP '...'`, which are constants and not casts."""
 

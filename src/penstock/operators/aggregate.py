@@ -249,6 +249,7 @@ class Aggregate(Buffered):
 
     def _reserve(self, capacity: int = 0) -> None:
         capacity = max(capacity, self._index.capacity)
+        self._sent.reserve(capacity)
         self._counts = grown(self._counts, capacity)
         self._out = grown(self._out, capacity)
         self._alive = grown(self._alive, capacity)

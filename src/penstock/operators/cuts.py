@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.state.arrays import Ints
 
 
-MOST_PIECES = 1_000_000
+MOST_PIECES = 10_000
 """An element is not cut into more pieces than that in one step."""
 
 

@@ -13,27 +13,24 @@ if TYPE_CHECKING:
 
 
 @compiled
-def meeting(rows: Ints, ts: Ints, te: Ints, mergeable: Flags) -> tuple[Ints, Flags]:
+def meeting(begins: Ints, ends: Ints, te: Ints) -> tuple[Ints, Flags]:
     """New ends for elements in time order, and which elements became part of an earlier one.
 
-    `rows` numbers the different rows. For each, the elements that end form a chain from the
-    latest on; one of them is continued by an element that begins where it ends.
+    `begins` and `ends` number where the elements begin and end: the same for rows alike at one
+    instant. At each place the elements that end there form a chain, until one is continued.
     """
-    ends = te.copy()
-    merged = np.zeros(len(rows), np.bool_)
-    latest = np.full(len(rows), -1, np.int64)
-    before = np.full(len(rows), -1, np.int64)
-    for element in range(len(rows)):
-        if not mergeable[element]:
-            continue
-        row = rows[element]
-        other = latest[row]
-        while other >= 0 and ends[other] != ts[element]:
-            other = before[other]
-        if other >= 0:
-            ends[other] = te[element]
+    made = te.copy()
+    merged = np.zeros(len(te), np.bool_)
+    latest = np.full(2 * len(te), -1, np.int64)
+    before = np.full(len(te), -1, np.int64)
+    for element in range(len(te)):
+        grown = latest[begins[element]]
+        if grown >= 0:
+            latest[begins[element]] = before[grown]
+            made[grown] = te[element]
             merged[element] = True
         else:
-            before[element] = latest[row]
-            latest[row] = element
-    return ends, merged
+            grown = element
+        before[grown] = latest[ends[element]]
+        latest[ends[element]] = grown
+    return made, merged

@@ -35,7 +35,7 @@ class Final(Buffered):
         if not known:
             return ()
         block = _closed(concatenated(known))
-        is_open = block.te >= clock if clock < INFINITY else np.zeros(len(block), np.bool_)
+        is_open = block.te > clock if clock < INFINITY else np.zeros(len(block), np.bool_)
         earliest = int(block.ts[is_open].min(initial=INFINITY))
         is_final = ~is_open & (block.ts <= earliest)
         held = block.take(~is_final)
@@ -65,5 +65,5 @@ class Final(Buffered):
 
 def _closed(block: Block) -> Block:
     """Elements whose withdrawals have become their ends."""
-    te = ended_elements(block)
+    te, _ = ended_elements(block)
     return Block(block.columns, block.ts, te).take((block.signs > 0) & (block.ts < te))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.operators.withdrawals_loops import ends_by_withdrawal
@@ -12,13 +13,16 @@ from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
     from penstock.operators.block import Block
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Flags, Ints
 
 
-def ended_elements(block: Block) -> Ints:
-    """The ends of the elements in a block, earlier where a negative row behind them says so."""
+def ended_elements(block: Block) -> tuple[Ints, Flags]:
+    """The ends of the elements in a block, earlier where a negative row behind them says so.
+
+    The flags tell which rows are negative and end no element of the block.
+    """
     if block.sign is None or bool((block.sign > 0).all()):
-        return block.te
+        return block.te, np.zeros(len(block), np.bool_)
     columns = [*block.columns, pa.array(block.te)]
     alike, _ = KeyIndex().find_or_add(fingerprints(columns, len(block)))
     return ends_by_withdrawal(alike, block.ts, block.te, block.sign)

@@ -190,6 +190,7 @@ DEFINITIONS: dict[type[Plan], Callable[..., Snapshot]] = {
     op.Alias: Definitions._unchanged,
     op.Coalesce: Definitions._unchanged,
     op.Split: Definitions._unchanged,
+    op.Final: Definitions._unchanged,
     op.Group: Definitions._group,
     op.Product: Definitions._product,
     op.Join: Definitions._join,

@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
 from penstock.errors import UnknownName, did_you_mean
-from penstock.operators.block import Block
 from penstock.planner.lowering import operator_graph
 from penstock.planner.partitioning import common_partitioning
-from penstock.runtime.intake import Intake, SetAside, relation_block
+from penstock.runtime.changes import read_changes
+from penstock.runtime.intake import Intake, SetAside
+from penstock.runtime.jumps import periodic_parts, refuse_jumps
 from penstock.runtime.lanes import Lanes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pyarrow as pa
+
     from penstock.algebra.plan import Plan
+    from penstock.operators.block import Block
     from penstock.planner.building import Choices
+    from penstock.runtime.changes import RelationChanges
     from penstock.runtime.lane import Results
 
 
@@ -51,6 +53,7 @@ class Running:
         self.graph = operator_graph(plans, choices)
         self.partitioning = common_partitioning(list(plans.values()))
         self.lanes = Lanes(self.graph, self.partitioning, lanes)
+        self._periodic = periodic_parts(plans.values())
         self.aside: list[SetAside] = []
         self.intakes = {
             name: Intake(name, plan.schema, plan.time_column, (slack or {}).get(name, 0))
@@ -60,24 +63,26 @@ class Running:
     def feed(self, tables: Mapping[str, pa.Table]) -> Results:
         """Take in rows of streams and changes of relations, and return what is then final.
 
-        A relation's table has the columns `_at` and `_sign` besides its own. All tables are
-        checked before any row is taken in.
+        A relation's table has the column `_sign` besides its own and, where changes are dated,
+        `_at`. All tables are checked before any row is taken in.
 
         Raises:
-            DataError: A column is missing, or cannot be read as declared.
+            DataError: A column is missing, or cannot be read as declared; a row of a stream that a
+                periodic query reads is from the far future.
             UnknownName: No query reads a source of that name.
         """
         readings = {}
-        blocks = {}
+        changes = {}
         for name, table in tables.items():
             if name in self.intakes:
                 readings[name] = self.intakes[name].read(table)
             else:
-                blocks[name] = self._changes(name, table)
+                changes[name] = self._changes(name, table)
+        refuse_jumps(self._periodic, self.intakes, readings)
+        blocks = {name: self._dated(one) for name, one in changes.items()}
         for name, reading in readings.items():
             blocks[name] = reading.take_in()
-            self.aside += self.intakes[name].aside
-            self.intakes[name].aside = []
+            self.aside += self.intakes[name].taken_aside()
         watermarks = {name: intake.watermark for name, intake in self.intakes.items()}
         return self.lanes.feed(blocks, watermarks)
 
@@ -85,21 +90,18 @@ class Running:
         """The input has come to its end: return all that is left."""
         return self.lanes.finish()
 
-    def _changes(self, name: str, table: pa.Table) -> Block:
+    def _changes(self, name: str, table: pa.Table) -> RelationChanges:
         if name not in self.graph.relations:
             known = [*self.intakes, *self.graph.relations]
             msg = f'no running query reads "{name}"'
             otherwise = f"They read {', '.join(known)}."
             raise UnknownName(msg, hint=did_you_mean(name, known, otherwise=otherwise))
-        block = relation_block(name, self.graph.relations[name][0].schema, table)
-        clock = max(lane.relation_clock(name) for lane in self.lanes.lanes)
-        overdue = block.ts < clock
-        if not overdue.any():
-            return block
-        reason = f"overdue: takes effect at {clock}"
-        chosen = np.flatnonzero(overdue)
-        self.aside.append(SetAside(name, reason, table.take(pa.array(chosen)), chosen))
-        return Block(block.columns, np.maximum(block.ts, clock), block.te, block.sign)
+        return read_changes(name, self.graph.relations[name][0].schema, table)
+
+    def _dated(self, changes: RelationChanges) -> Block:
+        clock = max(lane.relation_clock(changes.name) for lane in self.lanes.lanes)
+        self.aside += changes.overdue(clock)
+        return changes.block(clock)
 
     def save(self) -> Saved:
         """The state between two feeds, complete."""
