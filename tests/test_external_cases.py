@@ -1,4 +1,4 @@
-"""The cases in ../shared/cases, which others wrote, on the reference evaluator.
+"""The cases in ../shared/cases, which others wrote, on the reference evaluator and inline.
 
 They are read where they lie and are no part of the repository. Cases that cannot pass yet are
 listed in docs/known_gaps.md, one row of a table each, the id in backticks first: a listed case
@@ -35,9 +35,10 @@ def known_gaps() -> set[str]:
     return set(re.findall(r"^\| *`([^`]+)`", text, re.MULTILINE))
 
 
+@pytest.mark.parametrize("engine", ["oracle", "inline"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
-def test_the_oracle_agrees_with_others(case: JsonCase) -> None:
-    verdict = run_json_case(case, engine_called("oracle"))
+def test_the_answer_is_that_of_others(case: JsonCase, engine: str) -> None:
+    verdict = run_json_case(case, engine_called(engine))
     if case.title in known_gaps():
         assert not verdict.passed, f"{case.title} passes: take it out of {KNOWN_GAPS}"
         pytest.xfail(f"listed in {KNOWN_GAPS.name}")

@@ -1,4 +1,4 @@
-"""Every case under tests/queries, on the reference evaluator."""
+"""Every case under tests/queries, on the reference evaluator and on the inline engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("engine", ["oracle", "inline"])
 @pytest.mark.parametrize("case", CASES)
-def test_the_oracle_gives_the_expected_answer(case: Case) -> None:
-    verdict = run_case(case, engine_called("oracle"))
+def test_the_answer_is_the_expected_one(case: Case, engine: str) -> None:
+    verdict = run_case(case, engine_called(engine))
     assert verdict.passed, f"{verdict.place}\n{verdict.text}"

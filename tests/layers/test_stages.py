@@ -18,7 +18,9 @@ MAY_IMPORT = {
     "reference": {"errors", "algebra", "catalog"},
     "session": {"errors", "algebra", "cql", "catalog", "binder", "planner"},
     "builder": {"errors", "algebra", "cql", "catalog", "binder", "session"},
-    "streamtest": {"errors", "algebra", "catalog", "reference", "session"},
+    "streamtest": {
+        "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
+    },
     "spark": {"errors"},
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
@@ -32,9 +34,13 @@ MAY_IMPORT = {
     "bench": {
         "errors", "algebra", "builder", "session", "operators", "planner", "runtime", "state",
     },
+    "fuzz": {
+        "errors", "algebra", "catalog", "reference", "session", "builder", "streamtest", "planner",
+        "runtime",
+    },
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "streamtest", "spark",
-        "planner", "bench",
+        "planner", "bench", "fuzz",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""
