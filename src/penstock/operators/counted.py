@@ -12,9 +12,8 @@ from penstock.algebra.time import INFINITY
 from penstock.operators.counted_loops import net_changes
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restore_queue
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore, grown
+from penstock.state.keyed import KeyedRows
+from penstock.state.rows import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,8 +58,7 @@ class CountedRows:
         partitions: int,
     ) -> None:
         self.target = target
-        self.rows = RowStore(types)
-        self.index = KeyIndex()
+        self.rows = KeyedRows(types)
         self.counts: Ints = np.zeros((0, 3), np.int64)
         self._touched: Ints = np.zeros(0, np.int64)
         self._alive: Flags = np.zeros(0, np.bool_)
@@ -108,8 +106,7 @@ class CountedRows:
         gone = np.setdiff1d(gone, self._held_now, assume_unique=True)
         self._held = self._held_now
         self._alive[gone] = False
-        self.index.remove(gone)
-        self.rows.forget(gone)
+        self.rows.remove(gone)
         self._met = self._met[:0]
 
     def hold(self, slots: Ints) -> None:
@@ -117,11 +114,8 @@ class CountedRows:
         self._held_now = slots
 
     def _enter(self, side: int, block: Block) -> Ints:
-        slots, new = self.index.find_or_add(fingerprints(block.columns, len(block)))
-        if len(new):
-            chosen = pa.array(new)
-            self.rows.put(slots[new], [column.take(chosen) for column in block.columns])
-        self._reserve(self.index.capacity)
+        slots, new = self.rows.enter(block.columns, len(block))
+        self._reserve(self.rows.capacity)
         self._alive[slots[new]] = True
         ending = block.te < INFINITY
         if ending.any():
@@ -137,7 +131,7 @@ class CountedRows:
 
     def __len__(self) -> int:
         """How many different rows there are."""
-        return len(self.index)
+        return len(self.rows)
 
     @property
     def pending(self) -> int:
@@ -147,14 +141,13 @@ class CountedRows:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        own = self.rows.nbytes + self.index.nbytes + self.counts.nbytes + self._touched.nbytes
+        own = self.rows.nbytes + self.counts.nbytes + self._touched.nbytes
         return own + sum(queue.nbytes for queue in self._ends)
 
     def segments(self) -> Segments:
         """Rows with their slots and counts, and the ends to come."""
-        slots = self.index.live_slots()
-        columns = {str(number): one for number, one in enumerate(self.rows.take(slots))}
-        columns |= {"_slot": pa.array(slots)}
+        slots = self.rows.live_slots()
+        columns = self.rows.columns(slots) | {"_slot": pa.array(slots)}
         columns |= {f"_count{n}": pa.array(self.counts[slots, n]) for n in range(3)}
         queues = {f"ends{side}": queue_table(one) for side, one in enumerate(self._ends)}
         return {"rows": pa.table(columns), **queues}
@@ -163,14 +156,13 @@ class CountedRows:
         """Take back what `segments` gave."""
         *columns, slot, first, second, third = arrays_of(segments["rows"])
         slots = slot.to_numpy()
-        self.index.restore(fingerprints(columns, len(slots)), slots)
-        self.rows.put(slots, columns)
+        self.rows.restore(columns, slots)
         ends = [segments[f"ends{side}"] for side in range(len(self._ends))]
         # An end may name a slot that was free when the state was saved.
         highest = max(
             (int(one["payload0"].to_numpy().max()) for one in ends if len(one)), default=0
         )
-        self._reserve(max(self.index.capacity, highest + 1))
+        self._reserve(max(self.rows.capacity, highest + 1))
         self._alive[slots] = True
         for number, one in enumerate((first, second, third)):
             self.counts[slots, number] = one.to_numpy()

@@ -18,9 +18,8 @@ from penstock.operators.buffered import Buffered
 from penstock.operators.distinct_loops import cover, take_over
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import CalendarQueue
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore, grown
+from penstock.state.keyed import KeyedRows
+from penstock.state.rows import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,8 +33,7 @@ class Distinct(Buffered):
 
     def __init__(self, types: Sequence[pa.DataType], span: int, partitions: int) -> None:
         super().__init__()
-        self._rows = RowStore(types)
-        self._index = KeyIndex()
+        self._rows = KeyedRows(types)
         # By slot: the end of the element sent out, and the latest end of all duplicates.
         self._ends: Ints = np.zeros((0, 2), np.int64)
         self._queue = CalendarQueue((np.dtype(np.int64),), span, partitions)
@@ -55,17 +53,12 @@ class Distinct(Buffered):
             gone.append(removed)
         made = [Block(self._rows.take(slots), ts, te) for slots, ts, te in parts if len(slots)]
         if gone:
-            left = np.concatenate(gone)
-            self._index.remove(left)
-            self._rows.forget(left)
+            self._rows.remove(np.concatenate(gone))
         return made
 
     def _enter(self, block: Block) -> tuple[Ints, Ints, Ints]:
-        slots, new = self._index.find_or_add(fingerprints(block.columns, len(block)))
-        if len(new):
-            chosen = pa.array(new)
-            self._rows.put(slots[new], [column.take(chosen) for column in block.columns])
-        self._ends = grown(self._ends, self._index.capacity)
+        slots, new = self._rows.enter(block.columns, len(block))
+        self._ends = grown(self._ends, self._rows.capacity)
         self._ends[slots[new]] = BEGINNING
         made = cover(slots, block.ts, block.te, self._ends)
         self._expect(made[0], made[2])
@@ -79,17 +72,17 @@ class Distinct(Buffered):
     @property
     def state_rows(self) -> int:
         """Different rows."""
-        return len(self._index)
+        return len(self._rows)
 
     @property
     def state_bytes(self) -> int:
         """Their bytes."""
-        return self._rows.nbytes + self._index.nbytes + self._ends.nbytes + self._queue.nbytes
+        return self._rows.nbytes + self._ends.nbytes + self._queue.nbytes
 
     def segments(self) -> Segments:
         """The rows, each with its two ends."""
-        slots = self._index.live_slots()
-        columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
+        slots = self._rows.live_slots()
+        columns = self._rows.columns(slots)
         columns |= {f"_end{n}": pa.array(self._ends[slots, n]) for n in range(2)}
         return {"rows": pa.table(columns)}
 
@@ -97,8 +90,7 @@ class Distinct(Buffered):
         """Take back the rows."""
         *columns, sent, latest = arrays_of(segments["rows"])
         slots = np.arange(len(sent))
-        self._index.restore(fingerprints(columns, len(slots)), slots)
-        self._rows.put(slots, columns)
+        self._rows.restore(columns, slots)
         self._ends = grown(self._ends, len(slots))
         self._ends[slots, 0] = sent.to_numpy()
         self._ends[slots, 1] = latest.to_numpy()

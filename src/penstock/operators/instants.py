@@ -13,9 +13,8 @@ from penstock.operators.buffered import Buffered
 from penstock.operators.tables import arrays_of
 from penstock.operators.time_windows import rounded_up
 from penstock.state.expiry import CalendarQueue
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore, grown
+from penstock.state.keyed import KeyedRows
+from penstock.state.rows import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,8 +126,7 @@ class RowSlides(Buffered):
         super().__init__()
         self._slide = slide
         self._partition_by = tuple(partition_by)
-        self._index = KeyIndex()
-        self._keys = RowStore([types[number] for number in partition_by])
+        self._keys = KeyedRows([types[number] for number in partition_by])
         self._counts: Ints = np.zeros(0, np.int64)
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
@@ -147,27 +145,24 @@ class RowSlides(Buffered):
         return [instants_block(block.ts[order][numbers % self._slide == 0])]
 
     def _enter(self, keys: Sequence[pa.Array], length: int) -> Ints:
-        partitions, new = self._index.find_or_add(fingerprints(keys, length))
-        if len(new):
-            chosen = pa.array(new)
-            self._keys.put(partitions[new], [key.take(chosen) for key in keys])
-        self._counts = grown(self._counts, self._index.capacity)
+        partitions, _ = self._keys.enter(keys, length)
+        self._counts = grown(self._counts, self._keys.capacity)
         return partitions
 
     @property
     def state_rows(self) -> int:
         """Partitions."""
-        return len(self._index)
+        return len(self._keys)
 
     @property
     def state_bytes(self) -> int:
         """Their bytes."""
-        return self._index.nbytes + self._keys.nbytes + self._counts.nbytes
+        return self._keys.nbytes + self._counts.nbytes
 
     def segments(self) -> Segments:
         """The partitions and their counts."""
-        slots = self._index.live_slots()
-        columns = {str(number): one for number, one in enumerate(self._keys.take(slots))}
+        slots = self._keys.live_slots()
+        columns = self._keys.columns(slots)
         return {"partitions": pa.table(columns | {"_count": pa.array(self._counts[slots])})}
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:

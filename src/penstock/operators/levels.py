@@ -18,16 +18,15 @@ from penstock.operators.buffered import Buffered
 from penstock.operators.levels_loops import LISTS, all_nodes, insert_all, sweep_levels
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import CalendarQueue
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore, grown
+from penstock.state.keyed import KeyedRows
+from penstock.state.rows import grown
 from penstock.state.slots import SlotPool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Flags, Ints
 
 
 class Levels(Buffered):
@@ -38,8 +37,8 @@ class Levels(Buffered):
     ) -> None:
         super().__init__(ports=2)
         self._least = least
-        self._rows = RowStore(types)
-        self._index = KeyIndex()
+        self._rows = KeyedRows(types)
+        self._alive: Flags = np.zeros(0, np.bool_)
         # For each row three lists of ends, earliest first: left, right, and sent out.
         self._heads: Ints = np.zeros((0, LISTS), np.int64)
         self._tails: Ints = np.zeros((0, LISTS), np.int64)
@@ -91,11 +90,9 @@ class Levels(Buffered):
         return Block(self._rows.take(slots), ts, te)
 
     def _enter(self, block: Block) -> Ints:
-        slots, new = self._index.find_or_add(fingerprints(block.columns, len(block)))
-        if len(new):
-            chosen = pa.array(new)
-            self._rows.put(slots[new], [column.take(chosen) for column in block.columns])
-        self._reserve(self._index.capacity)
+        slots, new = self._rows.enter(block.columns, len(block))
+        self._reserve(self._rows.capacity)
+        self._alive[slots[new]] = True
         self._heads[slots[new]] = self._tails[slots[new]] = -1
         ending = block.te < INFINITY
         if ending.any():
@@ -106,14 +103,15 @@ class Levels(Buffered):
         self._heads = grown(self._heads, capacity)
         self._tails = grown(self._tails, capacity)
         self._counts = grown(self._counts, capacity)
+        self._alive = grown(self._alive, capacity)
 
     def _release(self, slots: Ints) -> None:
         """Forget rows that no input has any more; each has an end in this step."""
         met = np.unique(slots)
         gone = met[~self._counts[met].any(axis=1)]
-        gone = gone[self._index.find(self._index.keys[gone]) == gone]
-        self._index.remove(gone)
-        self._rows.forget(gone)
+        gone = gone[self._alive[gone]]
+        self._alive[gone] = False
+        self._rows.remove(gone)
 
     @property
     def state_rows(self) -> int:
@@ -124,12 +122,12 @@ class Levels(Buffered):
     def state_bytes(self) -> int:
         """Bytes of memory in use."""
         lists = self._heads.nbytes + self._tails.nbytes + self._counts.nbytes + self._nodes.nbytes
-        return self._rows.nbytes + self._index.nbytes + self._queue.nbytes + lists
+        return self._rows.nbytes + self._queue.nbytes + lists
 
     def segments(self) -> Segments:
         """The rows, and the ends in each list."""
-        slots = self._index.live_slots()
-        columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
+        slots = self._rows.live_slots()
+        columns = self._rows.columns(slots)
         row, which, end = all_nodes(slots, self._heads, self._nodes, int(self._counts.sum()))
         ends = {"row": pa.array(row), "list": pa.array(which), "end": pa.array(end)}
         return {"rows": pa.table(columns | {"_slot": pa.array(slots)}), "ends": pa.table(ends)}
@@ -138,9 +136,9 @@ class Levels(Buffered):
         """Take back rows and ends."""
         *columns, slot = arrays_of(segments["rows"])
         slots = np.arange(len(slot))
-        self._index.restore(fingerprints(columns, len(slots)), slots)
-        self._rows.put(slots, columns)
+        self._rows.restore(columns, slots)
         self._reserve(len(slots))
+        self._alive[slots] = True
         self._heads[slots] = self._tails[slots] = -1
         row, which, end = (one.to_numpy() for one in arrays_of(segments["ends"]))
         fresh = self._pool.allocate(len(row))

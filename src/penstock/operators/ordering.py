@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.operators.counted import CountedRows
     from penstock.operators.stateless import Map
     from penstock.state.arrays import Ints
-    from penstock.state.rows import RowStore
+    from penstock.state.keyed import KeyedRows
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Ordering:
     maps: Sequence[Map]
     failures: Failures
 
-    def arranged(self, rows: RowStore, slots: Ints, times: Ints) -> tuple[Ints, Ints]:
+    def arranged(self, rows: KeyedRows, slots: Ints, times: Ints) -> tuple[Ints, Ints]:
         """The rows of each instant in order, without those beyond the limit."""
         if not len(slots):
             return slots, times
@@ -57,7 +57,7 @@ class Ordering:
             kept &= places < self.offset + self.limit
         return slots[kept], times[kept]
 
-    def ranks(self, rows: RowStore, slots: Ints) -> Ints:
+    def ranks(self, rows: KeyedRows, slots: Ints) -> Ints:
         """Numbers that order the slots as ORDER BY does, ties by the whole row."""
         different, places = np.unique(slots, return_inverse=True)
         columns = rows.take(different)
@@ -95,7 +95,7 @@ def _dictionary_codes(column: pa.DictionaryArray) -> Ints:
     places = np.empty(len(column.dictionary) + 1, np.int64)
     places[pc.sort_indices(column.dictionary).to_numpy()] = np.arange(1, len(places))
     places[-1] = 0
-    return places[column.indices.fill_null(len(column.dictionary)).to_numpy()]
+    return np.asarray(places[column.indices.fill_null(len(column.dictionary)).to_numpy()])
 
 
 def _key_codes(key: OrderKey, columns: Sequence[pa.Array], length: int, failures: Failures) -> Ints:
@@ -120,7 +120,7 @@ class FirstRows(SetOperation):
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """Elements for rows that come within the limit, negative ones for those that leave."""
-        before = self.counted.index.live_slots()
+        before = self.counted.rows.live_slots()
         counts = dict(zip(before.tolist(), self.counted.counts[before, 2].tolist(), strict=True))
         changes = self.counted.step(inputs, clock)
         if not len(changes.slots):
@@ -162,7 +162,7 @@ class FirstRows(SetOperation):
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take back the counted rows; which of them were shown follows from that."""
         super().restore(segments)
-        slots = self.counted.index.live_slots()
+        slots = self.counted.rows.live_slots()
         if len(slots):
             ranked = slots[np.argsort(self.ordering.ranks(self.counted.rows, slots))]
             shown = self._within(self.counted.counts[ranked, 2])

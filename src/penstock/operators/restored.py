@@ -87,7 +87,7 @@ class RestoredResult(Counting):
         came = [block.ts for block in arrivals if block is not None]
         if self._first is None and came:
             self._first = int(np.concatenate(came).min())
-        before = self.counted.index.live_slots()
+        before = self.counted.rows.live_slots()
         copies = {int(slot): int(self.counted.counts[slot, 2]) for slot in before}
         changes = self.counted.step([result], clock)
         self._enter(changes, slides)

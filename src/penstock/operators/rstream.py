@@ -43,7 +43,7 @@ class WholeResult(Counting):
 
     def _valid(self, inputs: Sequence[Block | None], instants: Ints, clock: int) -> Chosen:
         """Which rows are valid at which instants, each as often as there are copies."""
-        before = self.counted.index.live_slots()
+        before = self.counted.rows.live_slots()
         counts = self.counted.counts[before, 2].copy()
         changes = self.counted.step(inputs, clock)
         slots = np.concatenate([before, changes.slots])
