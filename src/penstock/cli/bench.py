@@ -1,0 +1,81 @@
+"""`penstock bench`: how fast, how flat, how much memory; the last line is one JSON object."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from penstock.bench.kernels import Outcome, Part
+
+BENCHMARKS = {
+    "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
+}
+"""Each benchmark and what it measures."""
+
+
+def bench(
+    name: Annotated[str, typer.Argument(help="The benchmark; without it they are listed.")] = "",
+    rows: Annotated[int, typer.Option(min=1000, help="Input rows of a measurement.")] = 1_000_000,
+    seconds: Annotated[
+        float, typer.Option(min=0.0, help="CPU seconds to measure each operator for, about.")
+    ] = 1.0,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this section, operator or query; may be given again."),
+    ] = None,
+) -> None:
+    """Run a benchmark; the last line printed is one JSON object."""
+    from penstock.errors import UnknownName, did_you_mean
+
+    if not name:
+        for known, summary in BENCHMARKS.items():
+            typer.echo(f"{known}  {summary}")
+        return
+    if name not in BENCHMARKS:
+        msg = f'there is no benchmark called "{name}"'
+        otherwise = f"Benchmarks: {', '.join(BENCHMARKS)}."
+        raise UnknownName(msg, hint=did_you_mean(name, BENCHMARKS, otherwise=otherwise))
+    _kernels(rows, seconds, only or [])
+
+
+def _kernels(rows: int, seconds: float, only: list[str]) -> None:
+    import json
+
+    from penstock.bench.one_core import use_one_thread
+
+    use_one_thread()
+    from penstock.bench.kernels import machine, parts, versions
+
+    chosen = parts(rows, seconds, only)
+    found: dict[str, object] = {
+        "benchmark": "kernels",
+        "rows": rows,
+        "seconds": seconds,
+        "machine": machine(),
+        "versions": versions(),
+    }
+    for outcome in _measured(chosen):
+        found[outcome.name] = outcome.figures
+    typer.echo(json.dumps(found))
+
+
+def _measured(chosen: list[Part[Any]]) -> list[Outcome]:
+    """Measure the sections, showing how far it is, and each table as soon as it is complete."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    # Where nobody watches, tables are as wide as they need to be.
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    outcomes = []
+    with Progress(*columns, console=console, transient=True) as bar:
+        tasks = [bar.add_task(part.name, total=len(part.items)) for part in chosen]
+        for part, task in zip(chosen, tasks, strict=True):
+            outcome = part.measure(partial(bar.advance, task))
+            console.print(outcome.table)
+            outcomes.append(outcome)
+    return outcomes

@@ -1,0 +1,1 @@
+"""Expressions computed for whole blocks: pyarrow.compute and NumPy, Python on distinct values."""

@@ -1,0 +1,1 @@
+"""The inline connection: statements, rows and answers in this process, for notebooks and tests."""

@@ -1,0 +1,81 @@
+"""The statements that made a connection what it is, so that it can be made again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.catalog.definitions import QueryDefinition
+from penstock.cql import syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from penstock.algebra.plan import Plan
+    from penstock.session import Outcome, Session
+
+
+@dataclass(eq=False)
+class Entry:
+    """A statement; or a query that was given without one, and the name it got.
+
+    `drops` is the entry of the query that it drops.
+    """
+
+    text: str
+    query: str | None = None
+    drops: Entry | None = None
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A query that is bound, and the entry that says so."""
+
+    name: str
+    text: str
+    plan: Plan
+    warnings: tuple[str, ...]
+    entry: Entry
+
+
+class History:
+    """The entries, in order. What only concerns queries that are gone for good is left out."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def add(self, entry: Entry) -> Entry:
+        """Append an entry."""
+        self.entries.append(entry)
+        return entry
+
+    def forget(self, gone: Collection[Entry]) -> None:
+        """Leave out the entries of queries, and those that drop them."""
+        self.entries = [one for one in self.entries if one not in gone and (one.drops not in gone)]
+
+
+def registered_by(outcome: Outcome, entry: Entry) -> Registered | None:
+    """The query that a statement created, if it did."""
+    statement = outcome.statement
+    if not isinstance(statement, syntax.CreateQuery) or statement.kind != "QUERY":
+        return None
+    if outcome.name is None or outcome.plan is None:
+        return None
+    return Registered(outcome.name, statement.text, outcome.plan, outcome.warnings, entry)
+
+
+def register(session: Session, text: str, name: str | None, entry: Entry) -> Registered:
+    """Bind a query and put it into the catalog, under a name of its own if it is given none.
+
+    Raises:
+        PenstockError: The text is not one query, the query is at fault, or the name is taken.
+    """
+    bound = session.bind(text)
+    if name is None:
+        number = 1
+        while session.catalog.get(f"query_{number}") is not None:
+            number += 1
+        name = f"query_{number}"
+    session.catalog.add(QueryDefinition(name, bound.plan, text))
+    entry.query = name
+    return Registered(name, text, bound.plan, bound.warnings, entry)

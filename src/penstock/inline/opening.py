@@ -1,0 +1,37 @@
+"""How a connection is opened: anew, or from what was saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from penstock.errors import QueryError, did_you_mean
+from penstock.inline.batch import Options
+from penstock.inline.connection import Connection
+from penstock.inline.folder import read_folder
+from penstock.inline.saving import restore_into
+from penstock.planner.building import Choices, Strategy
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+
+def open_connection(
+    lanes: int, strategy: Strategy, keep: int, restore: str | PathLike[str] | None
+) -> Connection:
+    """The connection that `penstock.connect` returns."""
+    if restore is not None:
+        page, tables = read_folder(Path(restore))
+        db = Connection(Options(page["lanes"], Choices(page["strategy"]), page["keep"]))
+        restore_into(db, page, tables)
+        return db
+    for name, number in (("lanes", lanes), ("keep", keep)):
+        if not isinstance(number, int) or number < 1:
+            msg = f"{name} is {number!r}, but must be a whole number above zero"
+            raise QueryError(msg)
+    known = get_args(Strategy)
+    if strategy not in known:
+        msg = f'there is no strategy called "{strategy}"'
+        hint = did_you_mean(str(strategy), known, otherwise=f"Strategies: {', '.join(known)}.")
+        raise QueryError(msg, hint=hint)
+    return Connection(Options(lanes, Choices(strategy), keep))

@@ -1,0 +1,195 @@
+"""Statements and what they set going: declarations, queries that start and queries that stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Relation, Stream
+from penstock.catalog.definitions import (
+    QueryDefinition,
+    RelationDefinition,
+    StreamDefinition,
+    ViewDefinition,
+)
+from penstock.cql import syntax
+from penstock.cql.dialect import parse_script
+from penstock.errors import NotSupported, PenstockError, QueryError, Source
+from penstock.inline.history import Entry, History, Registered, register, registered_by
+from penstock.inline.query import Query
+from penstock.session import Outcome, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.inline.batch import Batch
+    from penstock.inline.engine import Engine
+
+
+@dataclass(frozen=True)
+class Started:
+    """Queries that were registered together, those included that have been dropped since."""
+
+    batch: Batch
+    queries: dict[str, Registered]
+
+
+class Registry:
+    """The catalog of a connection, the queries that run, and how it came to that."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.session = Session()
+        self.history = History()
+        self.started: list[Started] = []
+        self.queries: dict[str, Query] = {}
+
+    def execute(self, text: str) -> pa.Table | None:
+        """Run statements, start the queries they create; the rows that the last one shows."""
+        shown = None
+        together: dict[str, Registered] = {}
+        try:
+            for outcome in self._performed(text):
+                span = outcome.statement.span
+                self.take_effect(outcome, Entry(text[span.start : span.end]), together)
+                found = _shown(outcome)
+                shown = shown if found is None else found
+        finally:
+            self._start(together)
+        return shown
+
+    def register(self, text: str, name: str | None) -> Query:
+        """Bind a query and start it."""
+        registered = register(self.session, text, name, self.history.add(Entry(text)))
+        self._start({registered.name.lower(): registered})
+        return self.queries[registered.name.lower()]
+
+    def _performed(self, text: str) -> Iterator[Outcome]:
+        """Run statements one at a time, unless a connection cannot do what is asked."""
+        outcomes = self.session.run(text)
+        for statement in parse_script(text):
+            try:
+                self._refuse(statement)
+            except PenstockError as error:
+                error.at = statement.span
+                raise error.locate(Source(text)) from None
+            yield next(outcomes)
+
+    def _refuse(self, statement: syntax.Statement) -> None:
+        if isinstance(statement, syntax.Select):
+            msg = "a query needs a name to be read by"
+            raise QueryError(msg, hint="Use db.query(...), or write CREATE QUERY name AS ...")
+        if isinstance(statement, syntax.CreateSink):
+            msg = "an inline connection writes to no sink"
+            raise NotSupported(msg, hint="Read the query's changes() or emissions().")
+        if isinstance(statement, syntax.CreateSource) and statement.replace:
+            users = self._readers(statement.name.text)
+            if users:
+                msg = f'"{statement.name.text}" is used by {", ".join(users)}'
+                raise QueryError(msg, hint="Drop those first.")
+
+    def _readers(self, source: str) -> list[str]:
+        """The views and queries that read a stream or relation."""
+        catalog = self.session.catalog
+        plans = [one for one in catalog if isinstance(one, ViewDefinition | QueryDefinition)]
+        return [
+            f'{one.kind} "{one.name}"'
+            for one in plans
+            for node in different_nodes(one.plan)
+            if isinstance(node, Stream | Relation) and node.name.lower() == source.lower()
+        ]
+
+    def take_effect(self, outcome: Outcome, entry: Entry, together: dict[str, Registered]) -> None:
+        """Do to the engine what a statement did to the catalog; queries to start are collected."""
+        statement = outcome.statement
+        if isinstance(statement, syntax.Show | syntax.Describe | syntax.Explain):
+            return
+        creates = isinstance(statement, syntax.CreateSource | syntax.CreateQuery)
+        if creates and outcome.name is None:
+            return  # IF NOT EXISTS, and it did
+        if isinstance(statement, syntax.Drop):
+            self._drop(statement, entry, together)
+            return
+        self.history.add(entry)
+        if isinstance(statement, syntax.CreateSource):
+            found = self.session.catalog.get(outcome.name or "")
+            assert isinstance(found, StreamDefinition | RelationDefinition)
+            self.engine.declare(found)
+        registered = registered_by(outcome, entry)
+        if registered is not None:
+            self._stop(registered.name, together)
+            together[registered.name.lower()] = registered
+
+    def _drop(self, statement: syntax.Drop, entry: Entry, together: dict[str, Registered]) -> None:
+        name = statement.name.text
+        if statement.kind == "QUERY":
+            entry.drops = self._stop(name, together)
+            if entry.drops is None:
+                return
+        else:
+            self.engine.forget(name)
+        self.history.add(entry)
+
+    def _stop(self, name: str, together: dict[str, Registered]) -> Entry | None:
+        """Stop a query; its entry, unless nothing is left of it."""
+        waiting = together.pop(name.lower(), None)
+        if waiting is not None:
+            self.history.forget([waiting.entry])
+        query = self.queries.pop(name.lower(), None)
+        if query is None:
+            return None
+        (started,) = [one for one in self.started if one.batch is query.batch]
+        self.engine.stop(started.batch, query.name)
+        if not started.batch.outcomes:
+            self.started.remove(started)
+            self.history.forget([one.entry for one in started.queries.values()])
+            return None
+        return started.queries[query.name].entry
+
+    def _start(self, together: dict[str, Registered]) -> None:
+        """Start queries as one batch; if that cannot be, they are not there."""
+        if not together:
+            return
+        try:
+            batch = self.engine.start({one.name: one.plan for one in together.values()})
+        except PenstockError:
+            for one in together.values():
+                self.session.catalog.drop(self.session.catalog.find(one.name, "query"))
+            self.history.forget([one.entry for one in together.values()])
+            raise
+        self.adopt(batch, list(together.values()))
+
+    def adopt(self, batch: Batch, queries: list[Registered]) -> None:
+        """A batch that runs, and its queries."""
+        self.started.append(Started(batch, {one.name: one for one in queries}))
+        for one in queries:
+            if one.name in batch.outcomes:
+                query = Query(one.name, one.text, one.plan, one.warnings, batch)
+                self.queries[one.name.lower()] = query
+
+    def replay(self, entries: list[tuple[str, str | None]]) -> list[Registered | None]:
+        """Do again what was done, but start no query; the query of each entry, if it made one."""
+        made: list[Registered | None] = []
+        for text, name in entries:
+            entry = Entry(text)
+            if name is not None:
+                made.append(register(self.session, text, name, self.history.add(entry)))
+                continue
+            (outcome,) = self.session.execute(text)
+            together: dict[str, Registered] = {}
+            self.take_effect(outcome, entry, together)
+            made.append(next(iter(together.values()), None))
+        return made
+
+
+def _shown(outcome: Outcome) -> pa.Table | None:
+    """The rows of SHOW and DESCRIBE, the lines of EXPLAIN."""
+    if isinstance(outcome.statement, syntax.Explain):
+        return pa.table({"plan": (outcome.message or "").splitlines()})
+    if not outcome.header:
+        return None
+    columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]
+    return pa.table([pa.array(one, pa.string()) for one in columns], list(outcome.header))

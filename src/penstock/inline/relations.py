@@ -1,0 +1,98 @@
+"""What a relation holds: for queries that come later, and to see whether a row can leave it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.algebra.patterns import Pattern
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.algebra.types import to_arrow
+from penstock.errors import DataError
+from penstock.operators.block import Block, concatenated, empty_block, from_table, to_table
+from penstock.operators.counted import CountedRows, Target
+from penstock.state.fingerprints import fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from penstock.algebra.types import Schema
+    from penstock.operators.operator import Segments
+
+
+class RelationContent:
+    """The rows of a relation at the connection's clock, and the changes dated from then on."""
+
+    def __init__(self, name: str, schema: Schema) -> None:
+        self.name = name
+        self.schema = schema
+        types = [to_arrow(one) for one in schema.types]
+        self._counted = CountedRows(types, [Pattern.STR], Target.COPIES, span=1, partitions=1)
+        self._pending = empty_block(schema)
+
+    def take_in(self, changes: Block, clock: int) -> None:
+        """Changes dated from the clock on.
+
+        Raises:
+            DataError: A row would leave that is not there; nothing is taken in.
+        """
+        self.pass_to(clock)
+        pending = concatenated([self._pending, changes])
+        self._refuse_impossible(pending)
+        self._pending = pending
+        self.pass_to(clock)
+
+    def pass_to(self, clock: int) -> None:
+        """What is dated before the clock, or before all time, is content."""
+        due = self._pending.ts < max(clock, BEGINNING + 1)
+        if due.any():
+            self._counted.step([self._pending.take(due)], clock)
+            self._counted.release()
+            self._pending = self._pending.take(~due)
+
+    def history(self) -> Block:
+        """The content as what was there from the beginning, and the changes still to come."""
+        slots = self._counted.rows.live_slots()
+        rows = np.repeat(slots, self._counted.counts[slots, 2])
+        content = Block(
+            self._counted.rows.take(rows),
+            np.full(len(rows), BEGINNING, np.int64),
+            np.full(len(rows), INFINITY, np.int64),
+        )
+        return concatenated([content, self._pending])
+
+    def _refuse_impossible(self, changes: Block) -> None:
+        """At the end of no instant may a row be there less than zero times."""
+        if (changes.signs > 0).all():
+            return
+        keys = fingerprints(changes.columns, len(changes))
+        slots = self._counted.rows.find(changes.columns, len(changes))
+        there = np.zeros(len(slots), np.int64)
+        there[slots >= 0] = self._counted.counts[slots[slots >= 0], 2]
+        _, codes = np.unique(keys, axis=0, return_inverse=True)
+        order = np.lexsort((changes.ts, codes))
+        codes, times = codes[order], changes.ts[order]
+        totals = np.cumsum(changes.signs[order].astype(np.int64))
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        before = np.append(0, totals)[starts]
+        copies = totals - np.repeat(before, np.diff(starts, append=len(codes))) + there[order]
+        is_last = np.append((np.diff(codes) != 0) | (np.diff(times) != 0), True)
+        short = np.flatnonzero(is_last & (copies < 0))
+        if len(short):
+            place = int(order[short[0]])
+            row = tuple(column[place].as_py() for column in changes.columns)
+            msg = f'relation "{self.name}" is told to remove a row it does not have: {row}'
+            raise DataError(msg, hint="Only a row that was inserted, at or before then, can leave.")
+
+    def segments(self) -> Segments:
+        """The content and the changes to come, as Arrow."""
+        counted = self._counted.segments()
+        return counted | {"pending": to_table(self._pending)}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take them back; this is new."""
+        self._counted.restore(segments)
+        self._pending = from_table(segments["pending"])

@@ -1,0 +1,1 @@
+"""Incremental aggregates: `accumulator_for` makes the one that computes a call."""

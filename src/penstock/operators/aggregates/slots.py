@@ -1,0 +1,54 @@
+"""A row of numbers per group slot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+FIRST = 16
+
+
+class Slots:
+    """`width` numbers for each group slot, all zero for a group without rows.
+
+    >>> slots = Slots(2)
+    >>> slots.reach(1)
+    >>> slots.rows[0] = 5, 6
+    >>> slots.table().to_pydict(), slots.in_use
+    ({'group': [0], 'n0': [5], 'n1': [6]}, 1)
+    """
+
+    def __init__(self, width: int, dtype: type[np.int64 | np.uint64] = np.int64) -> None:
+        self.rows: npt.NDArray[Any] = np.zeros((FIRST, width), dtype)
+
+    def reach(self, slots: int) -> None:
+        """Make room, by doubling."""
+        have, width = self.rows.shape
+        if slots > have:
+            more = np.zeros((max(slots, 2 * have) - have, width), self.rows.dtype)
+            self.rows = np.concatenate([self.rows, more])
+
+    @property
+    def in_use(self) -> int:
+        """How many groups have a number other than zero."""
+        return len(self._used())
+
+    def _used(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self.rows.any(axis=1))
+
+    def table(self) -> pa.Table:
+        """The groups in use."""
+        used = self._used()
+        columns = {f"n{i}": self.rows[used, i] for i in range(self.rows.shape[1])}
+        return pa.table({"group": used.astype(np.int64), **columns})
+
+    def restore(self, table: pa.Table) -> None:
+        """Take back a table."""
+        groups = table["group"].to_numpy()
+        self.rows = np.zeros_like(self.rows)
+        self.reach(int(groups.max(initial=-1)) + 1)
+        for i in range(self.rows.shape[1]):
+            self.rows[groups, i] = table[f"n{i}"].to_numpy()

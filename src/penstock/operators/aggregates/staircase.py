@@ -1,0 +1,159 @@
+"""MIN and MAX where every element leaves at the end of its interval."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.operators.aggregates import staircase_loops as loops
+from penstock.operators.aggregates.accumulator import BOOL, INT64, Accumulator, Segments, Values
+from penstock.operators.aggregates.codes import Codes, PooledCodes, codes_for
+from penstock.operators.aggregates.counting import known_of
+from penstock.operators.aggregates.events import owned
+from penstock.operators.aggregates.slots import Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.expressions import AggregateCall
+    from penstock.operators.aggregates.events import Events, Int64s, Payload
+
+FIRST = 16
+
+
+class Staircase(Accumulator):
+    """MIN or MAX, keeping only candidates that are the answer or can become it.
+
+    Elements that come in the order of their ends cost constant time, amortised. One that ends
+    before k candidates costs k steps more.
+    """
+
+    needs_departures = False
+    payload_types = (INT64, BOOL)
+
+    def __init__(self, call: AggregateCall) -> None:
+        super().__init__(call)
+        self.codes: Codes = codes_for(call.args[0].type)
+        self.direction = 1 if call.function == "max" else -1
+        self._reset()
+
+    def _reset(self) -> None:
+        self.ends = Slots(2)
+        self.meta = np.zeros(4, np.int64)
+        self._allot(FIRST)
+
+    def _allot(self, places: int) -> None:
+        """Empty room for candidates, beside place 0, which means none."""
+        self.nodes = np.zeros((places + 1, 4), np.int64)
+        self.meta[:] = 0
+        loops.chain(self.nodes, 1, self.meta)
+
+    def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
+        """The code of each value, and whether it is known."""
+        known = known_of(args, length)
+        return self.codes.encode(args[0], known), known
+
+    def sweep(self, events: Events, payload: Payload) -> Values:
+        """The best of the candidates whose interval has not ended; leaving events are ignored."""
+        out = np.empty(len(events.points), np.int64)
+        known = np.empty(len(events.points), np.int64)
+        gone = self._room(len(events))
+        self._run(events, payload, gone, out, known)
+        values = self.codes.decode(out, known == 1)
+        self._settle(gone)
+        return values, 0
+
+    def _run(
+        self, events: Events, payload: Payload, gone: Int64s, out: Int64s, known: Int64s
+    ) -> None:
+        self.ends.reach(events.slots)
+        self.meta[loops.POINT] = 0
+        weights, codes = events.weights(payload[1]), owned(payload[0])
+        start = 0
+        while start < len(events):
+            start = loops.sweep(
+                start,
+                events.groups,
+                events.times,
+                weights,
+                events.ends,
+                codes,
+                events.points,
+                self.direction,
+                *self.codes.order,
+                self.nodes,
+                self.ends.rows,
+                self.meta,
+                gone,
+                out,
+                known,
+            )
+            if start < len(events):
+                self._grow()
+
+    def _grow(self) -> None:
+        have = len(self.nodes)
+        self.nodes = np.concatenate([self.nodes, np.zeros_like(self.nodes)])
+        loops.chain(self.nodes, have, self.meta)
+
+    def _room(self, more: int) -> Int64s:
+        """Room for the codes that are dropped, where somebody has to be told."""
+        self.meta[loops.DROPPED] = 0
+        pooled = isinstance(self.codes, PooledCodes)
+        return np.empty((int(self.meta[loops.LIVE]) + more) * pooled, np.int64)
+
+    def _settle(self, gone: Int64s) -> None:
+        if len(gone):
+            self.codes.release(gone[: self.meta[loops.DROPPED]])
+        if self.meta[loops.LIVE] == 0 and len(self.nodes) > FIRST + 1:
+            self._allot(FIRST)
+
+    def drop(self, payload: Payload) -> None:
+        """Let go of the values."""
+        self.codes.release(payload[0][payload[1]])
+
+    def clear(self, groups: Int64s) -> None:
+        """Free the candidates of groups, all of which have ended."""
+        gone = self._room(0)
+        reached = owned(groups[groups < len(self.ends.rows)])
+        loops.clear(reached, self.nodes, self.ends.rows, self.meta, gone)
+        self._settle(gone)
+
+    def segments(self) -> Segments:
+        """The candidates, and what codes stand for."""
+        columns = [np.empty(self.state_rows, np.int64) for _ in range(3)]
+        loops.listed(self.ends.rows, self.nodes, *columns)
+        candidates = pa.table(dict(zip(("group", "end", "code"), columns, strict=True)))
+        return {"candidates": candidates, **self.codes.segments()}
+
+    def restore(self, segments: Segments) -> None:
+        """Take back the candidates."""
+        self.codes.restore(segments)
+        self._reset()
+        table = segments["candidates"]
+        group, end, code = (table[name].to_numpy() for name in ("group", "end", "code"))
+        self._allot(max(len(group), FIRST))
+        self.ends.reach(int(group.max(initial=-1)) + 1)
+        # Written one after the other in order, neighbours of one group are neighbours in place.
+        places = np.arange(1, len(group) + 1)
+        starts = np.concatenate([[True], group[1:] != group[:-1]])[: len(group)]
+        stops = np.concatenate([group[1:] != group[:-1], [True]])[: len(group)]
+        rows = np.stack([end, code, (places - 1) * ~starts, (places + 1) * ~stops], axis=1)
+        self.meta[:] = 0
+        loops.chain(self.nodes, len(group) + 1, self.meta)
+        self.nodes[1 : len(group) + 1] = rows
+        self.meta[loops.LIVE] = len(group)
+        self.ends.rows[group[starts], loops.FIRST] = places[starts]
+        self.ends.rows[group[stops], loops.LAST] = places[stops]
+
+    @property
+    def state_rows(self) -> int:
+        """How many candidates."""
+        return int(self.meta[loops.LIVE])
+
+    @property
+    def state_bytes(self) -> int:
+        """Memory of the candidates and their values."""
+        return self.nodes.nbytes + self.ends.rows.nbytes + self.codes.state_bytes

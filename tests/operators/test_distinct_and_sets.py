@@ -1,0 +1,168 @@
+"""DISTINCT, set operations, ISTREAM and DSTREAM against their definitions on snapshots."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from operators.elements import ROWS, ending_edges
+from operators.join_model import (
+    HORIZON,
+    Element,
+    Row,
+    Run,
+    block_of,
+    check_edge,
+    edges,
+    elements_of,
+    snapshot,
+)
+from penstock.algebra.patterns import Pattern
+from penstock.algebra.time import INFINITY
+from penstock.operators.block import Block
+from penstock.operators.counted import CountedRows, Target
+from penstock.operators.distinct import Distinct
+from penstock.operators.levels import Levels
+from penstock.operators.set_operations import InsertedRows, RemovedRows, SetOperation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.operators.operator import Operator
+
+TYPES = [pa.int64(), pa.string()]
+INSTANTS = range(-1, HORIZON)
+TAME = [Pattern.MON, Pattern.WKS, Pattern.WK]
+QUEUES = st.tuples(st.sampled_from([1, 8]), st.sampled_from([1, 4]))
+"""Span and partitions of calendar queues: entries that wait for a later round, and none."""
+
+Bag = Counter[Row]
+MEANINGS: dict[Target, Callable[[Bag, Bag], Bag]] = {
+    Target.COPIES: lambda left, _: left,
+    Target.DISTINCT: lambda left, _: Counter(dict.fromkeys(left, 1)),
+    Target.DIFFERENCE: lambda left, right: left - right,
+    Target.INTERSECTION: lambda left, right: left & right,
+    Target.MAX_UNION: lambda left, right: left | right,
+    Target.STRICT_DIFFERENCE: lambda left, right: Counter(
+        {row: copies for row, copies in left.items() if row not in right}
+    ),
+}
+
+
+def drawn(data: st.DataObject, pattern: Pattern) -> list[Element]:
+    of_pattern = edges(pattern, ROWS)
+    return data.draw(of_pattern | ending_edges(ROWS) if pattern is Pattern.STR else of_pattern)
+
+
+def all_end(*inputs: Sequence[Element]) -> bool:
+    return all(one.te < INFINITY for elements in inputs for one in elements)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_distinct_has_every_row_once(data: st.DataObject) -> None:
+    elements = drawn(data, data.draw(st.sampled_from(TAME)))
+    queue = data.draw(QUEUES)
+    run = Run(lambda: Distinct(TYPES, *queue), [TYPES], [False])
+    found = run.results(data, [elements])
+    check_edge(found, signed=False)
+    for instant in INSTANTS:
+        wanted = MEANINGS[Target.DISTINCT](snapshot(elements, instant), Counter())
+        assert snapshot(found, instant) == wanted, instant
+    assert run.last.state_rows == len({one.row for one in elements if one.te == INFINITY})
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_levels_have_the_least_or_the_most_copies(data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from([Target.INTERSECTION, Target.MAX_UNION]))
+    left, right = (drawn(data, data.draw(st.sampled_from(TAME))) for _ in range(2))
+    queue = data.draw(QUEUES)
+    least = target is Target.INTERSECTION
+    run = Run(lambda: Levels(TYPES, *queue, least=least), [TYPES] * 2, [False] * 2)
+    found = run.results(data, [left, right])
+    check_edge(found, signed=False)
+    for instant in INSTANTS:
+        wanted = MEANINGS[target](snapshot(left, instant), snapshot(right, instant))
+        assert snapshot(found, instant) == wanted, instant
+    if all_end(left, right):
+        assert run.last.state_rows == 0
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_set_operations_count_copies(data: st.DataObject) -> None:
+    target = data.draw(st.sampled_from(list(Target)))
+    ports = 1 if target in (Target.COPIES, Target.DISTINCT) else 2
+    patterns = [data.draw(st.sampled_from(list(Pattern))) for _ in range(ports)]
+    inputs = [drawn(data, pattern) for pattern in patterns]
+    queue = data.draw(QUEUES)
+    signed = [pattern is Pattern.STR for pattern in patterns]
+
+    def make() -> SetOperation:
+        return SetOperation(CountedRows(TYPES, patterns, target, *queue), ports)
+
+    run = Run(make, [TYPES] * ports, signed)
+    found = run.results(data, inputs)
+    check_edge(found, signed=True)
+    for instant in INSTANTS:
+        left, *right = (snapshot(one, instant) for one in inputs)
+        wanted = MEANINGS[target](left, *right or [Counter()])
+        assert snapshot(found, instant) == wanted, instant
+    if all_end(*inputs):
+        assert run.last.state_rows == 0
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=150)
+def test_rows_that_enter_and_rows_that_leave_are_reported(data: st.DataObject) -> None:
+    kind = data.draw(st.sampled_from([InsertedRows, RemovedRows]))
+    pattern = data.draw(st.sampled_from(list(Pattern)))
+    elements = drawn(data, pattern)
+    queue = data.draw(QUEUES)
+
+    def make() -> Operator:
+        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue), 1)
+
+    found = Run(make, [TYPES], [pattern is Pattern.STR]).results(data, [elements])
+    wanted: Counter[Element] = Counter()
+    for instant in range(HORIZON):
+        now, earlier = snapshot(elements, instant), snapshot(elements, instant - 1)
+        changed = now - earlier if kind is InsertedRows else earlier - now
+        for row, copies in changed.items():
+            wanted[Element(row, instant, INFINITY)] += copies
+    assert Counter(found) == wanted
+
+
+def test_the_youngest_duplicate_takes_over() -> None:
+    operator = Distinct([pa.int64()], 8, 4)
+    rows = [Element((1,), 0, 4), Element((1,), 1, 9), Element((1,), 2, 6)]
+    operator.process(0, block_of(rows, [pa.int64()], False))
+    found = [one for block in operator.advance(20) for one in elements_of(block)]
+    assert found == [Element((1,), 0, 4), Element((1,), 4, 9)]
+
+
+@pytest.mark.parametrize("kind", ["distinct", "levels", "counted"])
+@pytest.mark.parametrize("type_", [pa.int64(), pa.string()])
+def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> None:
+    """Ever new rows in a window of 100 steps."""
+    patterns = [Pattern.WKS, Pattern.WKS]
+    made: dict[str, Operator] = {
+        "distinct": Distinct([type_], 100, 8),
+        "levels": Levels([type_], 100, 8, least=True),
+        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8), 2),
+    }
+    operator, sizes = made[kind], []
+    for start in range(0, 10_000, 250):
+        ts = np.arange(start, start + 250)
+        for port in range(1 if kind == "distinct" else 2):
+            operator.process(port, Block((pa.array(ts).cast(type_),), ts, ts + 100))
+        operator.advance(start + 250)
+        sizes.append(operator.state_bytes)
+    assert max(sizes[20:]) <= max(sizes[:20])

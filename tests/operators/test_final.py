@@ -1,0 +1,83 @@
+"""EMIT FINAL against the elements of the whole input, withdrawals resolved one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from operators.elements import ROWS, check_same_snapshots, closed, ending_edges
+from operators.join_model import HORIZON, Element, block_of, check_edge, edges, elements_of
+from penstock.algebra.patterns import Pattern
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.operators.final import Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TYPES = [pa.int64(), pa.string()]
+Interval = tuple[int, int]
+
+
+def sendable(elements: Sequence[Element], clock: int) -> Counter[Interval]:
+    """The intervals that are closed at the clock, without one that may have to come before."""
+    ended = closed([one for one in elements if one.ts < clock])
+    if clock == INFINITY:
+        return Counter((one.ts, one.te) for one in ended)
+    first = min((one.ts for one in ended if one.te > clock), default=INFINITY)
+    return Counter((one.ts, one.te) for one in ended if one.te <= clock and one.ts <= first)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=200)
+def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject) -> None:
+    pattern = data.draw(st.sampled_from(list(Pattern)))
+    of_pattern = edges(pattern, ROWS)
+    strict = pattern is Pattern.STR
+    elements = data.draw(of_pattern | ending_edges(ROWS) if strict else of_pattern)
+    clocks = sorted(data.draw(st.sets(st.integers(0, HORIZON), max_size=8)))
+    operator, before = Final(), BEGINNING
+    found: list[Element] = []
+    for clock in [*clocks, INFINITY]:
+        step = data.draw(st.permutations([one for one in elements if before <= one.ts < clock]))
+        cut = data.draw(st.integers(0, len(step)))
+        for part in (step[:cut], step[cut:]):
+            assert list(operator.process(0, block_of(part, TYPES, strict))) == []
+        blocks = operator.advance(clock)
+        assert all(len(block) for block in blocks)
+        found += [one for block in blocks for one in elements_of(block)]
+        assert Counter((one.ts, one.te) for one in found) == sendable(elements, clock)
+        assert operator.state_rows == len(
+            closed([one for one in elements if one.ts < clock])
+        ) - len(found)
+        assert (operator.state_bytes > 0) == (operator.state_rows > 0)
+        before = clock
+        if data.draw(st.booleans()):
+            segments = operator.segments()
+            operator = Final()
+            operator.restore(segments)
+    check_edge(found, signed=False)
+    intervals = [(one.ts, one.te) for one in found]
+    assert intervals == sorted(intervals)
+    check_same_snapshots(found, elements)
+
+
+def test_what_ends_at_the_clock_is_closed() -> None:
+    operator = Final()
+    operator.process(0, block_of([Element((1, "a"), 2, 5), Element((2, "a"), 2, 6)], TYPES, False))
+    (block,) = operator.advance(5)
+    assert elements_of(block) == [Element((1, "a"), 2, 5)]
+    assert operator.state_rows == 1
+
+
+def test_an_open_row_holds_back_those_that_began_behind_it() -> None:
+    operator = Final()
+    rows = [Element((1, "a"), 1, INFINITY), Element((2, "a"), 2, 3)]
+    operator.process(0, block_of(rows, TYPES, True))
+    assert operator.advance(10) == []
+    operator.process(0, block_of([Element((1, "a"), 10, INFINITY, -1)], TYPES, True))
+    (block,) = operator.advance(11)
+    assert elements_of(block) == [Element((1, "a"), 1, 10), Element((2, "a"), 2, 3)]

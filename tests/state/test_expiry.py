@@ -1,0 +1,94 @@
+"""Queues of ends against a sorted list."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from penstock.algebra.patterns import Pattern
+from penstock.state.expiry import (
+    CalendarQueue,
+    ExpiryQueue,
+    FifoQueue,
+    expiry_queue,
+    queue_table,
+    restore_queue,
+)
+
+TYPES = (np.dtype(np.int64), np.dtype(np.float64))
+Entry = tuple[int, int, float]
+
+
+def push(queue: ExpiryQueue, entries: list[Entry]) -> None:
+    ends, first = (np.array([entry[place] for entry in entries], np.int64) for place in (0, 1))
+    second = np.array([entry[2] for entry in entries], np.float64)
+    queue.push(ends, [first, second])
+
+
+def popped(queue: ExpiryQueue, clock: int) -> list[Entry]:
+    ends, (first, second) = queue.pop(clock)
+    return list(zip(ends.tolist(), first.tolist(), second.tolist(), strict=True))
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=200)
+def test_entries_come_back_by_end_once_the_clock_has_passed(data: st.DataObject) -> None:
+    fifo = data.draw(st.booleans())
+    span, partitions = data.draw(st.sampled_from([(1, 1), (7, 3), (100, 4), (1, 8), (10**9, 2)]))
+
+    def make() -> ExpiryQueue:
+        return FifoQueue(TYPES) if fifo else CalendarQueue(TYPES, span, partitions)
+
+    queue, held, clock, latest, number = make(), list[Entry](), -50, -50, 0
+    for _ in range(data.draw(st.integers(1, 12))):
+        # A FIFO takes what ends in order from push to push; a calendar even what ended long ago.
+        least = latest if fifo else clock - 20
+        ends = data.draw(st.lists(st.integers(least, least + 60), max_size=8))
+        entries = [(end, number + place, place / 2) for place, end in enumerate(ends)]
+        number += len(ends)
+        latest = max([latest, *ends])
+        push(queue, entries)
+        held += entries
+        clock += data.draw(st.sampled_from([0, 1, 5, 200]))
+        found = popped(queue, clock)
+        assert [entry[0] for entry in found] == sorted(entry[0] for entry in found)
+        assert Counter(found) == Counter(entry for entry in held if entry[0] < clock)
+        held = [entry for entry in held if entry[0] >= clock]
+        latest = max(latest, clock)
+        assert len(queue) == len(held)
+        if data.draw(st.sampled_from([False, False, True])):
+            table = queue_table(queue)
+            queue = make()
+            restore_queue(queue, table)
+            assert len(queue) == len(held)
+    assert Counter(popped(queue, 10**6)) == Counter(held)
+    assert len(queue) == 0
+
+
+@pytest.mark.parametrize(
+    ("pattern", "kind"),
+    [
+        (Pattern.MON, FifoQueue),
+        (Pattern.WKS, FifoQueue),
+        (Pattern.WK, CalendarQueue),
+        (Pattern.STR, CalendarQueue),
+    ],
+)
+def test_the_pattern_chooses_the_queue(pattern: Pattern, kind: type) -> None:
+    assert isinstance(expiry_queue(pattern, TYPES, 10, 4), kind)
+
+
+@pytest.mark.parametrize("pattern", [Pattern.WKS, Pattern.WK])
+def test_memory_follows_what_is_held(pattern: Pattern) -> None:
+    queue, sizes = expiry_queue(pattern, TYPES, 1000, 8), []
+    for start in range(0, 200_000, 1000):
+        ends = np.arange(start, start + 1000) + 1000
+        queue.push(ends, [ends, ends / 2])
+        queue.pop(start + 1000)
+        sizes.append(queue.nbytes)
+    assert max(sizes[100:]) <= max(sizes[:100])
+    assert len(queue) == 1000
