@@ -152,7 +152,7 @@ def _round_decimals(call: Call, digits: int) -> Kernel:
     type_, to = call.args[0].type, to_arrow(call.type)
     if digits >= 0:
         return lambda args, failures: fitted(args[0], call.type, call.function, failures)
-    if -digits > type_.precision:
+    if -digits > type_.precision - type_.scale:
         zero = pa.scalar(Decimal(0), to)
         return lambda args, _: pc.if_else(pc.is_valid(args[0]), zero, pa.scalar(None, to))
     wide = pa.decimal256(WIDE, type_.scale)
