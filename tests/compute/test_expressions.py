@@ -82,7 +82,7 @@ def nested_calls(draw: st.DrawFn, depth: int) -> Expression:
         return draw(leaves(types[0]))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_nested_expression_is_the_oracles(data: st.DataObject) -> None:
     expression = data.draw(expressions(data.draw(st.sampled_from(SCHEMA_TYPES)), 3))

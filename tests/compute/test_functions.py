@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.algebra.types import Type
 
 QUICK = settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

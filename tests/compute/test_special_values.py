@@ -11,7 +11,8 @@ from compute.against_oracle import check
 from compute.generate_values import DECIMALS, ODD_DECIMALS, TEXTS, special
 from penstock.algebra.expressions import Column, Literal
 from penstock.algebra.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
-from penstock.catalog.functions import resolve_call
+from penstock.catalog.functions import resolve_call, resolve_cast
+from penstock.catalog.functions.widening import scaled_decimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,3 +112,43 @@ def test_rounding() -> None:
         for digits in (*range(-40, 41), -400, 400):
             call = resolve_call("round", (Column("c", type_), Literal(digits, INT)))
             check(call, columns, len(columns["c"][1]))
+
+
+def near_words(precision: int, unit: int) -> list[int]:
+    """Unscaled values at which a long division by the unit carries from word to word."""
+    words = [2**bits * unit for bits in (31, 32, 33, 36, 40, 63, 64, 96)]
+    tails = (0, 1, -1, unit // 2, -(unit // 2), unit - 1)
+    found = {word + tail for word, tail in itertools.product(words, tails)}
+    return sorted(number for number in found if abs(number) < 10**precision)
+
+
+@pytest.mark.parametrize("scale", range(1, 38, 3))
+def test_digits_are_dropped_exactly(scale: int) -> None:
+    """Where Arrow's own division of decimals fails (seen in 26.0)."""
+    type_ = decimal(38, scale)
+    some = near_words(38, 10**scale)
+    held = [scaled_decimal(number * sign, scale) for number in some for sign in (1, -1)]
+    column = Column("c", type_)
+    columns: Columns = {"c": (type_, [*held, None])}
+    for call in (
+        resolve_call("floor", (column,)),
+        resolve_call("ceil", (column,)),
+        resolve_call("round", (column, Literal(0, INT))),
+        resolve_call("round", (column, Literal(-1, INT))),
+        resolve_call("timestamp_seconds", (column,)),
+        resolve_cast(column, BIGINT),
+        resolve_cast(column, decimal(38, scale // 2)),
+    ):
+        check(call, columns, len(held) + 1)
+
+
+@pytest.mark.parametrize(("left", "right"), [((28, 2), (18, 15)), ((38, 13), (18, 8))])
+def test_long_division_is_exact(left: tuple[int, int], right: tuple[int, int]) -> None:
+    types = decimal(*left), decimal(*right)
+    by = [10**18 - 1, 10**17 - 1, 10**18 - 2**40, 3, 2**32 - 1, 2**32, 10**9]
+    some = {number for unit in (1, *by) for number in near_words(left[0], unit)}
+    some |= {(2**ones - 1) << zeros for ones in range(8, 64, 3) for zeros in range(0, 25, 4)}
+    dividends = [scaled_decimal(number, left[1]) for number in sorted(some)]
+    divisors = [scaled_decimal(number, right[1]) for number in by]
+    for name in ("/", "*"):
+        check_crossed(name, types, dividends, divisors)

@@ -122,14 +122,23 @@ def test_many_values_in_a_group(function: str, distinct: bool) -> None:
     emptied(run.accumulator)
 
 
-def test_staircase_keeps_only_what_can_become_the_answer() -> None:
-    run = Run(call_of("max", INT), Pattern.WKS)
+@settings(max_examples=60)
+@given(rows=st.lists(st.tuples(st.integers(0, 5), st.integers(1, 6)), min_size=1, max_size=30))
+def test_staircase_keeps_only_what_can_become_the_answer(rows: list[tuple[int, int]]) -> None:
+    """A candidate is a value at an end beyond which nothing is as great."""
+    run = Run(call_of("max", INT), Pattern.WK)
     assert isinstance(run.accumulator, Staircase)
     assert not run.accumulator.needs_departures
-    elements = [Element(0, (n,), n, n + 1000, n + 1000) for n in range(500)]
+    elements = [Element(0, (value,), 0, end, end) for value, end in rows]
     run.prepare(elements)
     run.block(elements, [])
-    assert run.accumulator.state_rows == 1
+    expected = {
+        (end, value)
+        for value, end in rows
+        if not any((v, e) != (value, end) and v >= value and e >= end for v, e in rows)
+    }
+    table = run.accumulator.segments()["candidates"].to_pydict()
+    assert list(zip(table["end"], table["code"], strict=True)) == sorted(expected)
 
 
 def test_dropped_rows_are_forgotten() -> None:

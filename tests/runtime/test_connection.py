@@ -153,6 +153,28 @@ def test_a_change_that_is_dated_before_the_clock_is_kept_as_overdue(db: Connecti
     assert db.late["names"]["_reason"].to_pylist() == ["overdue: takes effect at 15"]
 
 
+def test_a_change_takes_effect_at_the_clock_of_each_query_that_reads_the_relation(
+    db: Connection,
+) -> None:
+    db.execute("CREATE STREAM slow (ts BIGINT, WATERMARK FOR ts AS ts)")
+    fast = db.query("SELECT t.sym, name FROM trades [RANGE 99] t JOIN names ON t.sym = names.sym")
+    behind = db.query("SELECT ts, name FROM slow [RANGE 99], names")
+    db.insert("slow", [(3,)])
+    db.insert("trades", [(10, "a", 1.0), (20, "a", 1.0)])
+    db.update("names", insert=[("a", "Alpha")])
+    db.update("names", insert=[("a", "Again")], at=4)
+    db.finish()
+    assert fast.changes()["_at"].to_pylist()[:2] == [15, 15]
+    assert behind.changes()["_at"].to_pylist()[:2] == [3, 4]
+
+
+def test_a_row_at_the_watermark_is_not_late(db: Connection) -> None:
+    db.insert("trades", [(20, "a", 1.0)])
+    rows = [(14, "late", 1.0), (15, "just in time", 1.0), (30, "b", 1.0), (16, "same block", 1.0)]
+    assert repr(db.insert("trades", rows)) == "Inserted(taken=3, late=1, aside=0)"
+    assert db.late["trades"]["sym"].to_pylist() == ["late"]
+
+
 def test_queries_of_one_script_share_operators_and_a_dropped_one_stops(db: Connection) -> None:
     db.execute(
         "CREATE QUERY one AS SELECT sym FROM trades [RANGE 9];"

@@ -17,11 +17,11 @@ from penstock.errors import InternalError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.bench.driving import Workload
     from penstock.bench.formulation import Formulation
 
 SAMPLE = 50_000
 """Rows over which results are compared before anything is measured."""
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -135,31 +135,25 @@ def verify(contest: Contest, rows: int = SAMPLE) -> int:
 
 
 def hold(contest: Contest, rows: int, seconds: float) -> Score:
-    """Compare the results, then measure each way for about `seconds`, at least twice.
+    """Compare the results, then measure all ways, in rounds so that a slow minute hits everyone.
 
-    The fastest run of each way counts.
+    There are at least three rounds, and more until ours have taken `seconds`; the fastest run of
+    each way counts.
     """
     equal_changes = verify(contest, min(rows, SAMPLE))
     inputs = contest.inputs(Scale(rows))
     work = workload(inputs, contest.query)
-    ours = min(_times(work, seconds))
-    standings = [Standing("Penstock", "a lane, block by block", inputs.rows / ours, True)]
-    for other in contest.others:
-        answer = other.prepare(inputs.streams)
-        best = min(_repeated(answer, seconds))
-        standings.append(
-            Standing(other.engine, other.name, inputs.rows / best, not other.easier, other.easier)
-        )
-    return Score(contest.name, inputs.rows, tuple(standings), equal_changes)
-
-
-def _times(work: Workload, seconds: float) -> list[float]:
     work.run()
-    return _repeated(work.run, seconds)
-
-
-def _repeated(answer: Callable[[], object], seconds: float) -> list[float]:
-    times: list[float] = []
-    while len(times) < 2 or sum(times) < seconds:
-        times.append(timed(answer).cpu)
-    return times
+    ways: list[Callable[[], object]] = [work.run]
+    ways += [other.prepare(inputs.streams) for other in contest.others]
+    times: list[list[float]] = [[] for _ in ways]
+    while len(times[0]) < ROUNDS or sum(times[0]) < seconds:
+        for way, taken in zip(ways, times, strict=True):
+            taken.append(timed(way).cpu)
+    ours, *others = (inputs.rows / min(taken) for taken in times)
+    standings = [Standing("Penstock", "a lane, block by block", ours, True)]
+    standings += [
+        Standing(other.engine, other.name, speed, not other.easier, other.easier)
+        for other, speed in zip(contest.others, others, strict=True)
+    ]
+    return Score(contest.name, inputs.rows, tuple(standings), equal_changes)

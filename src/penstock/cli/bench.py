@@ -69,7 +69,7 @@ def _measured(chosen: list[Part[Any]]) -> list[Outcome]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     # Where nobody watches, tables are as wide as they need to be.
-    console = Console() if sys.stdout.isatty() else Console(width=160)
+    console = Console() if sys.stdout.isatty() else Console(width=180)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     outcomes = []
     with Progress(*columns, console=console, transient=True) as bar:

@@ -34,14 +34,8 @@ from penstock.compute.datum import (
     without_failures,
     words,
 )
-from penstock.compute.decimals import (
-    decimal_of,
-    fitted,
-    of_unscaled,
-    to_integers,
-    truncated,
-    unscaled_of,
-)
+from penstock.compute.decimals import decimal_of, fitted, to_integers
+from penstock.compute.digits import of_unscaled, rescaled, toward_zero, unscaled_of
 from penstock.compute.distinct import per_distinct
 from penstock.compute.doubles import (
     EXACT_POWERS,
@@ -182,7 +176,7 @@ def _from_decimal(to: Type, array: pa.Array, failures: Failures) -> pa.Array:
     if to.is_decimal:
         return fitted(array, to, NAME, failures)
     if to.is_integer:
-        return to_integers(truncated(array, 0), to, NAME, failures)
+        return to_integers(rescaled(array, 0, toward_zero), to, NAME, failures)
     low, high = words(array)
     exact = (high == low >> 63) & (np.abs(low) <= _EXACT)
     return _divided(low, array, array.type.scale, exact)

@@ -19,7 +19,6 @@ from penstock.catalog.functions.widening import scaled_decimal
 from penstock.compute.datum import (
     Datum,
     Numbers,
-    Truths,
     broadcast,
     made,
     mended,
@@ -28,6 +27,16 @@ from penstock.compute.datum import (
     valid_in_all,
     without_failures,
     words,
+)
+from penstock.compute.digits import (
+    SMALL,
+    WIDE,
+    divided_wrong,
+    half_up,
+    of_unscaled,
+    rescaled,
+    unscaled_of,
+    whole_quotient,
 )
 from penstock.compute.distinct import per_distinct
 from penstock.compute.integers import cut_quotient, positive_remainder, remainder
@@ -39,11 +48,6 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Call
     from penstock.compute.failures import Failures
     from penstock.compute.kernels import Kernel, Maker
-
-WIDE = 76
-"""Digits that 256 bits hold."""
-SMALL = 18
-"""Digits that 64 bits hold."""
 
 
 def is_decimal(type_: pa.DataType) -> bool:
@@ -57,46 +61,14 @@ def is_decimal(type_: pa.DataType) -> bool:
 def fitted(exact: pa.Array, to: Type, function: str, failures: Failures) -> pa.Array:
     """Decimals of any width rounded to a type's scale; those beyond its precision fail."""
     type_, before = to_arrow(to), exact.type
-    dropped = before.scale - to.scale
-    if dropped <= 0 and before.precision - before.scale <= to.precision - to.scale:
+    if before.scale <= to.scale and before.precision - before.scale <= to.precision - to.scale:
         return pc.cast(exact, type_)
-
-    def in_python(some: Sequence[Datum]) -> pa.Array:
-        return _fitted_in_python(some, before.scale, to, function, failures)
-
-    if dropped > SMALL and before.precision > MAX_PRECISION + 1:
-        return in_python((exact,))
-    wide = _rescaled(exact, to.scale)
-    wrong = _rounded_wrong(exact, wide, dropped)
-    if wrong.any():
-        wide = pc.if_else(made(pa.bool_(), wrong, None), pa.scalar(0, wide.type), wide)
-    limit = pa.scalar(scaled_decimal(10**to.precision, to.scale), wide.type)
-    known = _without(wide, pc.greater_equal(pc.abs(wide), limit), function, failures)
-    return mended(pc.cast(known, type_), wrong, in_python, exact)
-
-
-def _rescaled(exact: pa.Array, scale: int) -> pa.Array:
-    """As 256 bits with another scale, rounded; for at most 76 digits in all."""
-    before = exact.type
-    wide = pc.cast(exact, pa.decimal256(min(before.precision + 1, WIDE), before.scale))
-    if before.scale > scale:
-        wide = pc.round(wide, ndigits=scale, round_mode="half_towards_infinity")
-    return pc.cast(wide, pa.decimal256(WIDE, scale))
-
-
-def _rounded_wrong(exact: pa.Array, rounded: pa.Array, dropped: int) -> Truths:
-    """Where dropping digits went wrong by one, as Arrow's long division does (seen in 26.0).
-
-    The error is less than half a unit of the result, so its lowest 64 bits tell it all. Numbers
-    of 38 digits are divided by powers of ten without a fault, as far as we have seen.
-    """
-    if not 0 < dropped <= SMALL:
-        return np.zeros(len(exact), np.bool_)
-    (low, high), (result, _) = words(exact), words(rounded)
-    half = 10**dropped // 2
-    off = (result * np.int64(10**dropped) - low) * np.where(high < 0, -1, 1)
-    wrong: Truths = (off <= -half) | (off > half)
-    return wrong
+    rounded = rescaled(exact, to.scale, half_up)
+    if rounded.type.precision > to.precision:
+        limit = scaled_decimal(10**to.precision, to.scale)
+        outside = pc.greater_equal(pc.abs(rounded), pa.scalar(limit, pa.decimal256(WIDE, to.scale)))
+        rounded = _without(rounded, outside, function, failures)
+    return pc.cast(rounded, type_)
 
 
 def _without(array: pa.Array, outside: pa.Array, function: str, failures: Failures) -> pa.Array:
@@ -104,20 +76,6 @@ def _without(array: pa.Array, outside: pa.Array, function: str, failures: Failur
     count = pc.sum(outside).as_py() or 0
     failures.add(function, count)
     return pc.if_else(outside, pa.scalar(None, array.type), array) if count else array
-
-
-def _fitted_in_python(
-    exact: Sequence[Datum], scale: int, to: Type, function: str, failures: Failures
-) -> pa.Array:
-    def of_one(value: Decimal) -> Decimal:
-        return decimal_of(unscaled_of(value, scale), scale, to)
-
-    return per_distinct(exact, of_one, to, function, failures)
-
-
-def truncated(exact: pa.Array, scale: int) -> pa.Array:
-    """As 256 bits with another scale, cut toward zero."""
-    return pc.cast(exact, pa.decimal256(WIDE, scale), safe=False)
 
 
 def to_integers(whole: pa.Array, to: Type, function: str, failures: Failures) -> pa.Array:
@@ -189,7 +147,7 @@ def decimal_quotient(call: Call) -> Kernel:
     # The quotient of the unscaled values has to be moved by so many digits.
     moved = call.type.scale + right.scale - left.scale + 1
     in_python = _in_python(call, None, one_scale=False)
-    if not 4 <= moved <= WIDE - left.precision or right.precision > SMALL:
+    if not 4 <= moved <= WIDE - left.precision:
         return in_python
     # Of integers with these precisions, Arrow makes a quotient with just `moved` fraction digits.
     dividend, divisor = pa.decimal256(left.precision, 0), pa.decimal256(moved - 1, 0)
@@ -202,7 +160,8 @@ def decimal_quotient(call: Call) -> Kernel:
         valid = without_failures(valid_in_all(args), zero, call.function, failures)
         b = pc.if_else(made(pa.bool_(), zero, None), pa.scalar(1, divisor), b)
         quotient = pc.divide(a, b)
-        wrong = _divided_wrong(broadcast(a, length), b, quotient, moved) & ~zero
+        whole = pc.cast(broadcast(a, length), pa.decimal256(WIDE, moved))
+        wrong = divided_wrong(reinterpreted(whole, pa.decimal256(WIDE, 0)), b, quotient) & ~zero
         if valid is not None:
             quotient = pc.if_else(valid, quotient, pa.scalar(None, quotient.type))
         # A quotient that is wrong must not fail as well.
@@ -212,20 +171,6 @@ def decimal_quotient(call: Call) -> Kernel:
         return mended(result, wrong, lambda some: in_python(some, failures), *args)
 
     return kernel
-
-
-def _divided_wrong(a: pa.Array, b: pa.Array, quotient: pa.Array, moved: int) -> Truths:
-    """Where what is left is not less than the divisor; 64 bits hold both."""
-    power = np.uint64(10**moved % 2**64)
-    left = _low_size(a) * power - _low_size(quotient) * _low_size(b)
-    wrong: Truths = left >= _low_size(b)
-    return wrong
-
-
-def _low_size(array: pa.Array) -> Numbers:
-    """The lowest 64 bits of the absolute values."""
-    low, high = words(array)
-    return np.where(high < 0, -low, low).view(np.uint64)
 
 
 # Remainders and whole quotients
@@ -238,7 +183,7 @@ def decimal_remainder(call: Call) -> Kernel:
 
 def decimal_division(call: Call) -> Kernel:
     """DIV, a BIGINT."""
-    return _by_unscaled(call, _quotient)
+    return _by_unscaled(call, whole_quotient)
 
 
 def _by_unscaled(call: Call, define: Callable[[int, int], int]) -> Kernel:
@@ -269,14 +214,6 @@ def _unscaled(datum: Datum, scale: int) -> Numbers:
     return low[0] if isinstance(datum, pa.Scalar) else low
 
 
-def of_unscaled(type_: pa.DataType, values: Numbers, valid: pa.Array | None) -> pa.Array:
-    """Decimals of a type from 64-bit unscaled values."""
-    halves = np.empty((len(values), 2), np.int64)
-    halves[:, 0] = values
-    halves[:, 1] = values >> 63
-    return made(type_, halves, valid)
-
-
 _ARRAYS = {"%": remainder, "pmod": positive_remainder, "div": cut_quotient}
 
 
@@ -300,20 +237,8 @@ def decimal_of(unscaled: int, scale: int, to: Type) -> Decimal:
     return scaled_decimal(found, to.scale)
 
 
-def unscaled_of(value: Decimal, scale: int) -> int:
-    """The integer that a decimal with this scale, or a lesser one, is made of."""
-    sign, digits, exponent = value.as_tuple()
-    size: int = int("".join(map(str, digits))) * 10 ** (scale + int(exponent))
-    return -size if sign else size
-
-
-def _quotient(a: int, b: int) -> int:
-    size = abs(a) // abs(b)
-    return size if (a < 0) == (b < 0) else -size
-
-
 def _remainder(a: int, b: int) -> int:
-    return a - b * _quotient(a, b)
+    return a - b * whole_quotient(a, b)
 
 
 def _positive_remainder(a: int, b: int) -> int:

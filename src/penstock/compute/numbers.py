@@ -24,10 +24,12 @@ from penstock.compute.datum import (
     made_doubles,
     mended,
     numbers,
+    reinterpreted,
     valid_in_all,
     without_failures,
 )
-from penstock.compute.decimals import WIDE, fitted
+from penstock.compute.decimals import fitted
+from penstock.compute.digits import WIDE, down, half_up, rescaled, up
 from penstock.compute.distinct import in_python
 from penstock.compute.doubles import (
     EXACT_POWERS,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import Call
+    from penstock.compute.digits import Rounding
     from penstock.compute.failures import Failures
     from penstock.compute.kernels import Kernel, Maker
 
@@ -97,9 +100,7 @@ def _cube_root(value: float) -> float:
 # Whole numbers
 
 
-def _whole(
-    of_doubles: Callable[[Numbers], Numbers], of_decimals: Callable[[Datum], Datum]
-) -> Maker:
+def _whole(of_doubles: Callable[[Numbers], Numbers], of_decimals: Rounding) -> Maker:
     """CEIL and FLOOR."""
 
     def make(call: Call) -> Kernel:
@@ -115,13 +116,10 @@ def _whole(
     return make
 
 
-def _whole_decimals(call: Call, function: Callable[[Datum], Datum]) -> Kernel:
-    type_ = call.args[0].type
-    if type_.scale == 0:
+def _whole_decimals(call: Call, rounding: Rounding) -> Kernel:
+    if call.args[0].type.scale == 0:
         return lambda args, _: args[0]
-    # One digit more, which 99.9 needs.
-    wider = pa.decimal256(type_.precision + 1, type_.scale)
-    return lambda args, _: pc.cast(function(pc.cast(args[0], wider)), to_arrow(call.type))
+    return lambda args, _: pc.cast(rescaled(args[0], 0, rounding), to_arrow(call.type))
 
 
 def integers_of_doubles(
@@ -155,13 +153,14 @@ def _round_decimals(call: Call, digits: int) -> Kernel:
     if -digits > type_.precision - type_.scale:
         zero = pa.scalar(Decimal(0), to)
         return lambda args, _: pc.if_else(pc.is_valid(args[0]), zero, pa.scalar(None, to))
-    wide = pa.decimal256(WIDE, type_.scale)
+    # In units of so many digits, which are then spelled out again.
+    units = pa.decimal128(type_.precision, type_.scale - digits)
 
     def kernel(args: Sequence[Datum], failures: Failures) -> pa.Array:
-        rounded = pc.round(
-            pc.cast(args[0], wide), ndigits=digits, round_mode="half_towards_infinity"
-        )
-        return fitted(rounded, call.type, call.function, failures)
+        rounded = rescaled(reinterpreted(args[0], units), 0, half_up)
+        longer = pc.cast(rounded, pa.decimal256(WIDE, -digits))
+        whole = reinterpreted(longer, pa.decimal256(WIDE, 0))
+        return fitted(whole, call.type, call.function, failures)
 
     return kernel
 
@@ -180,7 +179,7 @@ def _round_integers(call: Call, digits: int) -> Kernel:
             rounded = np.zeros_like(rounded)
         info = np.iinfo(values.dtype)
         negative = values < 0
-        failed = rounded > np.uint64(info.max) + negative.astype(np.uint64)
+        failed = rounded > np.uint64(info.max)  # the least integer is no multiple of ten
         result = np.where(negative, -rounded, rounded).astype(np.int64).astype(values.dtype)
         valid = without_failures(valid_in_all(args), failed, call.function, failures)
         return made(to_arrow(call.type), result, valid)
@@ -232,8 +231,8 @@ def _scaled(factor: float) -> Maker:
 NUMBERS: dict[str, Maker] = {
     "abs": _absolute,
     "sign": _real(pc.sign),
-    "ceil": _whole(np.ceil, pc.ceil),
-    "floor": _whole(np.floor, pc.floor),
+    "ceil": _whole(np.ceil, up),
+    "floor": _whole(np.floor, down),
     "round": _round,
     "sqrt": _real(pc.sqrt),
     "cbrt": in_python(_cube_root),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.algebra.types import DOUBLE, TIMESTAMP, to_arrow
 from penstock.catalog.functions.widening import DAY_MICROS
@@ -20,7 +21,8 @@ from penstock.compute.datum import (
     valid_in_all,
     without_failures,
 )
-from penstock.compute.decimals import WIDE, to_integers, truncated
+from penstock.compute.decimals import to_integers
+from penstock.compute.digits import WIDE, rescaled, toward_zero
 from penstock.compute.kernels import constant
 from penstock.compute.time_format import date_format
 
@@ -149,7 +151,8 @@ def timestamps_of_seconds(datum: pa.Array, function: str, failures: Failures) ->
         return multiplied(datum, SECOND, pa.timestamp("us"), function, failures)
     if datum.type == to_arrow(DOUBLE):
         return _timestamps_of_doubles(datum, function, failures)
-    micros = reinterpreted(truncated(datum, 6), pa.decimal256(WIDE, 0))
+    micros = rescaled(datum, 6, toward_zero)
+    micros = reinterpreted(pc.cast(micros, pa.decimal256(WIDE, 6)), pa.decimal256(WIDE, 0))
     return to_integers(micros, TIMESTAMP, function, failures)
 
 

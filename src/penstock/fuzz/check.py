@@ -7,7 +7,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.algebra.plan import different_nodes
+from penstock.algebra.plan import Binary, different_nodes
 from penstock.algebra.streams import Relation, Stream, is_ordered
 from penstock.algebra.time import TimeUnit
 from penstock.errors import InternalError, PenstockError
@@ -70,10 +70,19 @@ def _compare(plan: Plan, expected: Answer, ran: Ran, late: Late, inputs: Inputs)
     difference = compare_answers(plan, expected, ran.answer, tolerance_for(plan, inputs))
     if difference is not None:
         return Failure("wrong", difference)
-    if bool(expected.failures) != bool(ran.answer.failures):
+    if _counts_failures(plan) and bool(expected.failures) != bool(ran.answer.failures):
         text = f"{ran.answer.failures} expressions failed, expected {expected.failures}"
         return Failure("failures", text)
     return None
+
+
+def _counts_failures(plan: Plan) -> bool:
+    """Whether all engines compute the same expressions for the same rows.
+
+    A join need not look at the rest of its condition where keys differ, and may compute keys of
+    rows that nothing meets.
+    """
+    return not any(isinstance(node, Binary) for node in different_nodes(plan))
 
 
 def compare_answers(

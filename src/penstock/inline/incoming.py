@@ -19,6 +19,18 @@ ACCEPTED = (
     " DataFrame."
 )
 
+EXAMPLES = {
+    "BOOLEAN": "True or False",
+    "INT": "a whole number below 2**31",
+    "BIGINT": "a whole number below 2**63",
+    "DOUBLE": "a number",
+    "DECIMAL": "a Decimal or a whole number that fits",
+    "STRING": "a text",
+    "DATE": "a date or '2024-05-01'",
+    "TIMESTAMP": "a datetime or '2024-05-01 12:00:00'",
+}
+"""What to write for a value, by type."""
+
 
 def table_of(source: str, schema: Schema, rows: object) -> pa.Table:
     """Rows for a source as a table; that its columns are as declared is seen when it is read.
@@ -75,13 +87,14 @@ def _column(source: str, field: Field, values: list[object]) -> pa.Array:
     """Values as a column."""
     try:
         return _converted(field, values)
-    except (pa.ArrowException, OverflowError, ValueError) as fault:
+    except (pa.ArrowException, OverflowError, ValueError):
         number, value = _culprit(field, values)
         msg = (
             f'{source}, column "{field.name}": {value!r} in row {number} is not a value of'
             f" type {field.type}"
         )
-        raise DataError(msg) from fault
+        hint = f"No row was taken in. Write {EXAMPLES[field.type.name]}, or None for NULL."
+        raise DataError(msg, hint=hint) from None
 
 
 def _converted(field: Field, values: list[object]) -> pa.Array:

@@ -44,7 +44,10 @@ class Outcomes:
 
 
 class SettledRows(Outcomes):
-    """Besides, what is final: elements wait until the clock has passed their beginning."""
+    """Besides, what is final: elements wait until the clock has passed their beginning.
+
+    A lane may be ahead of the others, and so of the query's clock.
+    """
 
     def __init__(self, keep: int) -> None:
         super().__init__(keep)
