@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import reject
 
 from penstock.algebra.types import DOUBLE, Field, Schema, Type, to_arrow
 from penstock.algebra.values import canonical
@@ -53,13 +52,10 @@ def check(expression: Expression, columns: Columns, length: int, *, padding: int
     assert found.type == to_arrow(expression.type)
     assert len(found) == length
     found.validate(full=True)
-    try:
-        expected = [
-            evaluate(expression, {name: column[1][i] for name, column in columns.items()}, oracle)
-            for i in range(length)
-        ]
-    except OverflowError:  # the oracle's CBRT of the very largest doubles
-        reject()
+    expected = [
+        evaluate(expression, {name: column[1][i] for name, column in columns.items()}, oracle)
+        for i in range(length)
+    ]
     assert list(map(spelled, plain(found))) == list(map(spelled, expected)), expression
     assert failures.by_function == oracle.by_function, expression
     if expression.type == DOUBLE:

@@ -135,10 +135,10 @@ def verify(contest: Contest, rows: int = SAMPLE) -> int:
 
 
 def hold(contest: Contest, rows: int, seconds: float) -> Score:
-    """Compare the results, then measure all ways, in rounds so that a slow minute hits everyone.
+    """Compare the results, then measure all ways for `seconds` each, or a little more.
 
-    There are at least three rounds, and more until ours have taken `seconds`; the fastest run of
-    each way counts.
+    They take turns, so that a slow minute hits everyone. Everyone has the same time, so the quick
+    have more runs; the fastest run of each counts.
     """
     equal_changes = verify(contest, min(rows, SAMPLE))
     inputs = contest.inputs(Scale(rows))
@@ -147,9 +147,9 @@ def hold(contest: Contest, rows: int, seconds: float) -> Score:
     ways: list[Callable[[], object]] = [work.run]
     ways += [other.prepare(inputs.streams) for other in contest.others]
     times: list[list[float]] = [[] for _ in ways]
-    while len(times[0]) < ROUNDS or sum(times[0]) < seconds:
+    for _ in range(ROUNDS):
         for way, taken in zip(ways, times, strict=True):
-            taken.append(timed(way).cpu)
+            taken += _turn(way, seconds / ROUNDS)
     ours, *others = (inputs.rows / min(taken) for taken in times)
     standings = [Standing("Penstock", "a lane, block by block", ours, True)]
     standings += [
@@ -157,3 +157,11 @@ def hold(contest: Contest, rows: int, seconds: float) -> Score:
         for other, speed in zip(contest.others, others, strict=True)
     ]
     return Score(contest.name, inputs.rows, tuple(standings), equal_changes)
+
+
+def _turn(way: Callable[[], object], seconds: float) -> list[float]:
+    """The CPU seconds of runs, one after the other, until they have taken so long together."""
+    times = [timed(way).cpu]
+    while sum(times) < seconds:
+        times.append(timed(way).cpu)
+    return times

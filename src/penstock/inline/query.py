@@ -109,8 +109,8 @@ class Query:
         """The results since this was last called, as they came: rows with their validity.
 
         A row is valid from `_ts` to before `_te`, NULL if it has no end. `_sign` is `-` where a
-        row withdraws the part from `_ts` on of an earlier one. An element may begin after the
-        clock.
+        row withdraws the part from `_ts` on of an earlier one. With several lanes, elements
+        may begin after the clock.
 
         Raises:
             DataError: More elements came than are kept, and the oldest are lost.

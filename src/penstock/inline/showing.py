@@ -30,7 +30,7 @@ def instants(values: Ints, unit: TimeUnit) -> pa.Array:
 
 def signs(values: Signs) -> pa.Array:
     """`+` for a row that enters, `-` for one that leaves."""
-    return pa.array(np.where(values > 0, "+", "-"))
+    return pa.array(["-", "+"]).take(pa.array((values > 0).astype(np.int8)))
 
 
 def results_table(schema: Schema, block: Block, marks: Sequence[tuple[str, pa.Array]]) -> pa.Table:

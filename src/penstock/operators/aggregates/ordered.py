@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregates.events import Bools, Doubles, Events, Int64s, Payload
-    from penstock.operators.aggregates.tree_loops import Rank
+    from penstock.operators.aggregates.tree_sweeps import Rank
 
 EXACT = 2**31
 """Denominators below this are multiplied exactly with any number of rows."""

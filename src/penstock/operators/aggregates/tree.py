@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.aggregates import tree_loops as loops
+from penstock.operators.aggregates import tree_sweeps as sweeps
 from penstock.operators.aggregates.slots import Slots
 
 if TYPE_CHECKING:
@@ -51,17 +52,17 @@ class Tree:
         events: Events,
         weights: Int8s,
         codes: Int64s,
-        rank: loops.Rank,
+        rank: sweeps.Rank,
         order: tuple[Int64s, Bytes],
     ) -> tuple[Int64s, Int64s, Doubles]:
-        """Take in events; the codes around a rank at the points, see `tree_loops.sweep`."""
+        """Take in events; the codes around a rank at the points, see `tree_sweeps.sweep`."""
         self.totals.reach(events.slots)
         self.meta[loops.POINT] = 0
         size = len(events.points)
         low, high, beyond = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
         start = 0
         while start < len(events):
-            start = loops.sweep(
+            start = sweeps.sweep(
                 start,
                 events.groups,
                 weights,
@@ -94,14 +95,14 @@ class Tree:
 
     def _entries(self) -> Int64s:
         out = np.empty((3, int(self.meta[loops.ENTRIES])), np.int64)
-        loops.entries(*self._nodes, out)
+        sweeps.entries(*self._nodes, out)
         return out
 
     def _load(self, entries: Int64s, order: tuple[Int64s, Bytes]) -> None:
         self._reset()
         start = 0
         while start < entries.shape[1]:
-            start = loops.load(start, entries, *self._nodes, *order)
+            start = sweeps.load(start, entries, *self._nodes, *order)
             if start < entries.shape[1]:
                 self._grow()
 

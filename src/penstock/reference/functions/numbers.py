@@ -87,7 +87,8 @@ def _cube_root(value: float) -> float:
     """The C library's root is off by one in the last place for some whole roots, 27 among them."""
     root = math.cbrt(value)
     whole = float(round(root)) if math.isfinite(root) else root
-    return whole if whole**3 == value else root
+    # The product overflows to infinity where the power would raise.
+    return whole if whole * whole * whole == value else root
 
 
 NUMBERS: dict[str, Callable[..., Exact]] = {
