@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.counted_loops import net_changes
+from penstock.operators.counted_loops import gone_rows, net_changes
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restore_queue
 from penstock.state.keyed import KeyedRows
@@ -101,11 +101,11 @@ class CountedRows:
 
     def release(self) -> None:
         """Forget the rows of the last step that occur nowhere; call it when they have been read."""
-        met = np.concatenate([self._met, self._held])
-        gone = np.unique(met[self._alive[met] & ~self.counts[met].any(axis=1)])
-        gone = np.setdiff1d(gone, self._held_now, assume_unique=True)
+        met = np.concatenate([self._met, self._held]) if len(self._held) else self._met
+        self._alive[self._held_now] = False
+        gone = gone_rows(met, self.counts, self._alive)
+        self._alive[self._held_now] = True
         self._held = self._held_now
-        self._alive[gone] = False
         self.rows.remove(gone)
         self._met = self._met[:0]
 

@@ -10,7 +10,7 @@ from penstock.algebra.time import INFINITY
 from penstock.state.compiled import compiled
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Ints, Signs
+    from penstock.state.arrays import Flags, Ints, Signs
 
 _FOREVER = INFINITY
 
@@ -112,3 +112,16 @@ def strict_elements(
     for event in range(len(slots)):
         open_last[slots[event]] = -1
     return made_slots[:made], ts[:made], te[:made], sign[:made]
+
+
+@compiled
+def gone_rows(met: Ints, counts: Ints, alive: Flags) -> Ints:
+    """The slots among those met whose rows occur nowhere, each once; they are alive no more."""
+    gone = np.empty(len(met), np.int64)
+    found = 0
+    for slot in met:
+        if alive[slot] and counts[slot, 0] == 0 and counts[slot, 1] == 0 and counts[slot, 2] == 0:
+            alive[slot] = False
+            gone[found] = slot
+            found += 1
+    return gone[:found].copy()

@@ -151,7 +151,7 @@ def test_update_cannot_turn_an_answer_into_an_error(tmp_path: Path) -> None:
         (
             [".", "--engine", "spark"],
             NotSupported,
-            'the engine "spark" is not built yet\n  Use --engine oracle.',
+            'the engine "spark" is not built yet\n  Use --engine oracle or inline.',
         ),
     ],
 )
