@@ -104,10 +104,12 @@ class Lane:
         """Instants up to which to go, one after the other, so that no step takes in too much."""
         goal = max([*self.watermarks.values(), *self._relations_reach().values()])
         waiting = np.concatenate(self._waiting) if self._waiting else np.zeros(0, np.int64)
-        due = np.sort(waiting[waiting < goal])
-        rest = waiting[waiting >= goal]
+        is_due = waiting < goal
+        due, rest = waiting[is_due], waiting[~is_due]
         self._waiting = [rest] if len(rest) else []
-        steps = due[self.step_rows :: self.step_rows]
+        if len(due) <= self.step_rows:
+            return [goal]
+        steps = np.sort(due)[self.step_rows :: self.step_rows]
         return [*dict.fromkeys(steps.tolist()), goal]
 
     def _relations_reach(self) -> dict[str, int]:
