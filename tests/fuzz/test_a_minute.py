@@ -1,0 +1,18 @@
+"""A minute of random queries on the inline engine, as part of every run of the tests."""
+
+from __future__ import annotations
+
+from penstock.fuzz.campaign import Campaign
+from penstock.fuzz.engines import contender_called
+from penstock.fuzz.trial import STRATEGIES
+
+
+def test_a_minute_of_random_queries() -> None:
+    campaign = Campaign(contender_called("inline"), seed=3, strategies=STRATEGIES, seconds=60.0)
+    outcome = campaign.run(print)
+    print(outcome.coverage.table())
+    assert outcome.found is None, (
+        f"trial {outcome.number} of seed {campaign.seed}: {outcome.found.failure.text}\n"
+        f"./penstock fuzz --seed {campaign.seed} --trial {outcome.number} shrinks it"
+    )
+    assert outcome.coverage.summary()
