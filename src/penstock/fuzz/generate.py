@@ -60,11 +60,14 @@ def generate(seed: str, strategies: Sequence[str] = STRATEGIES) -> Generated:
 
 
 def _slides(trial: Trial, plan: Plan) -> int:
-    """How many slides lie between the first row and the last, at most."""
+    """How many slides lie between the first row and the end of the last, about."""
     times = [one.time_of(n) for one in trial.streams.values() for n in range(len(one.rows))]
     windows = [node.spec for node in different_nodes(plan) if isinstance(node, Window)]
-    slides = [spec.slide for spec in windows if isinstance(spec, Range) and spec.slide]
-    return (max(times) - min(times)) // min(slides) if times and slides else 0
+    sliding = [spec for spec in windows if isinstance(spec, Range) and spec.slide]
+    if not (times and sliding):
+        return 0
+    longest = max(spec.length for spec in sliding)
+    return (max(times) - min(times) + longest) // min(spec.slide or 1 for spec in sliding)
 
 
 def _is_dull(generated: Generated) -> bool:
