@@ -19,10 +19,10 @@ from penstock.operators.join_loops import (
     drop_ended,
 )
 from penstock.operators.join_pairs import incoming_rows
-from penstock.operators.join_places import Places
 from penstock.state.expiry import CalendarQueue
 from penstock.state.fingerprints import fingerprints
 from penstock.state.rows import RowStore, grown
+from penstock.state.slots import SlotPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ _SLACK = 1024
 class LooseSide:
     """The rows of a WK or, with `strict`, a STR input.
 
-    Places of rows that are gone are given to others. A calendar queue says which rows have
+    SlotPool of rows that are gone are given to others. A calendar queue says which rows have
     ended. Rows of a strict input are found for withdrawal by row and end: equal ones are twins.
     """
 
@@ -47,7 +47,7 @@ class LooseSide:
         self._port = port
         self._store = RowStore(types)
         self._records: Ints = np.zeros((0, 4), np.int64)
-        self._places = Places()
+        self._places = SlotPool()
         self._calendar = (span, partitions)
         self._queue = self._new_queue()
         self._twins = Chains(1) if strict else None

@@ -73,10 +73,11 @@ class RowStore:
 
 
 def grown(array: Values, capacity: int) -> Values:
-    """The array with room for `capacity` entries, at least doubled if it has to grow."""
+    """The array with room for `capacity` entries, and half of what it had more if it must grow."""
     if capacity <= len(array):
         return array
-    room = np.zeros((max(capacity, 2 * len(array), 64), *array.shape[1:]), array.dtype)
+    length = max(capacity, len(array) + len(array) // 2, 64)
+    room = np.zeros((length, *array.shape[1:]), array.dtype)
     room[: len(array)] = array
     return room
 

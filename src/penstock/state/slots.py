@@ -44,6 +44,12 @@ class SlotPool:
         self._free[self._free_count : self._free_count + len(slots)] = slots
         self._free_count += len(slots)
 
+    def taken(self) -> Ints:
+        """The slots in use, ascending."""
+        in_use = np.ones(self._high, np.bool_)
+        in_use[self._free[: self._free_count]] = False
+        return np.flatnonzero(in_use)
+
     @property
     def capacity(self) -> int:
         """All slots are below this number."""
