@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra.time import INFINITY
+from penstock.errors import DataError
 from penstock.operators.block import Block, arriving, concatenated
 from penstock.planner.lowering import operator_graph
 from penstock.runtime.lane import Lane
@@ -137,3 +138,11 @@ def test_a_restored_lane_goes_on_where_the_other_stopped() -> None:
         rest.extend(lane.finish())
         whole = [*started.blocks.get("q0", []), *rest.blocks["q0"]]
         assert snapshots(whole)[9] == [(7, 6), (8, 6)]
+
+
+def test_slides_without_end_are_refused() -> None:
+    query = "RSTREAM(SELECT COUNT(*) AS n FROM a [RANGE 4611686018427387904 SLIDE 5])"
+    lane = lane_of(query)
+    lane.feed({"a": rows((1, 1, 7))}, {"a": 1})
+    with pytest.raises(DataError, match="a periodic query with a slide of 5 goes from 5 to"):
+        lane.finish()

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.errors import DataError
 from penstock.operators.block import Block, arriving
 from penstock.operators.buffered import Buffered
 from penstock.operators.tables import arrays_of
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
+
+
+MOST_SLIDES = 50_000_000
+"""How many slides may pass in one step."""
 
 
 def instants_block(instants: Ints) -> Block:
@@ -86,6 +91,9 @@ class TimeSlides(Buffered):
         if self._next is None:
             return ()
         stop = min(self._last + 1, clock)
+        if (stop - self._next) // self._slide > MOST_SLIDES:
+            msg = f"a periodic query with a slide of {self._slide} goes from {self._next} to {stop}"
+            raise DataError(msg, hint=f"At most {MOST_SLIDES} slides pass at once.")
         slides = np.arange(self._next, stop, self._slide, dtype=np.int64)
         self._next += len(slides) * self._slide
         return [instants_block(slides)]

@@ -45,7 +45,8 @@ def periodic_parts(plans: Iterable[Plan]) -> set[Periodic]:
             if isinstance(window, Range) and window.slide:
                 below = different_nodes(node)
                 names = frozenset(one.name for one in below if isinstance(one, st.Stream))
-                found.add(Periodic(names, window.slide, node.unit))
+                if names:
+                    found.add(Periodic(names, window.slide, node.unit))
     return found
 
 
