@@ -18,6 +18,7 @@ def connect(
     *,
     lanes: int = 1,
     strategy: Strategy = "upa",
+    partitions: int = 32,
     keep: int = 1_000_000,
     restore: str | Path | None = None,
 ) -> Connection:
@@ -28,6 +29,7 @@ def connect(
             same for any number.
         strategy: How operators learn that rows have left a window: by their update patterns
             (`upa`), by looking through their state (`direct`), or by being told (`negative`).
+        partitions: Into how many parts a calendar queue divides the time in which rows leave.
         keep: How many results of a query, and rows of a stream that were late, wait to be read;
             more are forgotten, oldest first, and counted.
         restore: A folder that `Connection.save` wrote: the connection goes on from there, with the
@@ -39,4 +41,4 @@ def connect(
     # Commands that need no rows start faster without Arrow and Numba.
     from penstock.inline.opening import open_connection
 
-    return open_connection(lanes, strategy, keep, restore)
+    return open_connection(lanes, strategy, partitions, keep, restore)

@@ -17,15 +17,20 @@ if TYPE_CHECKING:
 
 
 def open_connection(
-    lanes: int, strategy: Strategy, keep: int, restore: str | PathLike[str] | None
+    lanes: int,
+    strategy: Strategy,
+    partitions: int,
+    keep: int,
+    restore: str | PathLike[str] | None,
 ) -> Connection:
     """The connection that `penstock.connect` returns."""
     if restore is not None:
         page, tables = read_folder(Path(restore))
-        db = Connection(Options(page["lanes"], Choices(page["strategy"]), page["keep"]))
+        choices = Choices(page["strategy"], page["partitions"])
+        db = Connection(Options(page["lanes"], choices, page["keep"]))
         restore_into(db, page, tables)
         return db
-    for name, number in (("lanes", lanes), ("keep", keep)):
+    for name, number in (("lanes", lanes), ("partitions", partitions), ("keep", keep)):
         if not isinstance(number, int) or number < 1:
             msg = f"{name} is {number!r}, but must be a whole number above zero"
             raise QueryError(msg)
@@ -34,4 +39,4 @@ def open_connection(
         msg = f'there is no strategy called "{strategy}"'
         hint = did_you_mean(str(strategy), known, otherwise=f"Strategies: {', '.join(known)}.")
         raise QueryError(msg, hint=hint)
-    return Connection(Options(lanes, Choices(strategy), keep))
+    return Connection(Options(lanes, Choices(strategy, partitions), keep))

@@ -23,6 +23,7 @@ def save_connection(db: Connection, path: Path) -> None:
     page = {
         "lanes": options.lanes,
         "strategy": options.choices.strategy,
+        "partitions": options.choices.partitions,
         "keep": options.keep,
         "finished": db.is_finished,
         "statements": [[entry.text, entry.query] for entry in registry.history.entries],
