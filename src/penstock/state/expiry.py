@@ -51,6 +51,14 @@ def expiry_queue(
     return CalendarQueue(types, span, partitions)
 
 
+def in_order(keys: Ints, payload: list[Values]) -> tuple[Ints, list[Values]]:
+    """Entries by key, those of one key as they stood; most often they stand right already."""
+    if len(keys) < 2 or bool((keys[1:] >= keys[:-1]).all()):
+        return keys, payload
+    order = np.argsort(keys, kind="stable")
+    return keys[order], [values[order] for values in payload]
+
+
 class FifoQueue:
     """Entries whose ends do not decrease from one push to the next: a stretch of an array.
 
@@ -68,9 +76,7 @@ class FifoQueue:
 
     def push(self, ends: Ints, payload: Sequence[Values]) -> None:
         """Add entries, at the end of the array."""
-        if len(ends) > 1 and bool((ends[1:] < ends[:-1]).any()):
-            order = np.argsort(ends, kind="stable")
-            ends, payload = ends[order], [values[order] for values in payload]
+        ends, payload = in_order(ends, list(payload))
         if self._tail + len(ends) > len(self._ends) and self._head >= len(self):
             self._shift()
         stop = self._tail + len(ends)
@@ -135,16 +141,14 @@ class CalendarQueue:
         if not len(ends):
             return
         days = ends // self._width
-        self._reached = min(
-            int(days.min()), int(days.min()) if self._reached is None else self._reached
-        )
+        earliest = int(days.min())
+        self._reached = earliest if self._reached is None else min(earliest, self._reached)
         numbers = days % self._count
-        order = np.argsort(numbers, kind="stable")
-        found, starts = np.unique(numbers[order], return_index=True)
-        stops = np.append(starts[1:], len(order))
-        for number, start, stop in zip(found.tolist(), starts, stops, strict=True):
-            rows = order[start:stop]
-            self._partitions[number].add(ends[rows], [values[rows] for values in payload])
+        numbers, (ends, *payload) = in_order(numbers, [ends, *payload])
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+        for start, stop in zip(starts, np.append(starts[1:], len(ends)), strict=True):
+            part = [values[start:stop].copy() for values in payload]
+            self._partitions[int(numbers[start])].add(ends[start:stop].copy(), part)
         self._size += len(ends)
 
     def pop(self, clock: int) -> tuple[Ints, list[Values]]:
@@ -169,8 +173,7 @@ class CalendarQueue:
         ]
         self._size -= len(ends)
         # Within one round partitions follow each other in time; over more, rounds mix.
-        order = np.argsort(ends, kind="stable")
-        return ends[order], [values[order] for values in payload]
+        return in_order(ends, payload)
 
     def contents(self) -> tuple[Ints, list[Values]]:
         """All entries, partition by partition."""
@@ -231,12 +234,12 @@ class _Partition:
         parts = [(self._ends[self._head :], [one[self._head :] for one in self._payload])]
         parts += self._added
         ends = np.concatenate([part[0] for part in parts])
-        order = np.argsort(ends, kind="stable")
-        self._payload = [
-            np.concatenate([part[1][number] for part in parts])[order]
+        payload = [
+            np.concatenate([part[1][number] for part in parts])
             for number in range(len(self._types))
         ]
-        self._ends, self._head, self._added = ends[order], 0, []
+        self._ends, self._payload = in_order(ends, payload)
+        self._head, self._added = 0, []
 
 
 def queue_table(queue: ExpiryQueue) -> pa.Table:
