@@ -91,6 +91,17 @@ def test_rows_wait_until_the_watermark_has_passed_them() -> None:
     assert [block.columns[0].to_pylist() for block in some.blocks["q0"]] == [[2]]
 
 
+def test_late_rows_are_counted_and_handed_back() -> None:
+    lane = lane_of("SELECT v FROM a [UNBOUNDED]")
+    lane.feed({"a": rows((5, 1, 1))}, {"a": 5})
+    results = lane.feed({"a": rows((4, 1, 2), (5, 1, 3), (6, 1, 4))}, {"a": 6})
+    results.extend(lane.finish())
+    assert concatenated(results.blocks["q0"]).columns[0].to_pylist() == [1, 3, 4]
+    (late,) = results.late["a"]
+    assert late.columns[2].to_pylist() == [2]
+    assert lane.late_rows == {"a": 1}
+
+
 @pytest.mark.parametrize("step_rows", [1, 3, 1000])
 def test_a_long_feed_is_cut_into_steps_without_a_trace(step_rows: int) -> None:
     queries = ("SELECT k, COUNT(*) AS n, MAX(v) AS m FROM a [RANGE 3] GROUP BY k",)

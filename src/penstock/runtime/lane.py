@@ -31,9 +31,10 @@ STEP_ROWS = 65_536
 
 @dataclass
 class Results:
-    """What a feed led to: blocks of each query, in the order they were made."""
+    """What a feed led to: blocks of each query, in the order they were made, and late rows."""
 
     blocks: dict[str, list[Block]] = field(default_factory=dict)
+    late: dict[str, list[Block]] = field(default_factory=dict)
 
     def add(self, query: str, block: Block) -> None:
         """Append a block of a query."""
@@ -43,13 +44,16 @@ class Results:
         """Append what another feed, or another lane, led to."""
         for query, blocks in other.blocks.items():
             self.blocks.setdefault(query, []).extend(blocks)
+        for source, blocks in other.late.items():
+            self.late.setdefault(source, []).extend(blocks)
 
 
 class Lane:
     """One instance of the operator graph, for one share of the keys.
 
-    Rows come in any order; each waits until the watermark of its source has passed it. What is
-    late has been set aside before (`penstock.runtime.intake`).
+    Rows come in any order; each waits until the watermark of its source has passed it. A row
+    before the watermark at the opening of the feed is late: it is counted, and handed back with
+    the results.
     """
 
     def __init__(self, graph: Graph, step_rows: int = STEP_ROWS) -> None:
@@ -57,6 +61,7 @@ class Lane:
         self.step_rows = step_rows
         self.stations = [Station(node) for node in graph.nodes]
         self.watermarks = dict.fromkeys(graph.streams, BEGINNING)
+        self.late_rows = dict.fromkeys(graph.streams, 0)
         self._readers: list[list[tuple[int, int]]] = [[] for _ in graph.nodes]
         for number, node in enumerate(graph.nodes):
             for port, child in enumerate(node.inputs):
@@ -74,18 +79,27 @@ class Lane:
         A watermark says that no row before it will come. Relations have none: their changes are
         blocks with signs, and come before the watermarks pass their instants.
         """
+        results = Results()
         for name, block in blocks.items():
-            self.stations[self._entry(name)].push(0, block)
-            if name in self.graph.relations and len(block):
-                self._told = max(self._told, int(block.ts.max()) + 1)
-            elif len(block):
-                self._waiting.append(block.ts)
+            self._take_in(name, block, results)
         for name, watermark in watermarks.items():
             self.watermarks[name] = max(self.watermarks[name], watermark)
-        results = Results()
         for cut in self._cuts():
             self._pass(cut, results)
         return results
+
+    def _take_in(self, name: str, block: Block, results: Results) -> None:
+        entry = self.stations[self._entry(name)]
+        if name in self.graph.streams and len(block):
+            late = block.ts < self.watermarks[name]
+            if late.any():
+                results.late[name] = [block.take(late)]
+                self.late_rows[name] += int(late.sum())
+                block = block.take(~late)
+            self._waiting.append(block.ts)
+        elif len(block):
+            self._told = max(self._told, int(block.ts.max()) + 1)
+        entry.push(0, block)
 
     def finish(self) -> Results:
         """The input has come to its end: return all that is left."""
