@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Window
-from penstock.algebra.windows import Range
+from penstock.algebra.windows import Fixed, Range
 from penstock.errors import PenstockError
 from penstock.fuzz.cost import affordable_rows
 from penstock.fuzz.draw import Draw
@@ -62,12 +62,14 @@ def generate(seed: str, strategies: Sequence[str] = STRATEGIES) -> Generated:
 def _slides(trial: Trial, plan: Plan) -> int:
     """How many slides lie between the first row and the end of the last, about."""
     times = [one.time_of(n) for one in trial.streams.values() for n in range(len(one.rows))]
+    times += [change.at for one in trial.relations.values() for change in one.changes]
     windows = [node.spec for node in different_nodes(plan) if isinstance(node, Window)]
-    sliding = [spec for spec in windows if isinstance(spec, Range) and spec.slide]
-    if not (times and sliding):
+    slides = [spec.slide for spec in windows if isinstance(spec, Range) and spec.slide]
+    if not (times and slides):
         return 0
-    longest = max(spec.length for spec in sliding)
-    return (max(times) - min(times) + longest) // min(spec.slide or 1 for spec in sliding)
+    # Windows over what other windows make end later still.
+    lengths = sum(spec.length for spec in windows if isinstance(spec, Range | Fixed))
+    return (max(times) - min(times) + lengths) // min(slides)
 
 
 def _is_dull(generated: Generated) -> bool:
