@@ -99,6 +99,10 @@ class CountedRows:
         )
         return Changes(*changes)
 
+    def short(self) -> Ints:
+        """Slots of the last step's rows that were taken out more often than they were there."""
+        return self._met[(self.counts[self._met, :2] < 0).any(axis=1)]
+
     def release(self) -> None:
         """Forget the rows of the last step that occur nowhere; call it when they have been read."""
         met = np.concatenate([self._met, self._held]) if len(self._held) else self._met

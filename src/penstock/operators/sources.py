@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from penstock.errors import DataError
 from penstock.operators.block import Block, concatenated
 from penstock.operators.operator import Operator
@@ -47,13 +45,15 @@ class RelationRows(SetOperation):
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """Elements for rows that are there; a row that is not there cannot leave."""
-        made = super().step(inputs, clock)
-        short = np.flatnonzero(self.counted.counts[:, 0] < 0)
+        changes = self.counted.step(inputs, clock)
+        short = self.counted.short()
         if len(short):
             row = tuple(column[0].as_py() for column in self.counted.rows.take(short[:1]))
             msg = f'relation "{self._name}" is told to remove a row it does not have: {row}'
             raise DataError(msg, hint="A change with sign - removes a row that was added before.")
-        return made
+        made = self._elements(changes)
+        self.counted.release()
+        return [made]
 
 
 class Passing(Operator):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.stateless import Filter, Map
-from penstock.planner.conditions import positional
-from penstock.planner.graph import Graph, Node, positions
+from penstock.planner.graph import Graph, Node
 from penstock.state.expiry import DEFAULT_PARTITIONS
 
 if TYPE_CHECKING:
@@ -95,12 +95,9 @@ class Building:
         )
 
     def column(self, child: int, number: int) -> Expression:
-        """A column of a node, as an expression; from the end if negative."""
-        from penstock.algebra.expressions import Column
-
+        """A column of a node, as an expression."""
         types = self.node(child).types
-        place = number % len(types)
-        return Column(str(place), types[place])
+        return Column(str(number), types[number])
 
     def columns(self, child: int) -> list[Expression]:
         """All columns of a node, as expressions."""
@@ -117,14 +114,3 @@ def combined(patterns: Sequence[Pattern]) -> Pattern:
     if Pattern.STR in patterns:
         return Pattern.STR
     return Pattern.MON if all(one is Pattern.MON for one in patterns) else Pattern.WK
-
-
-__all__ = [
-    "Building",
-    "Choices",
-    "Strategy",
-    "combined",
-    "evaluators",
-    "positional",
-    "positions",
-]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.algebra.types import Field, Schema, Type
+from penstock.algebra.types import Field, Schema, Type, to_arrow
 from penstock.compute.failures import Failures
 from penstock.operators.operator import Operator
 
@@ -42,8 +42,6 @@ class Node:
     @property
     def arrow_types(self) -> list[pa.DataType]:
         """How the columns are kept."""
-        from penstock.algebra.types import to_arrow
-
         return [to_arrow(one) for one in self.types]
 
 

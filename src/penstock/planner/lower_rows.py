@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from penstock.operators.stateless import Map
     from penstock.planner.building import Building
 
-Lower = "Callable[[Building, Plan], int]"
-
 
 def filter_node(building: Building, child: int, plan: op.Filter) -> int:
     """WHERE."""
