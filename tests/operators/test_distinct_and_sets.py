@@ -26,7 +26,7 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.counted import CountedRows, Target
+from penstock.operators.counted import WIDE, CountedRows, Target
 from penstock.operators.distinct import Distinct
 from penstock.operators.levels import Levels
 from penstock.operators.set_operations import InsertedRows, RemovedRows, SetOperation
@@ -166,3 +166,28 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
         operator.advance(start + 250)
         sizes.append(operator.state_bytes)
     assert max(sizes[20:]) <= max(sizes[:20])
+
+
+@pytest.mark.parametrize("copies", [5, WIDE - 1, 2**31 - 2, 2**40])
+def test_counts_pass_what_32_bits_hold(copies: int) -> None:
+    """So many copies can only be restored here; three more come, one at an instant."""
+
+    def counted() -> CountedRows:
+        return CountedRows(TYPES, [Pattern.STR], Target.COPIES, 1, 1)
+
+    row = pa.array([1]), pa.array(["a"])
+    first = counted()
+    first.step([Block(row, np.array([0]), np.array([INFINITY]))], 1)
+    saved = first.segments()
+    rows = saved["rows"].set_column(3, "_count0", pa.array([copies]))
+    saved["rows"] = rows.set_column(5, "_count2", pa.array([copies]))
+    second = counted()
+    second.restore(saved)
+    three = tuple(column.take(pa.array([0, 0, 0])) for column in row)
+    changes = second.step([Block(three, np.arange(1, 4), np.full(3, INFINITY))], 9)
+    assert changes.deltas.tolist() == [1, 1, 1]
+    assert second.counts[0].tolist() == [copies + 3, 0, copies + 3]
+    assert (second.counts.itemsize == 8) == (copies + 3 > WIDE)
+    table = second.segments()["rows"]
+    assert table["_count0"].to_pylist() == [copies + 3]
+    assert table.schema == saved["rows"].schema

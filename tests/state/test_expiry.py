@@ -61,7 +61,7 @@ def test_entries_come_back_by_end_once_the_clock_has_passed(data: st.DataObject)
         latest = max(latest, clock)
         assert len(queue) == len(held)
         if data.draw(st.sampled_from([False, False, True])):
-            table = queue_table(queue)
+            table = queue_table(queue, TYPES)
             queue = make()
             restore_queue(queue, table)
             assert len(queue) == len(held)
@@ -92,3 +92,37 @@ def test_memory_follows_what_is_held(pattern: Pattern) -> None:
         sizes.append(queue.nbytes)
     assert max(sizes[100:]) <= max(sizes[:100])
     assert len(queue) == 1000
+
+
+@pytest.mark.parametrize("pattern", [Pattern.WKS, Pattern.WK])
+@pytest.mark.parametrize("at_once", [3, 100, 5000])
+def test_little_memory_is_not_in_use(pattern: Pattern, at_once: int) -> None:
+    """What is held for a window of 20,000 entries, pushed in small parts and in large ones."""
+    queue = expiry_queue(pattern, (np.dtype(np.int32), np.dtype(np.int8)), 20_000, 32)
+    for start in range(0, 60_000, at_once):
+        ends = np.arange(start, start + at_once) + 20_000
+        queue.push(ends, [ends, ends % 3])
+        taken, (first, second) = queue.pop(start + at_once)
+        assert (first == taken).all()
+        assert (second == taken % 3).all()
+        assert [one.itemsize for one in (first, second)] == [4, 1]
+    assert len(queue) == 20_000
+    assert queue.nbytes <= 1.3 * 13 * 20_000
+
+
+def test_a_fifo_of_many_pieces() -> None:
+    """One push into several pieces, taken bit by bit; then a push into what is left of a piece."""
+    queue = FifoQueue(TYPES)
+    ends = np.arange(100_000)
+    queue.push(ends, [ends, ends / 2])
+    for clock in (10, 20_000, 20_001, 99_999):
+        left = queue.contents()[0]
+        taken, (first, second) = queue.pop(clock)
+        assert taken.tolist() == left[left < clock].tolist()
+        assert (first == taken).all()
+        assert (second == taken / 2).all()
+    assert len(queue) == 1
+    queue.push(ends[:10] + 100_000, [ends[:10], ends[:10] / 2])
+    assert queue.contents()[0].tolist() == [99_999, *range(100_000, 100_010)]
+    assert len(queue.pop(10**6)[0]) == 11
+    assert (len(queue), queue.nbytes) == (0, 0)

@@ -12,6 +12,7 @@ from penstock.operators.block import Block, concatenated
 from penstock.operators.counted import CountedRows, Target
 from penstock.operators.ordering import order_codes
 from penstock.operators.waiting import Waiting
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -118,7 +119,7 @@ class ChangingRows(SettledRows):
 
     def _settle(self, block: Block | None, clock: int) -> None:
         changes = self._counted.step([block], clock)
-        order = np.lexsort((changes.deltas > 0, changes.times))
+        order = order_of(changes.times, (changes.deltas > 0).astype(np.int64))
         places = np.repeat(order, np.abs(changes.deltas[order]))
         times = changes.times[places]
         sign = np.sign(changes.deltas[places]).astype(np.int8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restor
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 from penstock.state.rows import RowStore, grown
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Signs, Values
 
-SLOT, CHANGE = np.dtype(np.int64), np.dtype(np.int8)
+SLOT, CHANGE = np.dtype(np.int32), np.dtype(np.int8)
 """What is kept of each live element besides the payload of the accumulators."""
+SAVED_SLOT = np.dtype(np.int64)
+"""As which a slot is saved."""
 
 
 class Call:
@@ -82,8 +85,9 @@ class Aggregate(Buffered):
         self._out: Flags = np.zeros(0, np.bool_)
         self._alive: Flags = np.zeros(0, np.bool_)
         self._space: Ints = np.zeros(0, np.int64)
-        kept = [type_ for call in self._calls for type_ in call.kept]
-        self._ends: ExpiryQueue = expiry_queue(pattern, [SLOT, CHANGE, *kept], span, partitions)
+        self._kept = [type_ for call in self._calls for type_ in call.kept]
+        types: list[np.dtype[Any]] = [SLOT, CHANGE, *self._kept]
+        self._ends: ExpiryQueue = expiry_queue(pattern, types, span, partitions)
         self._begun = False
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
@@ -118,7 +122,7 @@ class Aggregate(Buffered):
     def _events(self, arrived: _Arrivals, clock: int) -> tuple[Events, list[tuple[Values, ...]]]:
         """Who enters and leaves which group, by group and time, with their payload by call."""
         ended, (slots, changes, *kept) = self._ends.pop(clock)
-        groups = np.concatenate([arrived.groups, slots])
+        groups = np.concatenate([arrived.groups, slots.astype(np.int64)])
         times = np.concatenate([arrived.times, ended])
         signs = np.concatenate([arrived.signs, changes])
         order = by_group(groups, _in_time(times, signs), self._space)
@@ -265,7 +269,8 @@ class Aggregate(Buffered):
     def state_bytes(self) -> int:
         """Their bytes."""
         kept = sum(call.accumulator.state_bytes for call in self._calls)
-        groups = self._index.nbytes + self._sent.nbytes + self._counts.nbytes + self._out.nbytes
+        by_group = (self._counts, self._out, self._alive, self._space)
+        groups = self._index.nbytes + self._sent.nbytes + sum(one.nbytes for one in by_group)
         return groups + self._ends.nbytes + kept
 
     def segments(self) -> Segments:
@@ -276,7 +281,8 @@ class Aggregate(Buffered):
         columns = {str(number): one for number, one in enumerate(self._sent.take(slots))}
         columns |= {"_slot": pa.array(slots), "_rows": pa.array(self._counts[slots])}
         columns |= {"_out": pa.array(self._out[slots])}
-        made = {"groups": pa.table(columns), "ends": queue_table(self._ends)}
+        ends = queue_table(self._ends, [SAVED_SLOT, CHANGE, *self._kept])
+        made = {"groups": pa.table(columns), "ends": ends}
         for number, call in enumerate(self._calls):
             parts = call.accumulator.segments()
             made |= {f"{number}/{name}": table for name, table in parts.items()}
@@ -305,7 +311,7 @@ class Aggregate(Buffered):
 def _in_time(times: Ints, signs: Signs) -> Ints:
     """Events by time; at one instant rows enter before others leave, so no count is ever short."""
     entering_first = np.argsort(signs < 0, kind="stable")
-    return entering_first[np.argsort(times[entering_first], kind="stable")]
+    return entering_first[order_of(times[entering_first])]
 
 
 class _Arrivals:

@@ -14,6 +14,7 @@ from penstock.operators.join_sides import arrays_of
 from penstock.state.expiry import CalendarQueue
 from penstock.state.fingerprints import fingerprints
 from penstock.state.rows import RowStore, grown
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from penstock.operators.join_chains import Chains
     from penstock.operators.join_sides import JoinSide
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Ints, Words
+    from penstock.state.arrays import Ints, Signs, Values, Words
 
 _SLACK = 1024
+NUMBER, DELTA = np.dtype(np.int32), np.dtype(np.int8)
+"""What is kept of a change to come: the number of the key, and the change."""
 
 
 class Coverage:
@@ -38,8 +41,8 @@ class Coverage:
         self._side = side
         self._chains = chains
         self._keys = RowStore(side.types)
-        self.counts: Ints = np.zeros(0, np.int64)
-        self._awaited: Ints = np.zeros(0, np.int64)
+        self.counts: Signs = np.zeros(0, np.int8)
+        self._awaited: Values = np.zeros(0, np.int32)
         self._queue = self._new_queue()
         self._enough = _SLACK
 
@@ -58,12 +61,12 @@ class Coverage:
     def changes(self, blocks: Sequence[Block], clock: int) -> Changes:
         """All changes before the clock, those brought by the blocks of a step included."""
         parts = [self._arriving(concatenated(blocks))] if blocks else []
-        ends, (numbers, deltas) = self._queue.pop(clock)
+        ends, numbers, deltas = _widened(*self._queue.pop(clock))
         np.subtract.at(self._awaited, numbers, 1)
         ts, key, delta = (
             np.concatenate(columns) for columns in zip(*parts, (ends, numbers, deltas), strict=True)
         )
-        order = np.lexsort((key, ts))
+        order = order_of(ts, key)
         return Changes(ts[order], key[order], delta[order])
 
     def drop_unused(self, candidates: Ints) -> None:
@@ -77,9 +80,9 @@ class Coverage:
     def segments(self) -> Segments:
         """The keys that are covered, and the changes to come."""
         covered = np.flatnonzero(self.counts)
-        ends, (numbers, deltas) = self._queue.contents()
+        ends, numbers, deltas = _widened(*self._queue.contents())
         return {
-            "covered": self._table(covered, [self.counts[covered]]),
+            "covered": self._table(covered, [self.counts[covered].astype(np.int64)]),
             "changes": self._table(numbers, [ends, deltas]),
         }
 
@@ -110,8 +113,8 @@ class Coverage:
 
     def _cancel(self) -> None:
         """Let changes to come that make up for each other go."""
-        ends, (numbers, deltas) = self._queue.contents()
-        order = np.lexsort((numbers, ends))
+        ends, numbers, deltas = _widened(*self._queue.contents())
+        order = order_of(ends, numbers)
         ends, numbers, deltas = ends[order], numbers[order], deltas[order]
         differs = (np.diff(ends) != 0) | (np.diff(numbers) != 0)
         starts = np.flatnonzero(np.concatenate([[True], differs]))
@@ -125,8 +128,7 @@ class Coverage:
         self._keys.forget(self._chains.drop_empty(idle))
 
     def _new_queue(self) -> CalendarQueue:
-        types = [np.dtype(np.int64), np.dtype(np.int64)]
-        return CalendarQueue(types, self._side.span, self._side.partitions)
+        return CalendarQueue([NUMBER, DELTA], self._side.span, self._side.partitions)
 
     def _table(self, numbers: Ints, values: Sequence[Ints]) -> pa.Table:
         arrays = [*self._keys.take(numbers), *map(pa.array, values)]
@@ -137,3 +139,9 @@ class Coverage:
         keys, saved = arrays[:-values], arrays[-values:]
         numbers = self.numbers(keys, fingerprints(keys, len(table)))
         return numbers, [one.to_numpy() for one in saved]
+
+
+def _widened(ends: Ints, payload: list[Values]) -> tuple[Ints, Ints, Ints]:
+    """Changes of a queue: when, of which key, by how much."""
+    numbers, deltas = payload
+    return ends, numbers.astype(np.int64), deltas.astype(np.int64)

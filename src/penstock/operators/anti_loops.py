@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.join_loops import NOBODY, REFUSED, START, find_place, finish, walk
+from penstock.operators.join_loops import NOBODY, REFUSED, START, find_place, finish, spot, walk
 from penstock.state.compiled import compiled_borrowing
 
 if TYPE_CHECKING:
     from penstock.operators.join_loops import Incoming, Kept, Pairs
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Ints, Signs
 
 
 class Changes(NamedTuple):
@@ -22,9 +22,9 @@ class Changes(NamedTuple):
 
 
 @compiled_borrowing
-def _show(incoming: Incoming, row: int, pairs: Pairs, count: int, mask: int) -> None:
+def _show(incoming: Incoming, row: int, pairs: Pairs, count: int, at: int) -> None:
     """A row of an uncovered key goes into the result or, if it is negative, out of it."""
-    pairs.first[count] = incoming.place[row] & mask
+    pairs.first[count] = at
     pairs.ts[count] = incoming.ts[row]
     pairs.te[count] = incoming.te[row]
     pairs.sign[count] = incoming.sign[row]
@@ -42,7 +42,7 @@ def _same_change(changes: Changes, change: int) -> tuple[int, int]:
 
 @compiled_borrowing
 def uncovered(
-    incoming: Incoming, kept: Kept, changes: Changes, heads: Ints, cover: Ints,
+    incoming: Incoming, kept: Kept, changes: Changes, heads: Ints, cover: Signs,
     cursor: Ints, pairs: Pairs,
 ) -> int:  # fmt: skip
     """Rows that enter or leave the result, until the pairs are full (their second is not used).
@@ -64,7 +64,9 @@ def uncovered(
             if cover[incoming.key[i]] == 0:
                 if count == len(pairs.ts):
                     break
-                _show(incoming, i, pairs, count, kept.mask)
+                _show(
+                    incoming, i, pairs, count, spot(incoming.place[i], kept.base, len(kept.records))
+                )
                 count += 1
             finish(incoming, i, kept, heads, 0)
             i += 1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["join", "semi", "anti", "aggregate"]
 _NOTHING = np.zeros((0, 4), np.int64)
-_STREAM = Kept(_NOTHING, _NOTHING, _NOTHING, -1, 0, NOT_KEPT)
+_STREAM = Kept(_NOTHING, _NOTHING, _NOTHING, 0, 0, NOT_KEPT)
 _NAME = "relation"
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.operators.tables import arrays_of
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,8 +70,8 @@ class Block:
         if self.sign is None:
             if len(self) < 2 or bool((self.ts[1:] >= self.ts[:-1]).all()):
                 return self
-            return self.take(np.argsort(self.ts, kind="stable"))
-        return self.take(np.lexsort((self.sign, self.ts)))
+            return self.take(order_of(self.ts))
+        return self.take(order_of(self.ts, self.sign.astype(np.int64)))
 
 
 def arriving(columns: tuple[pa.Array, ...], ts: Ints) -> Block:

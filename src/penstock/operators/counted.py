@@ -14,6 +14,7 @@ from penstock.operators.tables import arrays_of
 from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restore_queue
 from penstock.state.keyed import KeyedRows
 from penstock.state.rows import grown
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,15 @@ if TYPE_CHECKING:
     from penstock.algebra.patterns import Pattern
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Flags, Ints
+    from penstock.state.arrays import Flags, Ints, Values
+
+
+SLOT, DELTA = np.dtype(np.int32), np.dtype(np.int8)
+"""What is kept of a row that will end: its slot, and how its copies change then."""
+SAVED = (np.dtype(np.int64), np.dtype(np.int64))
+"""How that is saved."""
+WIDE = 2**30
+"""A number of copies from which on 32 bits might not do."""
 
 
 class Target(IntEnum):
@@ -59,15 +68,15 @@ class CountedRows:
     ) -> None:
         self.target = target
         self.rows = KeyedRows(types)
-        self.counts: Ints = np.zeros((0, 3), np.int64)
-        self._touched: Ints = np.zeros(0, np.int64)
+        # By slot: copies left, right and in the result, in 32 bits until some do not fit.
+        self.counts: Values = np.zeros((0, 3), np.int32)
+        self.space: Values = np.zeros(0, np.int32)
         self._alive: Flags = np.zeros(0, np.bool_)
         self._met: Ints = np.zeros(0, np.int64)
         self._held: Ints = np.zeros(0, np.int64)
         self._held_now: Ints = np.zeros(0, np.int64)
-        kept = (np.dtype(np.int64), np.dtype(np.int64))
         self._ends: list[ExpiryQueue] = [
-            expiry_queue(pattern, kept, span, partitions) for pattern in patterns
+            expiry_queue(pattern, (SLOT, DELTA), span, partitions) for pattern in patterns
         ]
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Changes:
@@ -78,26 +87,28 @@ class CountedRows:
                 found = self._enter(side, block)
                 times.append(block.ts)
                 slots.append(found)
-                deltas.append(block.signs.astype(np.int64))
-                sides.append(np.full(len(block), side, np.int64))
+                deltas.append(block.signs)
+                sides.append(np.full(len(block), side, np.int8))
             ends, (ended, change) = self._ends[side].pop(clock)
             times.append(ends)
-            slots.append(ended)
+            slots.append(ended.astype(np.int64))
             deltas.append(change)
-            sides.append(np.full(len(ends), side, np.int64))
+            sides.append(np.full(len(ends), side, np.int8))
         at = np.concatenate(times)
         self._met = np.concatenate(slots)
-        order = np.argsort(at, kind="stable")
-        changes = net_changes(
+        order = order_of(at)
+        changed = net_changes(
             at[order],
             self._met[order],
             np.concatenate(sides)[order],
             np.concatenate(deltas)[order],
             self.counts,
-            self._touched,
+            self.space,
             int(self.target),
         )
-        return Changes(*changes)
+        if changed[3] > WIDE:
+            self.counts = self.counts.astype(np.int64)
+        return Changes(*changed[:3])
 
     def short(self) -> Ints:
         """Slots of the last step's rows that were taken out more often than they were there."""
@@ -123,14 +134,13 @@ class CountedRows:
         self._alive[slots[new]] = True
         ending = block.te < INFINITY
         if ending.any():
-            signs = block.signs.astype(np.int64)
             order = np.flatnonzero(ending)
-            self._ends[side].push(block.te[order], [slots[order], -signs[order]])
+            self._ends[side].push(block.te[order], [slots[order], -block.signs[order]])
         return slots
 
     def _reserve(self, capacity: int) -> None:
         self.counts = grown(self.counts, capacity)
-        self._touched = grown(self._touched, capacity)
+        self.space = grown(self.space, capacity)
         self._alive = grown(self._alive, capacity)
 
     def __len__(self) -> int:
@@ -145,15 +155,16 @@ class CountedRows:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        own = self.rows.nbytes + self.counts.nbytes + self._touched.nbytes
-        return own + sum(queue.nbytes for queue in self._ends)
+        by_slot = self.counts.nbytes + self.space.nbytes + self._alive.nbytes
+        return self.rows.nbytes + by_slot + sum(queue.nbytes for queue in self._ends)
 
     def segments(self) -> Segments:
         """Rows with their slots and counts, and the ends to come."""
         slots = self.rows.live_slots()
         columns = self.rows.columns(slots) | {"_slot": pa.array(slots)}
-        columns |= {f"_count{n}": pa.array(self.counts[slots, n]) for n in range(3)}
-        queues = {f"ends{side}": queue_table(one) for side, one in enumerate(self._ends)}
+        counts = self.counts[slots].astype(np.int64)
+        columns |= {f"_count{n}": pa.array(counts[:, n]) for n in range(3)}
+        queues = {f"ends{side}": queue_table(one, SAVED) for side, one in enumerate(self._ends)}
         return {"rows": pa.table(columns), **queues}
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
@@ -168,7 +179,9 @@ class CountedRows:
         )
         self._reserve(max(self.rows.capacity, highest + 1))
         self._alive[slots] = True
-        for number, one in enumerate((first, second, third)):
-            self.counts[slots, number] = one.to_numpy()
+        counts = np.stack([one.to_numpy() for one in (first, second, third)], axis=1)
+        if np.abs(counts).max(initial=0) > WIDE:
+            self.counts = self.counts.astype(np.int64)
+        self.counts[slots] = counts
         for queue, one in zip(self._ends, ends, strict=True):
             restore_queue(queue, one)

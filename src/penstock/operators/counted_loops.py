@@ -10,7 +10,7 @@ from penstock.algebra.time import INFINITY
 from penstock.state.compiled import compiled
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Flags, Ints, Signs
+    from penstock.state.arrays import Flags, Ints, Signs, Values
 
 _FOREVER = INFINITY
 
@@ -35,21 +35,22 @@ def copies(target: int, left: int, right: int) -> int:
 def net_changes(
     times: Ints,
     slots: Ints,
-    sides: Ints,
-    deltas: Ints,
-    counts: Ints,
-    touched: Ints,
+    sides: Signs,
+    deltas: Signs,
+    counts: Values,
+    space: Values,
     target: int,
-) -> tuple[Ints, Ints, Ints]:
+) -> tuple[Ints, Ints, Ints, int]:
     """Apply changes of the counts in time order; the changes of the result at each instant.
 
-    `counts` has for each slot the copies left, right, and in the result. `touched` is working
-    space, zero before and after.
+    `counts` has for each slot the copies left, right, and in the result. `space` is working
+    space by slot, zero before and after. The last result is the most copies met, left or right.
     """
     changed_slots = np.empty(len(times), np.int64)
     changed_times = np.empty(len(times), np.int64)
     changes = np.empty(len(times), np.int64)
     found = 0
+    most = 0
     start = 0
     while start < len(times):
         now = times[start]
@@ -59,10 +60,12 @@ def net_changes(
             stop += 1
         for event in range(start, stop):
             slot = slots[event]
-            if touched[slot]:
+            if space[slot]:
                 continue
-            touched[slot] = 1
-            wanted = copies(target, counts[slot, 0], counts[slot, 1])
+            space[slot] = 1
+            left, right = counts[slot, 0], counts[slot, 1]
+            most = max(most, abs(left), abs(right))
+            wanted = copies(target, left, right)
             if wanted != counts[slot, 2]:
                 changed_slots[found] = slot
                 changed_times[found] = now
@@ -70,19 +73,19 @@ def net_changes(
                 found += 1
                 counts[slot, 2] = wanted
         for event in range(start, stop):
-            touched[slots[event]] = 0
+            space[slots[event]] = 0
         start = stop
-    return changed_slots[:found], changed_times[:found], changes[:found]
+    return changed_slots[:found], changed_times[:found], changes[:found], most
 
 
 @compiled
 def strict_elements(
-    slots: Ints, times: Ints, deltas: Ints, open_last: Ints
+    slots: Ints, times: Ints, deltas: Ints, open_last: Values
 ) -> tuple[Ints, Ints, Ints, Signs]:
     """Elements for changes in time order: what begins and ends in the step has its interval.
 
     What is still there at the end lasts for ever, until a negative row withdraws it. `open_last`
-    is working space by slot, all -1 before and after.
+    is working space by slot, zero before and after: which element is open, counted from 1.
     """
     total = 0
     for change in deltas:
@@ -98,24 +101,23 @@ def strict_elements(
         for _ in range(change):
             made_slots[made], ts[made], te[made], sign[made] = slot, now, _FOREVER, 1
             before[made] = open_last[slot]
-            open_last[slot] = made
             made += 1
+            open_last[slot] = made
         for _ in range(-change):
             opened = open_last[slot]
-            if opened >= 0:
-                te[opened] = now
-                open_last[slot] = before[opened]
+            if opened > 0:
+                te[opened - 1] = now
+                open_last[slot] = before[opened - 1]
             else:
                 made_slots[made], ts[made], te[made], sign[made] = slot, now, _FOREVER, -1
-                before[made] = -1
                 made += 1
     for event in range(len(slots)):
-        open_last[slots[event]] = -1
+        open_last[slots[event]] = 0
     return made_slots[:made], ts[:made], te[:made], sign[:made]
 
 
 @compiled
-def gone_rows(met: Ints, counts: Ints, alive: Flags) -> Ints:
+def gone_rows(met: Ints, counts: Values, alive: Flags) -> Ints:
     """The slots among those met whose rows occur nowhere, each once; they are alive no more."""
     gone = np.empty(len(met), np.int64)
     found = 0

@@ -34,7 +34,8 @@ class Distinct(Buffered):
     def __init__(self, types: Sequence[pa.DataType], span: int, partitions: int) -> None:
         super().__init__()
         self._rows = KeyedRows(types)
-        # By slot: the end of the element sent out, and the latest end of all duplicates.
+        # By slot: the end of the element sent out, and the latest end of all duplicates; the
+        # beginning of time where there is no row.
         self._ends: Ints = np.zeros((0, 2), np.int64)
         self._queue = CalendarQueue((np.dtype(np.int64),), span, partitions)
 
@@ -57,12 +58,16 @@ class Distinct(Buffered):
         return made
 
     def _enter(self, block: Block) -> tuple[Ints, Ints, Ints]:
-        slots, new = self._rows.enter(block.columns, len(block))
-        self._ends = grown(self._ends, self._rows.capacity)
-        self._ends[slots[new]] = BEGINNING
+        slots, _ = self._rows.enter(block.columns, len(block))
+        self._reserve(self._rows.capacity)
         made = cover(slots, block.ts, block.te, self._ends)
         self._expect(made[0], made[2])
         return made
+
+    def _reserve(self, capacity: int) -> None:
+        before = len(self._ends)
+        self._ends = grown(self._ends, capacity)
+        self._ends[before:] = BEGINNING
 
     def _expect(self, slots: Ints, ends: Ints) -> None:
         ending = ends < INFINITY
@@ -91,7 +96,7 @@ class Distinct(Buffered):
         *columns, sent, latest = arrays_of(segments["rows"])
         slots = np.arange(len(sent))
         self._rows.restore(columns, slots)
-        self._ends = grown(self._ends, len(slots))
+        self._reserve(len(slots))
         self._ends[slots, 0] = sent.to_numpy()
         self._ends[slots, 1] = latest.to_numpy()
         self._expect(slots, self._ends[slots, 0])

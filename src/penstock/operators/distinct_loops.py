@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.algebra.time import BEGINNING
 from penstock.state.compiled import compiled
+from penstock.state.prefetching import FAR, prefetch
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints
@@ -26,6 +27,8 @@ def cover(slots: Ints, ts: Ints, te: Ints, ends: Ints) -> tuple[Ints, Ints, Ints
     made_te = np.empty(2 * len(slots), np.int64)
     made = 0
     for row in range(len(slots)):
+        if row + FAR < len(slots):
+            prefetch(ends, slots[row + FAR])
         slot = slots[row]
         sent, latest = ends[slot, 0], ends[slot, 1]
         if sent <= ts[row] and latest > sent:
@@ -52,6 +55,8 @@ def take_over(ended: Ints, slots: Ints, ends: Ints) -> tuple[Ints, Ints, Ints, I
     removed = np.empty(len(slots), np.int64)
     made, gone = 0, 0
     for row in range(len(slots)):
+        if row + FAR < len(slots):
+            prefetch(ends, slots[row + FAR])
         slot = slots[row]
         sent, latest = ends[slot, 0], ends[slot, 1]
         if sent != ended[row]:

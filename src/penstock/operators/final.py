@@ -10,6 +10,7 @@ from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block, concatenated, from_table, to_table
 from penstock.operators.buffered import Buffered
 from penstock.operators.withdrawals import ended_elements
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +42,7 @@ class Final(Buffered):
         held = block.take(~is_final)
         self._held = held if len(held) else None
         final = block.take(is_final)
-        return [final.take(np.lexsort((final.te, final.ts)))]
+        return [final.take(order_of(final.ts, final.te))]
 
     @property
     def state_rows(self) -> int:

@@ -12,6 +12,7 @@ from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.operators.aggregates.choice import accumulator_for
 from penstock.operators.aggregates.events import Events
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +42,7 @@ class MatchTotals:
         self, numbers: Ints, columns: tuple[pa.Array, ...], rows: int
     ) -> tuple[pa.Array, ...]:
         """One column for each call."""
-        order = np.argsort(numbers, kind="stable")
+        order = order_of(numbers)
         groups = numbers[order]
         is_last = np.append(groups[1:] != groups[:-1], True)[: len(groups)]
         points = np.flatnonzero(is_last)

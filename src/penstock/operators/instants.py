@@ -16,6 +16,7 @@ from penstock.operators.time_windows import rounded_up
 from penstock.state.expiry import CalendarQueue
 from penstock.state.keyed import KeyedRows
 from penstock.state.rows import grown
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -144,7 +145,7 @@ class RowSlides(Buffered):
             return ()
         keys = [block.columns[number] for number in self._partition_by]
         partitions = self._enter(keys, len(block))
-        order = np.argsort(partitions, kind="stable")
+        order = order_of(partitions)
         ordered = partitions[order]
         starts = np.flatnonzero(np.diff(ordered, prepend=-1))
         places = np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.operators.join_loops import FIFO, NOBODY, TE, Kept, drop_oldest
 from penstock.operators.join_pairs import incoming_rows
 from penstock.state.rows import RowStore
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,8 +27,8 @@ _LEAST = 64
 class FifoSide:
     """The rows of a MON or WKS input.
 
-    Rows are numbered as they come; number n is at `n & mask` of the ring. A chain leads from
-    newer to older rows, so it ends, as far as anybody cares, at the first row that has ended.
+    Rows are numbered as they come, and follow each other in a ring. A chain leads from newer to
+    older rows, so it ends, as far as anybody cares, at the first row that has ended.
     """
 
     def __init__(self, types: Sequence[pa.DataType], port: int) -> None:
@@ -42,37 +43,43 @@ class FifoSide:
         return self._next - self._oldest
 
     @property
-    def _mask(self) -> int:
-        return len(self._records) - 1
+    def _base(self) -> int:
+        """The number that is, or was last, at the front of the ring."""
+        return self._oldest - self._oldest % len(self._records)
+
+    def _spots(self, numbers: Ints) -> Ints:
+        """Where in the ring numbers are."""
+        at = numbers - self._base
+        return np.where(at < len(self._records), at, at - len(self._records))
 
     def arranged(self, block: Block) -> Block:
         """By ts, ties by te."""
         block = block.by_time()
         if bool((block.te[1:] >= block.te[:-1]).all()):
             return block
-        return block.take(np.lexsort((block.te, block.ts)))
+        return block.take(order_of(block.ts, block.te))
 
     def accept(self, block: Block, keys: Ints) -> Incoming:
         """Write the rows behind the newest."""
         if len(self) + len(block) > len(self._records):
             self._resize(len(self) + len(block))
         places = np.arange(self._next, self._next + len(block))
-        self._store.put(places & self._mask, block.columns)
+        self._store.put(self._spots(places), block.columns)
         self._next += len(block)
         return incoming_rows(block, keys, places, keys[:0])
 
     def kept(self) -> Kept:
         """What the loops work on."""
-        return Kept(self._records, _NO_TWINS, _NO_TWINS, self._mask, self._oldest, FIFO)
+        return Kept(self._records, _NO_TWINS, _NO_TWINS, self._base, self._oldest, FIFO)
 
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the oldest rows that have ended."""
         del incoming
-        before = self._oldest
-        self._oldest, keys = drop_oldest(
-            self._records, self._mask, before, self._next, clock, heads, self._port
+        oldest, keys = drop_oldest(
+            self._records, self._base, self._oldest, self._next, clock, heads, self._port
         )
-        self._store.forget(np.arange(before, self._oldest) & self._mask)
+        self._store.forget(self._spots(np.arange(self._oldest, oldest)))
+        self._oldest = oldest
         if len(self._records) > 16 * max(len(self), _LEAST):
             self._resize(len(self))
         return keys
@@ -83,7 +90,7 @@ class FifoSide:
 
     def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
         """All rows and their ends, oldest first."""
-        places = np.arange(self._oldest, self._next) & self._mask
+        places = self._spots(np.arange(self._oldest, self._next))
         return self._store.take(places), self._records[places, TE]
 
     @property
@@ -94,10 +101,10 @@ class FifoSide:
     def _resize(self, wanted: int) -> None:
         """A ring with room for the wanted number of rows."""
         numbers = np.arange(self._oldest, self._next)
-        old = numbers & self._mask
+        old = self._spots(numbers)
         rows, records = self._store.take(old), self._records[old]
-        self._records = np.full((1 << (max(wanted, _LEAST) - 1).bit_length(), 3), NOBODY, np.int64)
-        new = numbers & self._mask
+        self._records = np.full((max(wanted + wanted // 4, _LEAST), 3), NOBODY, np.int64)
+        new = self._spots(numbers)
         self._records[new] = records
         self._store = RowStore(self._types)
         self._store.reserve(len(self._records))

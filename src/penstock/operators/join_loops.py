@@ -1,7 +1,8 @@
 """The loops of the join: rows of both sides meet in the order of time.
 
 A side keeps its rows at places; the rows of one key form a chain, newest first. A place that a
-side counts on without end (a FIFO) is found at `place & mask`; places below `oldest` are gone.
+side counts on without end (a FIFO) is found at its `spot` in a ring; places below `oldest` are
+gone.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 
 from penstock.algebra.time import BEGINNING
 from penstock.state.compiled import compiled, compiled_borrowing
+from penstock.state.prefetching import FAR, NEAR, prefetch
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Signs
@@ -47,14 +49,24 @@ class Incoming(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """The rows of one side. `twins` chains the equal ones (number, next) of a strict side."""
+    """The rows of one side. `twins` chains the equal ones (number, next) of a strict side.
+
+    `base` is the place that is at the front of the ring, or was when the ring last began anew.
+    """
 
     records: Ints
     twins: Ints
     twin_heads: Ints
-    mask: int
+    base: int
     oldest: int
     kind: int
+
+
+@compiled_borrowing
+def spot(place: int, base: int, room: int) -> int:
+    """Where in a ring with so much room a place is."""
+    at = place - base
+    return at - room if at >= room else at
 
 
 class Pairs(NamedTuple):
@@ -97,9 +109,9 @@ def walk(
     Rows that have ended meet nobody any more: they leave the chain, so each is met but once.
     `port` is that of the chain, `mine` and `others` are the pairs' two sides.
     """
-    records, mask = other.records, other.mask
+    records, base, room = other.records, other.base, len(other.records)
     while partner >= other.oldest:
-        at = partner & mask
+        at = spot(partner, base, room)
         end = records[at, TE]
         if end > ts:
             if count == len(mine):
@@ -122,7 +134,7 @@ def walk(
 def insert(incoming: Incoming, row: int, kept: Kept, heads: Ints, port: int) -> None:
     """Keep a row, as the newest of its key."""
     place, key = incoming.place[row], incoming.key[row]
-    at = place & kept.mask
+    at = spot(place, kept.base, len(kept.records))
     head = heads[key, port]
     kept.records[at, TE] = incoming.te[row]
     kept.records[at, NEXT] = head
@@ -178,11 +190,30 @@ def _take_turn(
         partner = heads[incoming.key[row], 1 - port]
     partner, count = walk(
         partner, incoming.ts[row], incoming.te[row], incoming.sign[row],
-        incoming.place[row] & kept.mask, other, heads, 1 - port, mine, others, pairs, count,
+        spot(incoming.place[row], kept.base, len(kept.records)),
+        other, heads, 1 - port, mine, others, pairs, count,
     )  # fmt: skip
     if partner == NOBODY:
         finish(incoming, row, kept, heads, port)
     return partner, count
+
+
+@compiled_borrowing
+def _fetch_ahead(incoming: Incoming, row: int, other: Kept, heads: Ints, port: int) -> None:
+    """Ask for the chain of a row further ahead, and for the newest two partners of nearer ones."""
+    if row + 2 * FAR < len(incoming.key):
+        prefetch(heads, incoming.key[row + 2 * FAR])
+    base, room = other.base, len(other.records)
+    if row + FAR < len(incoming.key):
+        partner = heads[incoming.key[row + FAR], port]
+        if partner >= other.oldest:
+            prefetch(other.records, spot(partner, base, room))
+    if row + NEAR < len(incoming.key):
+        partner = heads[incoming.key[row + NEAR], port]
+        if partner >= other.oldest:
+            older = other.records[spot(partner, base, room), NEXT]
+            if older >= other.oldest:
+                prefetch(other.records, spot(older, base, room))
 
 
 @compiled_borrowing
@@ -211,11 +242,13 @@ def meet(
             else:
                 break
         if port == 0:
+            _fetch_ahead(first, i, second_kept, heads, 1)
             partner, count = _take_turn(
                 first, i, first_kept, second_kept, heads, 0,
                 partner, pairs.first, pairs.second, pairs, count,
             )  # fmt: skip
         else:
+            _fetch_ahead(second, j, first_kept, heads, 0)
             partner, count = _take_turn(
                 second, j, second_kept, first_kept, heads, 1,
                 partner, pairs.second, pairs.first, pairs, count,
@@ -233,13 +266,16 @@ def meet(
 
 @compiled
 def drop_oldest(
-    records: Ints, mask: int, oldest: int, stop: int, clock: int, heads: Ints, port: int
+    records: Ints, base: int, oldest: int, stop: int, clock: int, heads: Ints, port: int
 ) -> tuple[int, Ints]:
     """Forget the rows of a FIFO that have ended; the new oldest place, and keys without rows."""
     keys = np.empty(stop - oldest, np.int64)
+    room = len(records)
     count = 0
-    while oldest < stop and records[oldest & mask, TE] <= clock:
-        key = records[oldest & mask, KEY]
+    while oldest < stop and records[spot(oldest, base, room), TE] <= clock:
+        if oldest + FAR < stop:
+            prefetch(heads, records[spot(oldest + FAR, base, room), KEY])
+        key = records[spot(oldest, base, room), KEY]
         if heads[key, port] == oldest:
             heads[key, port] = NOBODY
             keys[count] = key
@@ -293,7 +329,10 @@ def once_empty(heads: Ints, candidates: Ints) -> Ints:
     """The candidates whose chains are all empty, each once."""
     found = np.empty(len(candidates), np.int64)
     count = 0
-    for candidate in candidates:
+    for number in range(len(candidates)):
+        if number + FAR < len(candidates):
+            prefetch(heads, candidates[number + FAR])
+        candidate = candidates[number]
         if heads[candidate].max() == NOBODY:
             heads[candidate, 0] = 0
             found[count] = candidate

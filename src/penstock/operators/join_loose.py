@@ -81,8 +81,8 @@ class LooseSide:
     def kept(self) -> Kept:
         """What the loops work on."""
         if self._twins is None:
-            return Kept(self._records, self._twin_links, self._twin_links, -1, 0, LOOSE)
-        return Kept(self._records, self._twin_links, self._twins.heads, -1, 0, STRICT)
+            return Kept(self._records, self._twin_links, self._twin_links, 0, 0, LOOSE)
+        return Kept(self._records, self._twin_links, self._twins.heads, 0, 0, STRICT)
 
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the rows that were withdrawn, and those that have ended."""

@@ -21,6 +21,7 @@ from penstock.state.expiry import CalendarQueue
 from penstock.state.keyed import KeyedRows
 from penstock.state.rows import grown
 from penstock.state.slots import SlotPool
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +65,7 @@ class Levels(Buffered):
         return [self._swept(*map(np.concatenate, (times, slots, sides, ends)))]
 
     def _swept(self, times: Ints, slots: Ints, sides: Ints, ends: Ints) -> Block:
-        order = np.argsort(times, kind="stable")
+        order = order_of(times)
         times, ordered, sides, ends = times[order], slots[order], sides[order], ends[order]
         made: list[tuple[Ints, Ints, Ints]] = []
         position, room = 0, max(2 * len(order), 1024)

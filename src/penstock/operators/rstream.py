@@ -8,6 +8,7 @@ import numpy as np
 
 from penstock.operators.block import Block, arriving
 from penstock.operators.set_operations import Counting
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ class WholeResult(Counting):
         # What was there before the step counts as a change before all instants.
         times = np.concatenate([np.full(len(before), instants[0], np.int64), changes.times])
         deltas = np.concatenate([counts, changes.deltas])
-        order = np.lexsort((np.arange(len(slots)), times, slots))
+        order = order_of(slots, times)
         return _expanded(slots[order], times[order], deltas[order], instants)
 
 

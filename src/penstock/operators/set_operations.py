@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from penstock.operators.counted import Changes, CountedRows
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Ints
 
 
 class Counting(Buffered):
@@ -50,10 +49,6 @@ class Counting(Buffered):
 class SetOperation(Counting):
     """Difference, strict difference, and on strict input also the other set operations."""
 
-    def __init__(self, counted: CountedRows, ports: int) -> None:
-        super().__init__(counted, ports)
-        self._open: Ints = np.zeros(0, np.int64)
-
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """Elements for the changes of the result."""
         changes = self.counted.step(inputs, clock)
@@ -62,9 +57,7 @@ class SetOperation(Counting):
         return [made]
 
     def _elements(self, changes: Changes) -> Block:
-        if len(self._open) < len(self.counted.counts):
-            self._open = np.full(len(self.counted.counts), -1, np.int64)
-        slots, ts, te, sign = strict_elements(*changes, self._open)
+        slots, ts, te, sign = strict_elements(*changes, self.counted.space)
         return Block(self.counted.rows.take(slots), ts, te, sign)
 
 

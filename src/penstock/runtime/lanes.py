@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from penstock.compute.evaluate import compile_expression
 from penstock.compute.failures import Failures
 from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
-from penstock.state.fingerprints import lane_hashes
+from penstock.state.routing import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,8 +85,11 @@ class Router:
 
     def routed(self, block: Block) -> list[Block]:
         """The rows of each lane, in the order they came."""
-        if self._keys is None:
-            return [block] * self._lanes
+        return [self.share(block, number) for number in range(self._lanes)]
+
+    def share(self, block: Block, lane: int) -> Block:
+        """The rows of one lane."""
+        if self._keys is None or self._lanes == 1:
+            return block
         keys = [key(block.columns, len(block), Failures()) for key in self._keys]
-        lanes = lane_hashes(keys, len(block)) % np.uint64(self._lanes)
-        return [block.take(lanes == number) for number in range(self._lanes)]
+        return block.take(lanes_of(keys, len(block), self._lanes) == lane)

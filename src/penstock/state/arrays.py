@@ -12,6 +12,7 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 Signs = npt.NDArray[np.int8]
+Lengths = npt.NDArray[np.int32]
 Values = npt.NDArray[Any]
 
 DECIMAL_WORDS = np.dtype((np.uint64, (2,)))

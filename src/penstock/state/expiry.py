@@ -5,13 +5,14 @@ A FIFO for input that expires in the order it came (WKS), a calendar queue for a
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.patterns import Pattern
-from penstock.state.rows import grown
+from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PARTITIONS = 32
 """Partitions of a calendar queue; more make each smaller, and each block touches more of them."""
+_LEAST_PIECE, _MOST_PIECE = 64, 1 << 14
+"""Entries of a piece of a FIFO."""
 
 
 class ExpiryQueue(Protocol):
@@ -55,68 +58,92 @@ def in_order(keys: Ints, payload: list[Values]) -> tuple[Ints, list[Values]]:
     """Entries by key, those of one key as they stood; most often they stand right already."""
     if len(keys) < 2 or bool((keys[1:] >= keys[:-1]).all()):
         return keys, payload
-    order = np.argsort(keys, kind="stable")
+    order = order_of(keys)
     return keys[order], [values[order] for values in payload]
 
 
 class FifoQueue:
-    """Entries whose ends do not decrease from one push to the next: a stretch of an array.
+    """Entries whose ends do not decrease from one push to the next: a row of pieces of arrays.
 
     Rows that begin together may end apart (RANGE w SLIDE s): within a push any order will do.
+    A piece goes when all of it has been taken, so what is not in use is less than two pieces.
     """
 
     def __init__(self, types: Sequence[np.dtype[np.generic]]) -> None:
-        self._ends: Ints = np.zeros(0, np.int64)
-        self._payload: list[Values] = [np.zeros(0, one) for one in types]
+        self._types = (np.dtype(np.int64), *types)
+        self._pieces: deque[list[Values]] = deque()
+        # Where the first piece begins and the last one ends.
         self._head = 0
         self._tail = 0
+        self._size = 0
 
     def __len__(self) -> int:
-        return self._tail - self._head
+        return self._size
 
     def push(self, ends: Ints, payload: Sequence[Values]) -> None:
-        """Add entries, at the end of the array."""
+        """Add entries behind the last."""
         ends, payload = in_order(ends, list(payload))
-        if self._tail + len(ends) > len(self._ends) and self._head >= len(self):
-            self._shift()
-        stop = self._tail + len(ends)
-        self._ends = grown(self._ends, stop)
-        self._ends[self._tail : stop] = ends
-        for number, values in enumerate(payload):
-            self._payload[number] = grown(self._payload[number], stop)
-            self._payload[number][self._tail : stop] = values
-        self._tail = stop
+        columns = [ends, *payload]
+        done = self._fill(columns, 0) if self._pieces else 0
+        while done < len(ends):
+            room = min(max(len(ends) - done, self._size // 16, _LEAST_PIECE), _MOST_PIECE)
+            self._pieces.append([np.empty(room, one) for one in self._types])
+            self._tail = 0
+            done = self._fill(columns, done)
+        self._size += len(ends)
 
     def pop(self, clock: int) -> tuple[Ints, list[Values]]:
-        """Take entries from the head."""
-        live = self._ends[self._head : self._tail]
-        stop = self._head + int(np.searchsorted(live, clock, side="left"))
-        taken = self._slice(self._head, stop)
-        self._head = stop
-        return taken
+        """Take entries from the first pieces."""
+        taken: list[list[Values]] = []
+        while self._pieces:
+            piece = self._pieces[0]
+            stop = self._stop(0)
+            reached = self._head + int(piece[0][self._head : stop].searchsorted(clock))
+            taken.append([values[self._head : reached] for values in piece])
+            self._head = reached
+            if reached < stop:
+                break
+            self._pieces.popleft()
+            self._head = 0
+        ends, payload = self._joined(taken)
+        self._size -= len(ends)
+        return ends, payload
 
     def contents(self) -> tuple[Ints, list[Values]]:
         """All entries."""
-        return self._slice(self._head, self._tail)
+        heads = [self._head, *[0] * len(self._pieces)]
+        return self._joined(
+            [
+                [values[heads[number] : self._stop(number)] for values in piece]
+                for number, piece in enumerate(self._pieces)
+            ]
+        )
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self._ends.nbytes + sum(values.nbytes for values in self._payload)
+        return sum(values.nbytes for piece in self._pieces for values in piece)
 
-    def _slice(self, start: int, stop: int) -> tuple[Ints, list[Values]]:
-        return (
-            self._ends[start:stop].copy(),
-            [values[start:stop].copy() for values in self._payload],
-        )
+    def _stop(self, number: int) -> int:
+        """Up to where a piece is filled."""
+        is_last = number == len(self._pieces) - 1
+        return self._tail if is_last else len(self._pieces[number][0])
 
-    def _shift(self) -> None:
-        """Move the live stretch to the front; at most half of the array is alive."""
-        ends, payload = self.contents()
-        room = max(2 * len(ends), 64)
-        self._ends = grown(ends, room)
-        self._payload = [grown(values, room) for values in payload]
-        self._head, self._tail = 0, len(ends)
+    def _fill(self, columns: list[Values], start: int) -> int:
+        """Write entries from `start` on into the last piece; the first for which is no room."""
+        piece = self._pieces[-1]
+        stop = min(len(columns[0]), start + len(piece[0]) - self._tail)
+        until = self._tail + stop - start
+        for kept, values in zip(piece, columns, strict=True):
+            kept[self._tail : until] = values[start:stop]
+        self._tail = until
+        return stop
+
+    def _joined(self, parts: list[list[Values]]) -> tuple[Ints, list[Values]]:
+        nothing = [np.zeros(0, one) for one in self._types]
+        columns = zip(*(parts or [nothing]), strict=True)
+        ends, *payload = (np.concatenate(column) for column in columns)
+        return ends, payload
 
 
 class CalendarQueue:
@@ -147,7 +174,10 @@ class CalendarQueue:
         numbers, (ends, *payload) = in_order(numbers, [ends, *payload])
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         for start, stop in zip(starts, np.append(starts[1:], len(ends)), strict=True):
-            part = [values[start:stop].copy() for values in payload]
+            part = [
+                values[start:stop].astype(one)
+                for values, one in zip(payload, self._types, strict=True)
+            ]
             self._partitions[int(numbers[start])].add(ends[start:stop].copy(), part)
         self._size += len(ends)
 
@@ -211,9 +241,10 @@ class _Partition:
         stop = int(np.searchsorted(self._ends, clock, side="left"))
         taken = self._ends[self._head : stop], [one[self._head : stop] for one in self._payload]
         self._head = stop
-        if stop == len(self._ends):
-            self._ends, self._head = np.zeros(0, np.int64), 0
-            self._payload = [np.zeros(0, one) for one in self._types]
+        if 2 * stop >= len(self._ends):
+            # What is left, most often entries of the next round, may have to wait for long.
+            self._ends, self._head = self._ends[stop:].copy(), 0
+            self._payload = [one[stop:].copy() for one in self._payload]
         return taken
 
     def contents(self) -> tuple[Ints, list[Values]]:
@@ -242,11 +273,12 @@ class _Partition:
         self._head, self._added = 0, []
 
 
-def queue_table(queue: ExpiryQueue) -> pa.Table:
-    """The entries of a queue as a table."""
+def queue_table(queue: ExpiryQueue, types: Sequence[np.dtype[np.generic]]) -> pa.Table:
+    """The entries of a queue as a table, the payload as values of the types."""
     ends, payload = queue.contents()
     columns = {"end": pa.array(ends)}
-    columns |= {f"payload{number}": pa.array(values) for number, values in enumerate(payload)}
+    for number, (values, type_) in enumerate(zip(payload, types, strict=True)):
+        columns[f"payload{number}"] = pa.array(values.astype(type_, copy=False))
     return pa.table(columns)
 
 

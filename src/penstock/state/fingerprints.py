@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _KEY = np.array([secrets.randbits(64) | 1, secrets.randbits(64) | 1], dtype=np.uint64)
-_ROUTING_KEY = np.array([0x9DDFEA08EB382D69, 0xA0761D6478BD642F], dtype=np.uint64)
 _NULL = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -35,13 +34,6 @@ def fingerprints(columns: Sequence[pa.Array], length: int) -> Words:
         return found
     _mix(found, columns, _KEY)
     return found
-
-
-def lane_hashes(columns: Sequence[pa.Array], length: int) -> Words:
-    """A hash of rows that is the same in every process, by which they are routed to lanes."""
-    found = np.zeros((length, 2), dtype=np.uint64)
-    _mix(found, columns, _ROUTING_KEY)
-    return found[:, 0]
 
 
 def _mix(found: Words, columns: Sequence[pa.Array], key: Words) -> None:

@@ -31,7 +31,7 @@ class KeyIndex:
 
     def __init__(self) -> None:
         self.keys: Words = np.zeros((0, 2), np.uint64)
-        self._table: Ints = np.full(16, UNKNOWN, np.int64)
+        self._table: Ints = np.full(16, probing.NO_ENTRY, np.int64)
         self._free: Ints = np.zeros(0, np.int64)
         self._free_count = 0
         self._live = 0
@@ -69,7 +69,7 @@ class KeyIndex:
 
     def live_slots(self) -> Ints:
         """The slots in use, ascending."""
-        return np.sort(self._table[self._table >= 0])
+        return np.sort(probing.slots_of(self._table))
 
     def restore(self, keys: Words, slots: Ints) -> None:
         """Put keys back into the slots they had; the index is empty before."""
@@ -82,7 +82,7 @@ class KeyIndex:
         self.keys = grown(self.keys, self._high)
         self.keys[slots] = keys
         self._reserve(0)
-        self._rebuild(len(self._table), slots)
+        probing.place(self._table, self.keys, slots)
 
     @property
     def nbytes(self) -> int:
@@ -90,12 +90,9 @@ class KeyIndex:
         return self.keys.nbytes + self._table.nbytes + self._free.nbytes
 
     def _reserve(self, more: int) -> None:
-        """Room for `more` new keys, the table at most half full."""
+        """Room for `more` new keys, the table at most three quarters full."""
         self.keys = grown(self.keys, self._high + more)
-        wanted = 1 << (2 * (self._live + more)).bit_length()
+        wanted = 1 << ((4 * (self._live + more)) // 3).bit_length()
         if wanted > len(self._table):
-            self._rebuild(wanted, self._table[self._table >= 0])
-
-    def _rebuild(self, size: int, slots: Ints) -> None:
-        self._table = np.full(size, UNKNOWN, np.int64)
-        probing.place(self._table, self.keys, slots)
+            old, self._table = self._table, np.full(wanted, probing.NO_ENTRY, np.int64)
+            probing.move(old, self._table)

@@ -9,6 +9,7 @@ import numpy as np
 from penstock.state.arrays import (
     Flags,
     Ints,
+    Lengths,
     Values,
     arrow_array,
     is_text,
@@ -18,6 +19,7 @@ from penstock.state.arrays import (
     validity_of,
     values_of,
 )
+from penstock.state.gathering import gathered
 from penstock.state.texts import copy_texts
 
 if TYPE_CHECKING:
@@ -73,10 +75,10 @@ class RowStore:
 
 
 def grown(array: Values, capacity: int) -> Values:
-    """The array with room for `capacity` entries, and half of what it had more if it must grow."""
+    """The array with room for `capacity` entries, and a quarter more if it must grow."""
     if capacity <= len(array):
         return array
-    length = max(capacity, len(array) + len(array) // 2, 64)
+    length = max(capacity, len(array) + len(array) // 4, 64)
     room = np.zeros((length, *array.shape[1:]), array.dtype)
     room[: len(array)] = array
     return room
@@ -106,8 +108,8 @@ class _FixedColumn:
             self.valid[slots] = True if valid is None else valid
 
     def take(self, slots: Ints) -> pa.Array:
-        valid = None if self.valid is None else self.valid[slots]
-        return arrow_array(self.values[slots], valid, self.type)
+        valid = None if self.valid is None else gathered(self.valid, slots)
+        return arrow_array(gathered(self.values, slots), valid, self.type)
 
     def forget(self, slots: Ints) -> None:
         del slots
@@ -129,7 +131,7 @@ class _TextColumn:
 
     def __init__(self) -> None:
         self.starts: Ints = np.zeros(0, np.int64)
-        self.lengths: Ints = np.zeros(0, np.int64)
+        self.lengths: Lengths = np.zeros(0, np.int32)
         self.heap = np.zeros(0, np.uint8)
         self.used = 0
         self.waste = 0
@@ -151,7 +153,7 @@ class _TextColumn:
         self.used += last - first
 
     def take(self, slots: Ints) -> pa.Array:
-        lengths = self.lengths[slots]
+        lengths = gathered(self.lengths, slots)
         valid = lengths >= 0
         starts = np.zeros(len(slots) + 1, np.int64)
         np.cumsum(np.maximum(lengths, 0), out=starts[1:])

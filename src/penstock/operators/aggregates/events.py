@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 Int64s = npt.NDArray[np.int64]
 UInt64s = npt.NDArray[np.uint64]
+Int32s = npt.NDArray[np.int32]
 Int8s = npt.NDArray[np.int8]
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.state.compiled import compiled
+from penstock.state.compiled import compiled, compiled_borrowing
 
 if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Bools, Bytes, Int64s
@@ -41,7 +41,7 @@ def hash_bytes(data: Bytes, start: int, length: int) -> int:
     return int(np.int64(state * MIX ^ state >> SHIFT))
 
 
-@compiled
+@compiled_borrowing
 def compare(left: int, right: int, texts: Int64s, data: Bytes) -> int:
     """-1, 0 or 1; without texts the numbers are the values themselves."""
     if texts.shape[0] == 0:

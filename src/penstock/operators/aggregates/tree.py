@@ -13,11 +13,10 @@ from penstock.operators.aggregates.slots import Slots
 
 if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Bytes, Doubles, Events, Int8s, Int64s
+    from penstock.state.arrays import Values
 
-FIRST_LEAVES = 4
-FIRST_INNERS = 2 * loops.DEEPEST
-THIN = loops.SIZE // 8
-"""Entries per leaf below which a tree is rebuilt."""
+FIRST = 4
+"""Nodes of each kind at first."""
 
 
 class Tree:
@@ -29,23 +28,18 @@ class Tree:
     def __init__(self, *, distinct: bool) -> None:
         self.distinct = distinct
         self.totals = Slots(1)
+        self._path = np.zeros((loops.DEEPEST, 2), np.int64)
+        self._parents = np.zeros(sweeps.FAR, np.int64)
         self._reset()
 
     def _reset(self) -> None:
-        self.leaves = np.zeros((FIRST_LEAVES, 3, loops.SIZE), np.int64)
-        self.inners = np.zeros((FIRST_INNERS, 4, loops.SIZE), np.int64)
-        self.sizes = np.zeros(FIRST_LEAVES, np.int64)
-        self.inner_sizes = np.zeros(FIRST_INNERS, np.int64)
-        self.meta = np.zeros(9, np.int64)
-        # Leaf 0 is the root.
-        loops.chain(self.leaves, 1, self.meta, loops.LEAF_FREE)
+        self.leaves = _nodes(np.int32, 0)
+        self.inners = _nodes(np.int64, FIRST)
+        self.meta = np.zeros(10, np.int64)
+        loops.chain(self.leaves, 0, self.meta, loops.LEAF_FREE)
         loops.chain(self.inners, 0, self.meta, loops.INNER_FREE)
-        self.meta[loops.LEAVES] = 1
+        self.meta[loops.ROOT] = loops.take(self.leaves, self.meta, loops.LEAF_FREE)
         self.meta[loops.DISTINCT] = self.distinct
-
-    @property
-    def _nodes(self) -> tuple[Int64s, Int64s, Int64s, Int64s, Int64s]:
-        return self.leaves, self.sizes, self.inners, self.inner_sizes, self.meta
 
     def sweep(
         self,
@@ -69,8 +63,12 @@ class Tree:
                 codes,
                 events.points,
                 rank,
-                *self._nodes,
+                self.leaves,
+                self.inners,
+                self.meta,
                 *order,
+                self._path,
+                self._parents,
                 self.totals.rows,
                 low,
                 high,
@@ -78,31 +76,39 @@ class Tree:
             )
             if start < len(events):
                 self._grow()
-        if self.meta[loops.ENTRIES] < THIN * (self.meta[loops.LEAVES] - FIRST_LEAVES):
+        if len(self.leaves.sizes) > 4 * (self.meta[loops.LEAVES] + FIRST):
             self._load(self._entries(), order)
         return low, high, beyond
 
     def _grow(self) -> None:
-        leaves, inners = len(self.leaves), len(self.inners)
+        """More nodes of the kind that is short, or wider counters."""
+        if self.meta[loops.MANY]:
+            self._widen()
+        leaves, inners = len(self.leaves.sizes), len(self.inners.sizes)
         if leaves - self.meta[loops.LEAVES] < 2:
-            self.leaves = np.concatenate([self.leaves, np.zeros_like(self.leaves)])
-            self.sizes = np.concatenate([self.sizes, np.zeros_like(self.sizes)])
+            self.leaves = _more(self.leaves)
             loops.chain(self.leaves, leaves, self.meta, loops.LEAF_FREE)
-        else:
-            self.inners = np.concatenate([self.inners, np.zeros_like(self.inners)])
-            self.inner_sizes = np.concatenate([self.inner_sizes, np.zeros_like(self.inner_sizes)])
+        if inners - self.meta[loops.INNERS] < self.meta[loops.HEIGHT] + 2:
+            self.inners = _more(self.inners)
             loops.chain(self.inners, inners, self.meta, loops.INNER_FREE)
+
+    def _widen(self) -> None:
+        self.leaves = self.leaves._replace(weights=self.leaves.weights.astype(np.int64))
 
     def _entries(self) -> Int64s:
         out = np.empty((3, int(self.meta[loops.ENTRIES])), np.int64)
-        sweeps.entries(*self._nodes, out)
+        sweeps.entries(self.leaves, self.inners, self.meta, self._path, out)
         return out
 
     def _load(self, entries: Int64s, order: tuple[Int64s, Bytes]) -> None:
         self._reset()
+        if entries[2].max(initial=0) > loops.FEW:
+            self._widen()
         start = 0
         while start < entries.shape[1]:
-            start = sweeps.load(start, entries, *self._nodes, *order)
+            start = sweeps.load(
+                start, entries, self.leaves, self.inners, self.meta, *order, self._path
+            )
             if start < entries.shape[1]:
                 self._grow()
 
@@ -128,4 +134,28 @@ class Tree:
     @property
     def state_bytes(self) -> int:
         """Memory allocated."""
-        return self.leaves.nbytes + self.inners.nbytes + self.totals.rows.nbytes
+        nodes = sum(one.nbytes for kind in (self.leaves, self.inners) for one in kind)
+        return nodes + self.totals.rows.nbytes
+
+
+def _nodes(weights: type[np.int32 | np.int64], parents: int) -> loops.Nodes:
+    """A few nodes; `parents` of them have children."""
+    return loops.Nodes(
+        np.zeros((FIRST, loops.SIZE), np.int32),
+        np.zeros((FIRST, loops.SIZE), np.int64),
+        np.zeros((FIRST, loops.SIZE), weights),
+        np.zeros((parents, loops.SIZE), np.int64),
+        np.zeros(FIRST, np.int64),
+    )
+
+
+def _more(nodes: loops.Nodes) -> loops.Nodes:
+    """The nodes and a quarter more, or a few."""
+    count = len(nodes.sizes)
+    wanted = count + max(count // 4, FIRST)
+    return loops.Nodes._make(_extended(one, wanted) if len(one) else one for one in nodes)
+
+
+def _extended(array: Values, length: int) -> Values:
+    more = np.zeros((length - len(array), *array.shape[1:]), array.dtype)
+    return np.concatenate([array, more])
