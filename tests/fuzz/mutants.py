@@ -33,7 +33,7 @@ class Mutant:
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         late = late_rows(trial)
         with self.part():
-            return Ran(OracleEngine().answer(plan, trial.inputs(late)), late)
+            return Ran(OracleEngine().evaluated(plan, trial.inputs(late)), late)
 
 
 def definition(kind: type[Plan], spoilt: Callable[..., Snapshot]) -> Any:

@@ -14,6 +14,7 @@ from penstock.streamtest.engines import Answer, OracleEngine
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.fuzz.trial import Late
+    from penstock.streamtest.engines import Question
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,13 @@ class Wrong:
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         late = late_rows(trial)
-        return Ran(self.answer(plan, trial.inputs(late)), late)
+        return Ran(self.evaluated(plan, trial.inputs(late)), late)
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
-        return OracleEngine().answer(self.spoilt_plan(plan), self.spoilt_inputs(inputs))
+    def answer(self, question: Question) -> Answer:
+        return self.evaluated(question.plan, question.inputs)
+
+    def evaluated(self, plan: Plan, inputs: Inputs) -> Answer:
+        return OracleEngine().evaluated(self.spoilt_plan(plan), self.spoilt_inputs(inputs))
 
     def spoilt_plan(self, plan: Plan) -> Plan:
         return plan
@@ -78,4 +82,4 @@ class NeedsTwoLanes(Wrong):
         ran = super().run_trial(trial, plan)
         if trial.lanes < 2 or not trial.restore_after:
             return ran
-        return replace(ran, answer=self.answer(plan, Inputs()))
+        return replace(ran, answer=self.evaluated(plan, Inputs()))

@@ -20,8 +20,16 @@ MAY_IMPORT = {
     "builder": {"errors", "algebra", "cql", "catalog", "binder", "session"},
     "streamtest": {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
+        "home", "pipeline", "spark",
     },
-    "spark": {"errors"},
+    "home": {"errors", "algebra", "operators"},
+    "pipeline": {
+        "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
+        "home",
+    },
+    "spark": {
+        "errors", "algebra", "catalog", "home", "operators", "pipeline", "runtime",
+    },
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
     "operators": {"errors", "algebra", "compute", "state"},

@@ -48,7 +48,7 @@ def check(trial: Trial, engine: Contender, plan: Plan | None = None) -> Failure 
     late = late_rows(trial)
     inputs = trial.inputs(late)
     try:
-        expected = OracleEngine().answer(plan, inputs)
+        expected = OracleEngine().evaluated(plan, inputs)
     except Exception as error:
         if isinstance(error, PenstockError) and not isinstance(error, InternalError):
             raise

@@ -21,7 +21,7 @@ class OracleContender:
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         """The result by definition."""
         late = late_rows(trial)
-        return Ran(OracleEngine().answer(plan, trial.inputs(late)), late)
+        return Ran(OracleEngine().evaluated(plan, trial.inputs(late)), late)
 
 
 def _inline() -> Contender:

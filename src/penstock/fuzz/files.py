@@ -26,9 +26,8 @@ from penstock.streamtest.values import print_cell, print_instant, read_cell
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Schema
-    from penstock.reference.inputs import Inputs
     from penstock.reference.timeline import Row
-    from penstock.streamtest.engines import Answer
+    from penstock.streamtest.engines import Answer, Question
     from penstock.streamtest.setup import Setup
 
 _FED = "# fed "
@@ -122,10 +121,9 @@ class _Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+    def answer(self, question: Question) -> Answer:
         """The result by definition."""
-        del plan
-        return OracleEngine().answer(self._plan, inputs)
+        return OracleEngine().evaluated(self._plan, question.inputs)
 
 
 def _with_expectation(text: str, plan: Plan) -> str:

@@ -76,7 +76,7 @@ def _is_dull(generated: Generated) -> bool:
     """Whether the result never changes: nearly half of all random queries find nothing."""
     late = late_rows(generated.trial)
     try:
-        answer = OracleEngine().answer(generated.plan, generated.trial.inputs(late))
+        answer = OracleEngine().evaluated(generated.plan, generated.trial.inputs(late))
     except Exception:
         # What the evaluator cannot answer is for `check` to report.
         return False

@@ -35,7 +35,8 @@ class InlineContender:
                 running.restore(saved)
         results.extend(running.finish())
         late: Late = frozenset((one.source, int(place)) for one in aside for place in one.positions)
-        return Ran(answer_of(plan, running, results), late)
+        failures = running.lanes.failures(QUERY).count
+        return Ran(answer_of(plan, results.blocks.get(QUERY, []), failures), late)
 
 
 def _started(trial: Trial, plan: Plan) -> Running:

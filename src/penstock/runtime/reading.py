@@ -41,7 +41,7 @@ def _read_column(source: str, table: pa.Table, name: str, wanted: pa.DataType) -
     try:
         if column.type != wanted:
             column = _converted(f'{source}, column "{name}"', column, wanted)
-        return _canonical(one_array(column))
+        return canonical(one_array(column))
     except pa.ArrowException as fault:
         msg = f'{source}, column "{name}": declared {wanted}, but a value that came does not fit'
         raise DataError(msg, hint=f"{fault}.") from fault
@@ -83,7 +83,7 @@ def _number_rank(one: pa.DataType) -> int | None:
     return next((rank for rank, kind in enumerate(kinds) if kind(one)), None)
 
 
-def _canonical(column: pa.Array) -> pa.Array:
+def canonical(column: pa.Array) -> pa.Array:
     """Doubles with one zero and one NaN, so that equal values have equal bits."""
     if not pa.types.is_floating(column.type):
         return column

@@ -30,6 +30,14 @@ SETTINGS: dict[str, str] = {
     "spark.locality.wait": "0",
     # Over loopback TCP each Python stage waits some 40 ms for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
+    # A checkpoint on a local disk needs no renaming through Hadoop, and no second checksum.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing."
+        "FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    # Streams come and go under one checkpoint, so sources are known by name.
+    "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.algebra.streams import RelationToStream
-from penstock.errors import NotSupported, UnknownName, did_you_mean
+from penstock.errors import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,6 +14,19 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
     from penstock.reference.timeline import Emission, Timeline
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query over finite inputs: its plan, and the texts that it was bound from.
+
+    `statements` declare what the query reads, and set what it is bound under.
+    """
+
+    plan: Plan
+    inputs: Inputs
+    statements: tuple[str, ...]
+    text: str
 
 
 @dataclass(frozen=True)
@@ -25,13 +38,13 @@ class Answer:
 
 
 class Engine(Protocol):
-    """Anything that evaluates a bound plan over finite inputs.
+    """Anything that answers a query over finite inputs.
 
     It raises a `PenstockError` where the user is at fault; any other exception is a crash, and
     is reported as one.
     """
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+    def answer(self, question: Question) -> Answer:
         """The complete result, the inputs having come to their end."""
         ...
 
@@ -39,8 +52,12 @@ class Engine(Protocol):
 class OracleEngine:
     """The reference evaluator."""
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+    def answer(self, question: Question) -> Answer:
         """The result by definition."""
+        return self.evaluated(question.plan, question.inputs)
+
+    def evaluated(self, plan: Plan, inputs: Inputs) -> Answer:
+        """The result of a plan by definition."""
         # Here, so that a wrong path or file is reported without loading the evaluator.
         from penstock.reference.oracle import Oracle
 
@@ -60,12 +77,19 @@ def _inline() -> Engine:
     return InlineEngine()
 
 
-ENGINES: dict[str, Callable[[], Engine] | None] = {
+def _spark() -> Engine:
+    # Here, because it starts Spark.
+    from penstock.streamtest.spark import SparkEngine
+
+    return SparkEngine()
+
+
+ENGINES: dict[str, Callable[[], Engine]] = {
     "oracle": OracleEngine,
     "inline": _inline,
-    "spark": None,
+    "spark": _spark,
 }
-"""How to make each engine; None marks one that is planned."""
+"""How to make each engine."""
 
 
 def engine_called(name: str) -> Engine:
@@ -73,15 +97,9 @@ def engine_called(name: str) -> Engine:
 
     Raises:
         UnknownName: There is no engine of that name.
-        NotSupported: It is not built yet.
     """
     if name not in ENGINES:
         otherwise = f"Engines: {', '.join(ENGINES)}."
         msg = f'there is no engine called "{name}"'
         raise UnknownName(msg, hint=did_you_mean(name, ENGINES, otherwise=otherwise))
-    make = ENGINES[name]
-    if make is None:
-        built = [known for known, maker in ENGINES.items() if maker is not None]
-        msg = f'the engine "{name}" is not built yet'
-        raise NotSupported(msg, hint=f"Use --engine {' or '.join(built)}.")
-    return make()
+    return ENGINES[name]()

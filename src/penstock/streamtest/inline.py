@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from penstock.algebra.types import Schema, Type
     from penstock.operators.block import Block
     from penstock.reference.inputs import Inputs
-    from penstock.runtime.lane import Results
+    from penstock.streamtest.engines import Question
 
 QUERY = "query"
 """The name under which the one query of a case runs."""
@@ -34,26 +34,30 @@ QUERY = "query"
 class InlineEngine:
     """Runs a plan on a lane: all input in one feed, then the end."""
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+    def answer(self, question: Question) -> Answer:
         """The complete result."""
-        for node in different_nodes(plan):
-            # Rows that are no rows of a stream, and changes that cannot be: as the oracle says it.
-            if isinstance(node, Stream):
-                arrivals_of(node, inputs)
-            elif isinstance(node, Relation):
-                relation_elements(node, inputs)
+        plan, inputs = question.plan, question.inputs
+        refuse_bad_inputs(plan, inputs)
         # Rows of a case come in any order: none is late.
         forever = {node.name: 2**62 for node in different_nodes(plan) if isinstance(node, Stream)}
         running = Running({QUERY: plan}, slack=forever)
         results = running.feed(tables_of(running, inputs))
         results.extend(running.finish())
-        return answer_of(plan, running, results)
+        failures = running.lanes.failures(QUERY).count
+        return answer_of(plan, results.blocks.get(QUERY, []), failures)
 
 
-def answer_of(plan: Plan, running: Running, results: Results) -> Answer:
+def refuse_bad_inputs(plan: Plan, inputs: Inputs) -> None:
+    """Refuse rows that are no rows of a stream, and changes that cannot be, as the oracle does."""
+    for node in different_nodes(plan):
+        if isinstance(node, Stream):
+            arrivals_of(node, inputs)
+        elif isinstance(node, Relation):
+            relation_elements(node, inputs)
+
+
+def answer_of(plan: Plan, blocks: Sequence[Block], failures: int) -> Answer:
     """What the blocks of a finished query say, as engines answer."""
-    blocks = results.blocks.get(QUERY, [])
-    failures = running.lanes.failures(QUERY).count
     if isinstance(plan, RelationToStream):
         return Answer(emissions(blocks), failures)
     return Answer(timeline(blocks), failures)

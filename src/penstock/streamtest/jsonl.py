@@ -18,6 +18,7 @@ from penstock.errors import DataError
 from penstock.reference.compare import Difference, by_instant, report, unmatched
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.timeline import Row, Timeline, in_order
+from penstock.streamtest.engines import Question
 from penstock.streamtest.runner import Verdict, guarded
 
 if TYPE_CHECKING:
@@ -97,10 +98,12 @@ def _run(case: JsonCase, engine: Engine) -> Verdict:
     from penstock.session import Session
 
     session = Session()
-    for statement in statements_of(case):
+    statements = statements_of(case)
+    for statement in statements:
         session.execute(statement)
-    plan = session.bind(case.content["query"]).plan
-    answer = engine.answer(plan, inputs_of(case))
+    text = case.content["query"]
+    plan = session.bind(text).plan
+    answer = engine.answer(Question(plan, inputs_of(case), tuple(statements), text))
     expected, actual = _expected(case), _actual(case, answer.result)
     differences = [
         _difference(at, expected.get(at, []), actual.get(at, []), plan)

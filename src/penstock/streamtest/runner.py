@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
+from penstock.streamtest.engines import Question
 from penstock.streamtest.expectations import Finding, Outcome, check
 from penstock.streamtest.rows import Computed
 from penstock.streamtest.setup import set_up
@@ -68,7 +69,8 @@ def _outcome(case: Case, setup: Setup, engine: Engine) -> Outcome:
         setup.session.execute(case.subject.text)
         return Outcome()
     bound = setup.session.bind(case.subject.text)
-    answer = engine.answer(bound.plan, setup.inputs)
+    text = case.subject.text
+    answer = engine.answer(Question(bound.plan, setup.inputs, tuple(setup.statements), text))
     return Outcome(
         computed=Computed(bound.plan, bound.warnings, answer.result, answer.failures, setup.day)
     )

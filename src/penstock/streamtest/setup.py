@@ -26,6 +26,7 @@ class Setup:
 
     session: Session
     day: str | None = None
+    statements: list[str] = field(default_factory=list)
     streams: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
     initial: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
     changes: defaultdict[str, list[RelationChange]] = field(
@@ -60,6 +61,7 @@ def set_up(case: Case) -> Setup:
             # Empty lines in front make the places in error messages those of the file.
             text = "\n" * (block.first - 1) + block.text
             setup.session.execute(text, name=case.source.name)
+            setup.statements.append(block.text)
     return setup
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app
 from penstock.cli.test import run_tests, screen
-from penstock.errors import DataError, NotSupported, PenstockError, UnknownName
+from penstock.errors import DataError, PenstockError, UnknownName
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,11 +147,6 @@ def test_update_cannot_turn_an_answer_into_an_error(tmp_path: Path) -> None:
             [".", "--engine", "orakel"],
             UnknownName,
             'there is no engine called "orakel"\n  Did you mean "oracle"?',
-        ),
-        (
-            [".", "--engine", "spark"],
-            NotSupported,
-            'the engine "spark" is not built yet\n  Use --engine oracle or inline.',
         ),
     ],
 )

@@ -20,8 +20,7 @@ from penstock.streamtest.jsonl import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.algebra.plan import Plan
-    from penstock.reference.inputs import Inputs
+    from penstock.streamtest.engines import Question
     from penstock.streamtest.jsonl import JsonCase
 
 SLIDING: dict[str, Any] = {
@@ -44,7 +43,7 @@ SLIDING: dict[str, Any] = {
 class Canned:
     """An engine that sends out one row, whatever it is asked."""
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+    def answer(self, question: Question) -> Answer:
         return Answer([Emission(1, (10.0,))])
 
 

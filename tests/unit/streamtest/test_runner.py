@@ -12,8 +12,7 @@ from penstock.streamtest.format import parse_test
 from penstock.streamtest.runner import run_case
 
 if TYPE_CHECKING:
-    from penstock.algebra.plan import Plan
-    from penstock.reference.inputs import Inputs
+    from penstock.streamtest.engines import Question
 
 SHARED = """\
 CREATE STREAM s (ts BIGINT, a INT, WATERMARK FOR ts AS ts);
@@ -45,7 +44,7 @@ class Canned:
     def __init__(self, result: Timeline | list[Emission], failures: int = 0) -> None:
         self.prepared = Answer(result, failures)
 
-    def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+    def answer(self, question: Question) -> Answer:
         return self.prepared
 
 
@@ -165,7 +164,7 @@ def test_a_statement_can_be_the_one_under_test() -> None:
 
 def test_a_crash_shows_its_traceback() -> None:
     class Crashing:
-        def answer(self, plan: Plan, inputs: Inputs) -> Answer:
+        def answer(self, question: Question) -> Answer:
             raise ZeroDivisionError
 
     text = verdict(SHARED + QUERY + "changes\n", Crashing())

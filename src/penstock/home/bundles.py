@@ -1,0 +1,122 @@
+"""Bundles: several Arrow tables and a few words about them, in one immutable file.
+
+The tables follow each other as Arrow streams; the last bytes say where each begins. A bundle is
+read through a memory map: what is not looked at is not read.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from penstock.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+_MAGIC = b"PENSTOCK"
+_ALIGNMENT = 64
+
+
+class BundleWriter:
+    """Writes a bundle part by part; `bundle_writer` makes one."""
+
+    def __init__(self, file: pa.NativeFile, about: Mapping[str, Any]) -> None:
+        self._file = file
+        self.about = dict(about)
+        self._parts: dict[str, tuple[int, int]] = {}
+
+    def add(self, name: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+        """Append a table, batch by batch; how many rows it has."""
+        self._file.write(b"\0" * (-self._file.tell() % _ALIGNMENT))
+        start = self._file.tell()
+        rows = 0
+        with pa.ipc.new_stream(self._file, schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+                rows += batch.num_rows
+        self._parts[name] = (start, self._file.tell() - start)
+        return rows
+
+    def add_table(self, name: str, table: pa.Table) -> None:
+        """Append a table."""
+        self.add(name, table.schema, table.to_batches())
+
+    def close(self) -> None:
+        """Write what the parts are."""
+        end = json.dumps({"about": self.about, "parts": self._parts}).encode()
+        self._file.write(end)
+        self._file.write(len(end).to_bytes(8, "little") + _MAGIC)
+
+
+@contextmanager
+def bundle_writer(path: Path, about: Mapping[str, Any] | None = None) -> Iterator[BundleWriter]:
+    """Write a bundle; without its last bytes it is no bundle, so a torn one is noticed."""
+    with pa.OSFile(str(path), "wb") as file:
+        writer = BundleWriter(file, about or {})
+        yield writer
+        writer.close()
+
+
+def write_bundle(
+    path: Path, tables: Mapping[str, pa.Table], about: Mapping[str, Any] | None = None
+) -> None:
+    """Write a bundle of tables."""
+    with bundle_writer(path, about) as writer:
+        for name, table in tables.items():
+            writer.add_table(name, table)
+
+
+class Bundle:
+    """A bundle that is being read.
+
+    Raises:
+        DataError: The file is missing, torn, or no bundle.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._map = pa.memory_map(str(path), "r")
+            end = self._end()
+        except (OSError, ValueError, pa.ArrowException) as fault:
+            msg = f"{path} cannot be read: {fault}"
+            hint = "It is part of the state of a pipeline. Restore the folder from a backup."
+            raise DataError(msg, hint=hint) from fault
+        self.about: dict[str, Any] = end["about"]
+        self._parts: dict[str, tuple[int, int]] = end["parts"]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tables."""
+        return list(self._parts)
+
+    def table(self, name: str) -> pa.Table:
+        """A table; its columns point into the file."""
+        start, length = self._parts[name]
+        self._map.seek(start)
+        try:
+            return pa.ipc.open_stream(self._map.read_buffer(length)).read_all()
+        except pa.ArrowException as fault:
+            msg = f'{self.path} is damaged: its part "{name}" cannot be read ({fault})'
+            raise DataError(msg, hint="Restore the folder from a backup.") from fault
+
+    def _end(self) -> dict[str, Any]:
+        size = self._map.size()
+        tail = len(_MAGIC) + 8
+        if size < tail:
+            msg = "it is cut off"
+            raise ValueError(msg)
+        self._map.seek(size - tail)
+        last = self._map.read(tail)
+        if last[8:] != _MAGIC:
+            msg = "it is cut off, or no bundle"
+            raise ValueError(msg)
+        length = int.from_bytes(last[:8], "little")
+        self._map.seek(size - tail - length)
+        found: dict[str, Any] = json.loads(self._map.read(length))
+        return found

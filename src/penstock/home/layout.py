@@ -1,0 +1,76 @@
+"""Where things are in a home, and who may write there."""
+
+from __future__ import annotations
+
+import fcntl
+from typing import TYPE_CHECKING, TextIO
+from uuid import uuid4
+
+from penstock.errors import DataError
+from penstock.home.records import Chain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Home:
+    """The folder of a pipeline.
+
+    `records` has the commit records, `plans` what ran, `segments` state and results, `incoming`
+    the rows that were brought from Python, `checkpoint` belongs to Spark.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.chain = Chain(self.path / "records")
+        self._lock: TextIO | None = None
+
+    @property
+    def plans(self) -> Path:
+        """Plans, one file for each that ran."""
+        return self.path / "plans"
+
+    @property
+    def segments(self) -> Path:
+        """State and results."""
+        return self.path / "segments"
+
+    @property
+    def checkpoint(self) -> Path:
+        """What Spark remembers of its sources."""
+        return self.path / "checkpoint"
+
+    def incoming(self, stream: str) -> Path:
+        """The rows of a stream that were brought from Python."""
+        return self.path / "incoming" / stream
+
+    def open(self) -> None:
+        """Take the home for this process alone, and make its folders.
+
+        Raises:
+            DataError: Another process has it, or it cannot be written.
+        """
+        try:
+            for folder in (self.path / "records", self.plans, self.segments):
+                folder.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.path / "lock").open("w")
+        except OSError as fault:
+            msg = f"the home {self.path} cannot be used: {fault.strerror}"
+            raise DataError(msg, hint="Choose a folder that can be written.") from fault
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            self._lock = None
+            msg = f"another pipeline uses the home {self.path}"
+            raise DataError(msg, hint="Stop it first, or use another home.") from None
+
+    def close(self) -> None:
+        """Let others take the home."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def new_segment(self, record: int, task: int, kind: str) -> str:
+        """A name for a file that is to become part of a record."""
+        return f"{record:012d}.{task}.{uuid4().hex[:12]}.{kind}"

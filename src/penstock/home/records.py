@@ -1,0 +1,162 @@
+"""Commit records: the chain of facts that says what a pipeline has done, and what is valid.
+
+A record is published once and never changed. What no record names does not count, whatever lies
+in the folder.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from penstock.algebra.time import BEGINNING
+from penstock.errors import DataError
+from penstock.home.files import publish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FORMAT = 1
+"""Of records and of the files they name."""
+
+Kind = Literal["start", "change", "batch", "flush"]
+"""What a record is about: a new home, another plan, a micro-batch, the end of the input."""
+
+
+@dataclass(frozen=True)
+class StreamProgress:
+    """How far a stream has come: its watermark, its latest row, and how many rows it brought."""
+
+    watermark: int = BEGINNING
+    latest: int = BEGINNING
+    rows: int = 0
+    late: int = 0
+    aside: int = 0
+
+
+@dataclass(frozen=True)
+class RelationProgress:
+    """A relation: the files with its changes, and the clock before which no change is dated."""
+
+    changes: tuple[str, ...] = ()
+    clock: int = BEGINNING
+
+
+@dataclass(frozen=True)
+class LaneState:
+    """How the state of a lane is made: from an image, and by feeding the logs since, in order."""
+
+    image: str | None = None
+    image_bytes: int = 0
+    logs: tuple[str, ...] = ()
+    log_bytes: int = 0
+
+    @property
+    def version(self) -> str | None:
+        """The name of the last file; it stands for the state that all of them make."""
+        return self.logs[-1] if self.logs else self.image
+
+
+@dataclass(frozen=True)
+class Record:
+    """What holds after a commit.
+
+    `lanes` are by group and lane, `g.l`. `pending` has for each group the changes of relations
+    that the next batch brings. `results` are the files that this commit added. `batch` names
+    Spark's query and its last micro-batch that was committed.
+    """
+
+    number: int
+    kind: Kind
+    epoch: int
+    plan: str
+    streams: dict[str, StreamProgress] = field(default_factory=dict)
+    lanes: dict[str, LaneState] = field(default_factory=dict)
+    relations: dict[str, RelationProgress] = field(default_factory=dict)
+    pending: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    results: tuple[str, ...] = ()
+    clocks: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    batch: tuple[str, int] | None = None
+    written_at: float = 0.0
+
+    def next(self, kind: Kind, **changes: Any) -> Record:
+        """The record after this one, with what changes."""
+        return replace(self, number=self.number + 1, kind=kind, **{"results": (), **changes})
+
+
+def encoded(record: Record) -> bytes:
+    """A record as it is written down."""
+    return json.dumps({"format": FORMAT, **asdict(record)}).encode()
+
+
+def decoded(content: bytes) -> Record:
+    """The record that was written down.
+
+    Raises:
+        DataError: Another version of Penstock wrote it, or it is damaged.
+    """
+    try:
+        values: dict[str, Any] = json.loads(content)
+        version = values.pop("format")
+    except (ValueError, KeyError) as fault:
+        msg = f"a commit record cannot be read: {fault}"
+        raise DataError(msg, hint="Restore the home from a backup.") from fault
+    if version != FORMAT:
+        msg = f"the home has format {version}, this version of Penstock reads format {FORMAT}"
+        raise DataError(msg, hint="Use the version that wrote it, or start with a new home.")
+    values["streams"] = {name: StreamProgress(**one) for name, one in values["streams"].items()}
+    values["lanes"] = {
+        name: LaneState(**{**one, "logs": tuple(one["logs"])})
+        for name, one in values["lanes"].items()
+    }
+    values["relations"] = {
+        name: RelationProgress(tuple(one["changes"]), one["clock"])
+        for name, one in values["relations"].items()
+    }
+    values["results"] = tuple(values["results"])
+    values["batch"] = tuple(values["batch"]) if values["batch"] else None
+    return Record(**values)
+
+
+class Chain:
+    """The records of a home, numbered from 0."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def publish(self, record: Record) -> None:
+        """Add a record behind the last.
+
+        Raises:
+            DataError: Somebody else has added one: two pipelines work on one home.
+        """
+        try:
+            publish(self._path(record.number), encoded(record))
+        except FileExistsError:
+            msg = f"record {record.number} is there already: another pipeline uses this home"
+            raise DataError(msg, hint="Stop the other one, or use another home.") from None
+
+    def read(self, number: int) -> Record:
+        """A record by number."""
+        return decoded(self._path(number).read_bytes())
+
+    def numbers(self) -> list[int]:
+        """The numbers of all records that are kept, ascending."""
+        return sorted(int(path.stem) for path in self._folder.glob("[0-9]*.json"))
+
+    def last(self) -> Record | None:
+        """The newest record; None if there is none."""
+        numbers = self.numbers()
+        return self.read(numbers[-1]) if numbers else None
+
+    def since(self, number: int) -> Iterator[Record]:
+        """The records from a number on, oldest first."""
+        for one in self.numbers():
+            if one >= number:
+                yield self.read(one)
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number:012d}.json"

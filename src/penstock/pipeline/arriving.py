@@ -1,0 +1,99 @@
+"""From rows in the common format to the blocks of each lane, the late ones set aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.algebra.types import TIMESTAMP, to_arrow
+from penstock.operators.block import Block, arriving
+from penstock.operators.tables import one_array
+from penstock.pipeline.slots import INSTANT, LANE, POSITION, STREAM
+from penstock.runtime.reading import canonical
+from penstock.state.sorting import order_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from penstock.pipeline.slots import Slots, StreamSlots
+    from penstock.state.arrays import Flags, Ints
+
+
+@dataclass
+class Arrivals:
+    """What a stream brought to a lane in one micro-batch."""
+
+    block: Block
+    rows: int
+    latest: int
+    aside: dict[str, pa.Table] = field(default_factory=dict)
+    """Rows that are not taken in, by reason."""
+
+
+def split(rows: pa.Table, slots: Slots, lane: int) -> Iterator[tuple[int, StreamSlots, pa.Table]]:
+    """The rows of each lane and stream, in the order of their source.
+
+    Rows without a lane belong to the lane given.
+    """
+    if POSITION in rows.column_names:
+        rows = rows.take(pa.array(order_of(_integers(rows, POSITION))))
+    by_number = {one.number: one for one in slots.streams.values()}
+    streams = _integers(rows, STREAM)
+    lanes = _integers(rows, LANE) if LANE in rows.column_names else np.full(len(rows), lane)
+    codes = lanes * len(by_number) + streams
+    if len(codes) and bool((codes == codes[0]).all()):
+        yield int(lanes[0]), by_number[int(streams[0])], rows
+        return
+    order = order_of(codes)
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    for start, stop in zip(starts, np.append(starts[1:], len(order)), strict=True):
+        first = int(order[start])
+        own = by_number[int(streams[first])]
+        wanted = [INSTANT, *(slot.name for slot in own.slots if slot)]
+        chosen = pa.array(order[start:stop])
+        yield int(lanes[first]), own, rows.select(wanted).take(chosen)
+
+
+def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
+    """The rows of one stream as a block; those before the watermark, or without time, aside."""
+    times = one_array(rows[INSTANT])
+    known = np.asarray(times.is_valid().to_numpy(zero_copy_only=False))
+    ts = np.asarray(times.fill_null(0).to_numpy())
+    columns = _columns(rows, stream, times)
+    outside = known & ((ts == BEGINNING) | (ts == INFINITY))
+    inside = known & ~outside
+    late = inside & (ts < watermark)
+    found = Arrivals(
+        arriving(columns, ts).take(np.flatnonzero(inside & ~late)),
+        len(rows),
+        int(ts[inside].max()) if inside.any() else BEGINNING,
+    )
+    reasons: Mapping[str, Flags] = {
+        "no event time": ~known,
+        "outside of time": outside,
+        f"late: before the watermark {watermark}": late,
+    }
+    for reason, which in reasons.items():
+        if which.any():
+            names = list(stream.definition.schema.names)
+            whole = pa.table(list(columns), names=names)
+            found.aside[reason] = whole.take(pa.array(np.flatnonzero(which)))
+    return found
+
+
+def _columns(rows: pa.Table, stream: StreamSlots, times: pa.Array) -> tuple[pa.Array, ...]:
+    made = []
+    for field_, slot in zip(stream.definition.schema, stream.slots, strict=True):
+        column = times if slot is None else one_array(rows[slot.name])
+        if field_.type == TIMESTAMP:
+            column = column.view(to_arrow(TIMESTAMP))
+        made.append(canonical(column))
+    return tuple(made)
+
+
+def _integers(rows: pa.Table, name: str) -> Ints:
+    return np.asarray(one_array(rows[name]).to_numpy()).astype(np.int64)

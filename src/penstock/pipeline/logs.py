@@ -1,0 +1,94 @@
+"""Logs: what one task was given in one micro-batch, as it came.
+
+A log has the rows in the common format, the watermarks at the opening of the batch, and the
+numbers under which streams and lanes stand in the rows. Fed to the lanes that were there before,
+it makes the state that was there after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from penstock.algebra.time import BEGINNING
+from penstock.catalog.definitions import StreamDefinition
+from penstock.home.bundles import Bundle
+from penstock.pipeline.arriving import split
+from penstock.pipeline.slots import Slots, slots_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from penstock.catalog.definitions import Catalog
+
+ROWS = "rows"
+"""The part of a log that has the rows."""
+
+
+def about_log(
+    streams: Sequence[str],
+    lanes: Mapping[str, int],
+    watermarks: Mapping[str, int],
+    *,
+    relations: Mapping[str, Mapping[str, Sequence[str]]],
+    only_lane: int | None = None,
+    is_last: bool = False,
+) -> dict[str, Any]:
+    """What a log says of itself.
+
+    `relations` names for each group the files with changes to be fed before the rows. `only_lane`
+    is the lane of all rows, where they do not say it themselves. The last log has no rows: it says
+    that the input has come to its end.
+    """
+    return {
+        "streams": list(streams),
+        "lanes": dict(lanes),
+        "watermarks": dict(watermarks),
+        "relations": relations,
+        "only_lane": only_lane,
+        "last": is_last,
+    }
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log that has been read: the rows of each lane and stream."""
+
+    slots: Slots
+    is_last: bool
+    _watermarks: Mapping[str, int]
+    _lanes: Mapping[str, int]
+    _relations: Mapping[str, Mapping[str, Sequence[str]]]
+    _rows: Mapping[int, Mapping[str, pa.Table]]
+
+    def changes(self, group: int) -> Mapping[str, Sequence[str]]:
+        """The files with changes of relations that a group is fed."""
+        return self._relations.get(str(group), {})
+
+    def watermark(self, stream: str) -> int:
+        """The watermark of a stream when the batch was opened."""
+        return self._watermarks.get(stream, BEGINNING)
+
+    def share(self, lane: str) -> Mapping[str, pa.Table]:
+        """The rows of a lane, by stream."""
+        return self._rows.get(self._lanes[lane], {})
+
+
+def read_log(path: Path, catalog: Catalog) -> Log:
+    """Read a log; its streams are still declared.
+
+    Raises:
+        DataError: The file is missing or damaged.
+    """
+    bundle = Bundle(path)
+    about = bundle.about
+    found = [catalog.find(name, "stream") for name in about["streams"]]
+    slots = slots_for([one for one in found if isinstance(one, StreamDefinition)])
+    rows: dict[int, dict[str, pa.Table]] = {}
+    if ROWS in bundle.names:
+        for lane, stream, table in split(bundle.table(ROWS), slots, about["only_lane"]):
+            rows.setdefault(lane, {})[stream.definition.name] = table
+    return Log(slots, about["last"], about["watermarks"], about["lanes"], about["relations"], rows)

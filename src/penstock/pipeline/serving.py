@@ -1,0 +1,89 @@
+"""The process that keeps the lanes of a task: it listens on a socket of this machine, and works.
+
+Spark gives a task to any Python worker that is free, and lets idle workers die. The lanes live
+here instead, one process for each task of a Spark application on a host. `asking` starts it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import socket
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from penstock.errors import PenstockError
+from penstock.home.layout import Home
+from penstock.pipeline.keeping import Keeper
+from penstock.pipeline.work import Done, Work
+
+IDLE_SECONDS = 900.0
+"""A process that nobody has asked for so long ends."""
+MOST_HOMES = 8
+"""Of so many homes the lanes are kept in memory."""
+_LOOK_AROUND = 1.0
+
+
+class Keepers:
+    """A keeper for each home that was asked for lately."""
+
+    def __init__(self) -> None:
+        self._by_home: dict[str, Keeper] = {}
+
+    def do(self, work: Work) -> Done:
+        """Let the keeper of a home do its work."""
+        keeper = self._by_home.pop(work.home, None) or Keeper(Home(Path(work.home)))
+        self._by_home[work.home] = keeper
+        if len(self._by_home) > MOST_HOMES:
+            del self._by_home[next(iter(self._by_home))]
+        return keeper.do(work)
+
+
+def serve(address: Path, watched: int) -> None:
+    """Answer requests until nobody asks any more, or the process that is watched has ended."""
+    keepers = Keepers()
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    address.unlink(missing_ok=True)
+    server.bind(str(address))
+    server.listen(8)
+    asked = time.monotonic()
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(server, selectors.EVENT_READ)
+        while time.monotonic() - asked < IDLE_SECONDS and _is_alive(watched):
+            if not waiting.select(_LOOK_AROUND):
+                continue
+            connection, _ = server.accept()
+            with connection, connection.makefile("rwb") as channel:
+                for line in channel:
+                    channel.write(_answer(keepers, line) + b"\n")
+                    channel.flush()
+            asked = time.monotonic()
+    address.unlink(missing_ok=True)
+
+
+def _answer(keepers: Keepers, line: bytes) -> bytes:
+    """The answer to one request: what was done, or what went wrong."""
+    try:
+        done = keepers.do(Work.from_json(json.loads(line)))
+        return json.dumps({"done": done.to_json()}).encode()
+    except PenstockError as error:
+        return json.dumps({"error": str(error)}).encode()
+    except Exception:  # Whatever it is, the task that asked has to know.
+        return json.dumps({"error": traceback.format_exc()}).encode()
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,82 @@
+"""Slots: one row format for the rows of all streams, so that one shuffle carries them all.
+
+Columns of one type share slots: the first BIGINT of every stream is in the same one. A row has
+the number of its stream, its lane, its instant, and as many slots as the widest stream needs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from penstock.algebra.types import BIGINT, TIMESTAMP, Type, to_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.catalog.definitions import StreamDefinition
+
+STREAM, LANE, INSTANT, POSITION = "_stream", "_lane", "_ts", "_position"
+"""The columns before the slots: which stream, which lane, when, and where in its source."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A column of the common format; timestamps travel as microseconds."""
+
+    name: str
+    type: Type
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """Its Arrow type on the way."""
+        return pa.int64() if self.type == TIMESTAMP else to_arrow(self.type)
+
+
+@dataclass(frozen=True)
+class StreamSlots:
+    """Where the columns of a stream are; None is the event time, which every row has anyway."""
+
+    definition: StreamDefinition
+    number: int
+    slots: tuple[Slot | None, ...]
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The common format of some streams."""
+
+    streams: dict[str, StreamSlots]
+
+    @property
+    def all(self) -> list[Slot]:
+        """Every slot that some stream uses."""
+        used = {slot: None for one in self.streams.values() for slot in one.slots if slot}
+        return list(used)
+
+
+def slots_for(definitions: Sequence[StreamDefinition]) -> Slots:
+    """The format for some streams."""
+    return Slots(
+        {one.name: StreamSlots(one, number, _slots(one)) for number, one in enumerate(definitions)}
+    )
+
+
+def _slots(definition: StreamDefinition) -> tuple[Slot | None, ...]:
+    used: Counter[str] = Counter()
+    found: list[Slot | None] = []
+    for field in definition.schema:
+        if field.name == definition.time_column and field.type in (BIGINT, TIMESTAMP):
+            found.append(None)
+            continue
+        kind = (
+            str(field.type)
+            .lower()
+            .translate({ord(" "): None, ord("("): "_", ord(","): "_", ord(")"): None})
+        )
+        found.append(Slot(f"{kind}_{used[kind]}", field.type))
+        used[kind] += 1
+    return tuple(found)

@@ -1,0 +1,151 @@
+"""The pipeline: one Spark streaming query that feeds all lanes, and the commits it leads to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from penstock.errors import PenstockError
+from penstock.pipeline.ledger import Ledger
+from penstock.pipeline.slots import slots_for
+from penstock.pipeline.work import Done
+from penstock.spark.routing import routed
+from penstock.spark.sources import stream_frame
+from penstock.spark.tasks import RECORD, LaneTask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.home.layout import Home
+
+_QUERY_ID = "sql.streaming.queryId"
+
+
+class Stopped(PenstockError):
+    """A micro-batch was about to begin when the pipeline was stopped."""
+
+
+class Pipeline:
+    """Runs the plan of a home on Spark.
+
+    The home is open, and nobody else writes to it. Only one thing happens at a time: a
+    micro-batch, or a change of the ledger, under `lock`.
+    """
+
+    def __init__(self, spark: SparkSession, home: Home, tasks: int) -> None:
+        self.spark = spark
+        self.home = home
+        self.tasks = tasks
+        self.ledger = Ledger(home)
+        self.lock = threading.RLock()
+        self._query: StreamingQuery | None = None
+        # Which start of the streaming query may commit; any other one is a leftover.
+        self._run = 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether micro-batches run."""
+        return self._query is not None and bool(self._query.isActive)
+
+    def start(self, *, finite: bool = False) -> None:
+        """Let micro-batches run: until all that is there has been read, or until `stop`."""
+        plan = self.ledger.plan
+        if not plan.streams:
+            return
+        slots = slots_for(plan.streams)
+        frames = {one.name: stream_frame(self.spark, self.home, one) for one in plan.streams}
+        rows = routed(frames, plan, slots, self.tasks)
+        task = self._task(with_lanes=rows.with_lanes)
+        self._run += 1
+        writer = (
+            rows.frame.mapInArrow(task, "done string")
+            .writeStream.foreachBatch(partial(self._batch, self._run))
+            .option("checkpointLocation", str(self.home.checkpoint))
+        )
+        if finite:
+            writer = writer.trigger(availableNow=True)
+        self._query = writer.start()
+
+    def wait(self) -> None:
+        """Wait until a finite run has ended."""
+        if self._query is not None:
+            self._query.awaitTermination()
+
+    def drain(self) -> None:
+        """Wait until all rows that are there now have been taken in."""
+        if self._query is not None:
+            self._query.processAllAvailable()
+
+    def stop(self) -> None:
+        """End the streaming query, after the micro-batch that runs."""
+        with self.lock:
+            self._run += 1
+            query, self._query = self._query, None
+        # Not under the lock: a batch that waits for it has to learn that it is too late.
+        if query is not None:
+            query.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let no micro-batch run; then go on as before."""
+        was_running = self.is_running
+        self.stop()
+        with self.lock:
+            yield
+        if was_running:
+            self.start()
+
+    def flush(self) -> None:
+        """The input has come to its end: let the lanes say all that is left."""
+        with self.lock:
+            done = self._done(self._extra_job(is_last=True))
+            self.ledger.commit_flush(done, self.tasks)
+
+    def tick(self) -> None:
+        """Let the lanes take in what changed apart from the rows of streams."""
+        with self.lock:
+            done = self._done(self._extra_job(is_last=False))
+            self.ledger.commit_batch(done, self.tasks, None)
+
+    def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
+        """Run a micro-batch and commit it, unless that was done before a restart."""
+        with self.lock:
+            if run != self._run:
+                msg = "the pipeline has been stopped"
+                raise Stopped(msg)
+            query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
+            if self.ledger.has_committed(query, batch):
+                return
+            self.ledger.commit_batch(self._done(frame), self.tasks, (query, batch))
+
+    def _done(self, frame: DataFrame) -> list[Done]:
+        """Run a job on the newest record; what its tasks say."""
+        number = str(self.ledger.record.number)
+        self.spark.sparkContext.setLocalProperty(RECORD, number)
+        return [Done.from_json(json.loads(row[0])) for row in frame.collect()]
+
+    def _extra_job(self, *, is_last: bool) -> DataFrame:
+        """A job without rows."""
+        from pyspark.sql import functions as F
+
+        nothing = self.spark.range(0).repartitionById(self.tasks, F.col("id").cast("int"))
+        task = self._task(with_lanes=True, is_last=is_last)
+        return nothing.mapInArrow(task, "done string")
+
+    def _task(self, *, with_lanes: bool, is_last: bool = False) -> LaneTask:
+        plan = self.ledger.plan
+        return LaneTask(
+            self.spark.sparkContext.applicationId,
+            str(self.home.path),
+            self.tasks,
+            tuple(one.name for one in plan.streams),
+            plan.plan.lane_numbers(),
+            with_lanes,
+            is_last,
+        )

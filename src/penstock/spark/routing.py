@@ -1,0 +1,119 @@
+"""From the rows of streams to the common format, each row with its lane; all of it in the JVM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from penstock.algebra.expressions import Cast, Column
+from penstock.algebra.types import DATE, TIMESTAMP
+from penstock.pipeline.slots import INSTANT, LANE, STREAM
+from penstock.spark.sources import is_brought
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import Column as SparkColumn
+    from pyspark.sql import DataFrame
+
+    from penstock.algebra.expressions import Expression
+    from penstock.catalog.definitions import StreamDefinition
+    from penstock.pipeline.plans import BoundPlan
+    from penstock.pipeline.slots import Slots, StreamSlots
+
+
+@dataclass(frozen=True)
+class Routed:
+    """Rows on their way to tasks; `with_lanes` is False where a task has one lane, its own."""
+
+    frame: DataFrame
+    with_lanes: bool
+
+
+def routed(frames: Mapping[str, DataFrame], plan: BoundPlan, slots: Slots, tasks: int) -> Routed:
+    """All streams in one frame, one partition for each task."""
+    from pyspark.sql import functions as F
+
+    groups = plan.plan.groups
+    with_lanes = not (len(groups) == 1 and groups[0].lanes in (1, tasks))
+    numbers = plan.plan.lane_numbers()
+    parts = []
+    for name, stream in slots.streams.items():
+        lanes = _lanes(stream.definition, plan, numbers, frames[name])
+        parts.append(_in_slots(frames[name], stream, slots, lanes))
+    whole = reduce(lambda one, other: one.unionByName(other), parts)
+    whole = whole.repartitionById(tasks, F.pmod(F.col(LANE), F.lit(tasks)).cast("int"))
+    return Routed(whole if with_lanes else whole.drop(LANE), with_lanes)
+
+
+def _translated(key: Expression, frame: DataFrame) -> SparkColumn:
+    if isinstance(key, Cast):
+        return _translated(key.arg, frame).cast(str(key.to).lower())
+    assert isinstance(key, Column)
+    return frame[f"`{key.name.replace('`', '``')}`"]
+
+
+def _lanes(
+    definition: StreamDefinition, plan: BoundPlan, numbers: Mapping[str, int], frame: DataFrame
+) -> SparkColumn:
+    """The lane of a row; several rows of one, where several groups or all lanes need it."""
+    from pyspark.sql import functions as F
+
+    found: list[SparkColumn] = []
+    for group in plan.groups.values():
+        if definition.name not in group.graph.streams:
+            continue
+        first = numbers[group.group.lane_names()[0]]
+        count = group.group.lanes
+        route = group.partitioning.routes.get(definition.name)
+        if count == 1 or route is None:
+            found.append(F.lit(first))
+        elif route.keys is None:
+            found += [F.lit(first + lane) for lane in range(count)]
+        else:
+            keys = [_translated(key, frame) for key in route.keys]
+            found.append((F.pmod(F.xxhash64(*keys), F.lit(count)) + first).cast("int"))
+    return found[0] if len(found) == 1 else F.explode(F.array(*found))
+
+
+def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots, lanes: SparkColumn) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    named = dict(zip(stream.definition.schema.names, stream.slots, strict=True))
+    types = dict(zip(stream.definition.schema.names, stream.definition.schema.types, strict=True))
+    columns: list[SparkColumn] = [
+        F.lit(stream.number).cast("tinyint").alias(STREAM),
+        lanes.alias(LANE),
+        _instant(frame, stream.definition).alias(INSTANT),
+    ]
+    holder = {slot: name for name, slot in named.items() if slot is not None}
+    for slot in slots.all:
+        type_ = "bigint" if slot.type == TIMESTAMP else str(slot.type).lower()
+        if slot not in holder:
+            columns.append(F.lit(None).cast(type_).alias(slot.name))
+            continue
+        column = frame[_quoted(holder[slot])]
+        if types[holder[slot]] == TIMESTAMP and not is_brought(stream.definition):
+            column = F.unix_micros(column)
+        columns.append(column.cast(type_).alias(slot.name))
+    return frame.select(*columns)
+
+
+def _instant(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
+    """The event time as a number, as queries count it."""
+    from pyspark.sql import functions as F
+
+    type_ = dict(zip(definition.schema.names, definition.schema.types, strict=True))[
+        definition.time_column
+    ]
+    column = frame[_quoted(definition.time_column)]
+    if type_ == TIMESTAMP and not is_brought(definition):
+        return F.unix_micros(column)
+    if type_ == DATE:
+        return F.unix_date(column).cast("bigint")
+    return column.cast("bigint")
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

@@ -1,0 +1,58 @@
+"""Streams as Spark reads them: each an ordinary streaming DataFrame with the declared columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra.types import BIGINT, TIMESTAMP
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.algebra.types import Type
+    from penstock.catalog.definitions import StreamDefinition
+    from penstock.home.layout import Home
+
+FILE_FORMATS = ("csv", "json", "parquet", "orc", "text")
+"""Formats whose streams are folders of files."""
+_YEARS = "36500d"
+
+
+def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) -> DataFrame:
+    """The rows of a stream, from where it is declared to come; else those brought from Python."""
+    reader = spark.readStream.name(source_name(definition.name))
+    if is_brought(definition):
+        path = home.incoming(definition.name)
+        path.mkdir(parents=True, exist_ok=True)
+        reader = reader.format("parquet").schema(_ddl(definition, brought=True))
+        # What was brought together stays together: a file is a micro-batch's share of a stream.
+        return reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS).load(str(path))
+    reader = reader.format(definition.format or "memory").options(**definition.options)
+    if definition.format in FILE_FORMATS:
+        reader = reader.schema(_ddl(definition, brought=False))
+        if "maxFileAge" not in definition.options:
+            # Spark's week would skip older files without a word.
+            reader = reader.option("maxFileAge", _YEARS)
+    return reader.load()
+
+
+def is_brought(definition: StreamDefinition) -> bool:
+    """Whether the rows of a stream are brought from Python, rather than read from somewhere."""
+    return definition.format in (None, "memory")
+
+
+def source_name(stream: str) -> str:
+    """What Spark calls the source of a stream: letters, digits and underscores only."""
+    return "".join(one if one.isascii() and one.isalnum() else f"_{ord(one):x}_" for one in stream)
+
+
+def brought_type(type_: Type) -> Type:
+    """How a column is kept in files of rows that were brought: timestamps as microseconds."""
+    return BIGINT if type_ == TIMESTAMP else type_
+
+
+def _ddl(definition: StreamDefinition, *, brought: bool) -> str:
+    columns = [
+        (one.name, brought_type(one.type) if brought else one.type) for one in definition.schema
+    ]
+    return ", ".join(f"`{name.replace('`', '``')}` {type_}" for name, type_ in columns)

@@ -1,0 +1,67 @@
+"""The Spark engine for stream tests: a pipeline with a home of its own for each case."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.home.brought import bring
+from penstock.home.layout import Home
+from penstock.home.results import result_blocks
+from penstock.pipeline.plans import PipelinePlan, groups_for
+from penstock.reference.inputs import RelationHistory
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.session import start_session
+from penstock.streamtest.inline import (
+    QUERY,
+    answer_of,
+    changes_table,
+    refuse_bad_inputs,
+    stream_table,
+)
+
+if TYPE_CHECKING:
+    from penstock.streamtest.engines import Answer, Question
+
+
+class SparkEngine:
+    """Runs a query on Spark: all input in one micro-batch, then the end."""
+
+    def __init__(self, tasks: int = 2) -> None:
+        self._tasks = tasks
+        self._spark = start_session("penstock test")
+        self._spark.sparkContext.setLogLevel("ERROR")
+
+    def answer(self, question: Question) -> Answer:
+        """The complete result."""
+        refuse_bad_inputs(question.plan, question.inputs)
+        with tempfile.TemporaryDirectory(prefix="penstock-test-") as folder:
+            home = Home(Path(folder))
+            home.open()
+            try:
+                return self._answered(home, question)
+            finally:
+                home.close()
+
+    def _answered(self, home: Home, question: Question) -> Answer:
+        pipeline = Pipeline(self._spark, home, self._tasks)
+        create = f"CREATE QUERY {QUERY} AS {question.text}"
+        groups = groups_for({QUERY: question.plan}, 0, self._tasks)
+        plan = PipelinePlan((*question.statements, create), tuple(groups))
+        pipeline.ledger.change_plan(plan)
+        (group,) = pipeline.ledger.plan.groups.values()
+        for name, (stream, _) in group.graph.streams.items():
+            rows = question.inputs.streams.get(name, ())
+            bring(home, name, stream_table(stream.schema, rows))
+        for name, (relation, _) in group.graph.relations.items():
+            history = question.inputs.relations.get(name, RelationHistory())
+            pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
+        pipeline.start(finite=True)
+        pipeline.wait()
+        pipeline.flush()
+        blocks = [
+            block for record in home.chain.since(0) for block in result_blocks(home, record, QUERY)
+        ]
+        failures = pipeline.ledger.record.failures.get(QUERY, {})
+        return answer_of(question.plan, blocks, sum(failures.values()))
