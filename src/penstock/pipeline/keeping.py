@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -93,6 +93,7 @@ class Keeper:
             for relation in group.graph.relations:
                 clock = one.lane.relation_clock(relation)
                 done.relations[relation] = max(clock, done.relations.get(relation, clock))
+            done.operators[name] = [asdict(report) for report in one.lane.reports()]
         done.streams = _counted(plan, outcomes)
         done.results = self._write_results(plan, work, outcomes)
         done.lanes = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
+from penstock.home.status import Status, write_status
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.work import Done
@@ -17,13 +20,16 @@ from penstock.spark.sources import stream_frame
 from penstock.spark.tasks import RECORD, LaneTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.home.layout import Home
+    from penstock.home.records import Record
 
+STATUS_SECONDS = 1.0
+"""The status is written at most so often."""
 _QUERY_ID = "sql.streaming.queryId"
 
 
@@ -36,6 +42,12 @@ class Pipeline:
 
     The home is open, and nobody else writes to it. Only one thing happens at a time: a
     micro-batch, or a change of the ledger, under `lock`.
+
+    Attributes:
+        ledger: The newest record, and the plan.
+        lock: Held while a micro-batch runs, or the ledger changes.
+        listeners: Told of each record that rows or the end of the input led to, under the lock.
+        status: How the last batch went.
     """
 
     def __init__(self, spark: SparkSession, home: Home, tasks: int) -> None:
@@ -44,6 +56,9 @@ class Pipeline:
         self.tasks = tasks
         self.ledger = Ledger(home)
         self.lock = threading.RLock()
+        self.listeners: list[Callable[[Record], None]] = []
+        now = time.time()
+        self.status = Status(os.getpid(), False, 0.0, now, self.ledger.record.number)
         self._query: StreamingQuery | None = None
         # Which start of the streaming query may commit; any other one is a leftover.
         self._run = 0
@@ -106,12 +121,14 @@ class Pipeline:
         with self.lock:
             done = self._done(self._extra_job(is_last=True))
             self.ledger.commit_flush(done, self.tasks)
+            self._tell()
 
     def tick(self) -> None:
         """Let the lanes take in what changed apart from the rows of streams."""
         with self.lock:
             done = self._done(self._extra_job(is_last=False))
             self.ledger.commit_batch(done, self.tasks, None)
+            self._tell()
 
     def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
         """Run a micro-batch and commit it, unless that was done before a restart."""
@@ -122,7 +139,31 @@ class Pipeline:
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if self.ledger.has_committed(query, batch):
                 return
-            self.ledger.commit_batch(self._done(frame), self.tasks, (query, batch))
+            began = time.perf_counter()
+            done = self._done(frame)
+            worked = time.perf_counter()
+            self.ledger.commit_batch(done, self.tasks, (query, batch))
+            self._tell()
+            self._report(done, {"job": worked - began, "commit": time.perf_counter() - worked})
+
+    def _tell(self) -> None:
+        """Let those who wait know of a new record."""
+        for listener in self.listeners:
+            listener(self.ledger.record)
+
+    def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
+        """Say how a batch went, not more often than people look."""
+        status = self.status
+        if time.time() - status.written_at < STATUS_SECONDS:
+            return
+        status.is_running = self.is_running
+        status.record = self.ledger.record.number
+        status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
+        status.operators = {name: one for task in done for name, one in task.operators.items()}
+        status.seconds = seconds
+        for part in ("restore", "operators", "write"):
+            status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
+        write_status(self.home, status)
 
     def _done(self, frame: DataFrame) -> list[Done]:
         """Run a job on the newest record; what its tasks say."""

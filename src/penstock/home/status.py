@@ -1,0 +1,63 @@
+"""The status of a pipeline: facts for people and monitors, written now and then, never relied on.
+
+What counts is in the records; the status says besides how the last batch went.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.home.layout import Home
+
+FILE = "status.json"
+
+
+@dataclass
+class Status:
+    """How a pipeline is doing.
+
+    Attributes:
+        process: The number of the process that runs it.
+        is_running: Whether it takes in rows, as far as it could say.
+        written_at: When this was written, in seconds since 1970.
+        started_at: When the pipeline was started.
+        record: The number of the last commit record that this includes.
+        operators: Of each lane what its operators have done, and remember.
+        seconds: How long the parts of the last batch took.
+        batch_rows: Rows of streams in the last batch.
+        offsets: How far the sources have been read, in Spark's words.
+        errors: The last errors, newest last, each with its time.
+    """
+
+    process: int
+    is_running: bool
+    written_at: float
+    started_at: float
+    record: int
+    operators: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    batch_rows: int = 0
+    offsets: dict[str, Any] = field(default_factory=dict)
+    errors: list[tuple[float, str]] = field(default_factory=list)
+
+
+def write_status(home: Home, status: Status) -> None:
+    """Put the status in place of the last one."""
+    status.written_at = time.time()
+    draft = home.path / f".{FILE}"
+    draft.write_text(json.dumps(asdict(status)), "utf-8")
+    draft.replace(home.path / FILE)
+
+
+def read_status(home: Home) -> Status | None:
+    """The last status that was written; None if there is none."""
+    path = home.path / FILE
+    if not path.is_file():
+        return None
+    values = json.loads(path.read_text("utf-8"))
+    values["errors"] = [(at, text) for at, text in values["errors"]]
+    return Status(**values)
