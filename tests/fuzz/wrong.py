@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Wrong:
     """The reference evaluator, which subclasses spoil; also an engine of stream tests."""
 
+    takes_edits = True
+
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         late = late_rows(trial)
         return Ran(self.evaluated(plan, trial.inputs(late)), late)

@@ -22,7 +22,7 @@ MAY_IMPORT = {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
         "home", "pipeline", "spark",
     },
-    "home": {"errors", "algebra", "operators"},
+    "home": {"errors", "algebra", "operators", "state"},
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
         "home",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def fuzz(
     seconds: Annotated[float, typer.Option(help="How long to try.")] = 60.0,
-    engine: Annotated[str, typer.Option(help="What is tested: inline or oracle.")] = "inline",
+    engine: Annotated[str, typer.Option(help="What is tested: inline, pipeline, spark.")] = "inline",
     seed: Annotated[
         int | None, typer.Option(help="Equal seeds try equal trials; default: a new one.")
     ] = None,

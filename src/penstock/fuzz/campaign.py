@@ -53,7 +53,9 @@ class Campaign:
 
     def try_one(self, number: int, coverage: Coverage) -> Found | None:
         """One trial; how the engine fails at it, if it does."""
-        generated = generate(f"{self.seed}/{number}", self.strategies)
+        generated = generate(
+            f"{self.seed}/{number}", self.strategies, with_edits=self.engine.takes_edits
+        )
         coverage.add(generated.trial, generated.plan, generated.refused)
         try:
             failure = check(generated.trial, self.engine, generated.plan)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class OracleContender:
     """The reference evaluator itself: for trying out the fuzzing, it never fails."""
 
+    takes_edits = True
+
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         """The result by definition."""
         late = late_rows(trial)
@@ -31,9 +33,23 @@ def _inline() -> Contender:
     return InlineContender()
 
 
+def _pipeline() -> Contender:
+    from penstock.fuzz.keepers import KeeperContender
+
+    return KeeperContender()
+
+
+def _spark() -> Contender:
+    from penstock.fuzz.spark import SparkContender
+
+    return SparkContender()
+
+
 CONTENDERS: dict[str, Callable[[], Contender]] = {
     "oracle": OracleContender,
     "inline": _inline,
+    "pipeline": _pipeline,
+    "spark": _spark,
 }
 """How to make each engine."""
 

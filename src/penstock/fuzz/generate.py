@@ -39,7 +39,9 @@ MOST_SLIDES = 20_000
 """The reference evaluator, and RSTREAM by its meaning, go through all of them."""
 
 
-def generate(seed: str, strategies: Sequence[str] = STRATEGIES) -> Generated:
+def generate(
+    seed: str, strategies: Sequence[str] = STRATEGIES, *, with_edits: bool = True
+) -> Generated:
     """The trial of a seed; equal seeds give equal trials."""
     draw = Draw(seed)
     refused = 0
@@ -53,7 +55,7 @@ def generate(seed: str, strategies: Sequence[str] = STRATEGIES) -> Generated:
         trial = _random_feeding(draw, program, plan, strategies)
         if _slides(trial, plan) > MOST_SLIDES:
             continue
-        edits = random_edits(draw, plan) if draw.chance(25) else ()
+        edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         generated = Generated(replace(trial, edits=edits), edited(plan, edits), refused)
         if draw.chance(20) or not _is_dull(generated):
             return generated

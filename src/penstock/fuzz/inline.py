@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class InlineContender:
     """Runs trials on lanes."""
 
+    takes_edits = True
+
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         """Feed a trial to the end."""
         running = _started(trial, plan)

@@ -172,7 +172,12 @@ class Ran:
 
 
 class Contender(Protocol):
-    """An engine under test."""
+    """An engine under test; one that `takes_edits` runs plans that no query text can say."""
+
+    @property
+    def takes_edits(self) -> bool:
+        """Whether trials may have edits."""
+        ...
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         """Feed a trial to the end, as it says, and give the complete result."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,18 +15,38 @@ if TYPE_CHECKING:
 
     from penstock.home.layout import Home
 
+_MILLISECOND = 1_000_000
+
+
+class _Clock:
+    """Instants in whole milliseconds, each later than the one before."""
+
+    def __init__(self) -> None:
+        self._last = 0
+        self._lock = threading.Lock()
+
+    def next(self) -> int:
+        with self._lock:
+            self._last = max(time.time_ns() // _MILLISECOND, self._last + 1)
+            return self._last
+
+
+_CLOCK = _Clock()
+
 
 def bring(home: Home, stream: str, rows: pa.Table) -> Path:
     """Append rows of a stream; they are read together, after all that were brought before.
 
-    Instants are written as numbers, which mean the same to everybody.
+    Spark reads files in the order of their times, which it knows to the millisecond. Instants are
+    written as numbers, which mean the same to everybody.
     """
     folder = home.incoming(stream)
     folder.mkdir(parents=True, exist_ok=True)
-    number = max((int(one.stem) for one in folder.glob("[0-9]*.parquet")), default=-1) + 1
-    path = folder / f"{number:012d}.parquet"
+    at = _CLOCK.next()
+    path = folder / f"{at:015d}.parquet"
     draft = folder / f".{path.name}"
     pq.write_table(_plain(rows), draft)
+    os.utime(draft, ns=(at * _MILLISECOND, at * _MILLISECOND))
     draft.rename(path)
     return path
 

@@ -1,18 +1,20 @@
 """Bundles: several Arrow tables and a few words about them, in one immutable file.
 
-The tables follow each other as Arrow streams; the last bytes say where each begins. A bundle is
-read through a memory map: what is not looked at is not read.
+The tables follow each other as Arrow streams; the last bytes say where each begins, and its check
+sum. A bundle is read through a memory map: what is not looked at is not read.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from penstock.errors import DataError
+from penstock.home.files import sync_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +27,8 @@ _ALIGNMENT = 64
 class BundleWriter:
     """Writes a bundle part by part; `bundle_writer` makes one."""
 
-    def __init__(self, file: pa.NativeFile, about: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, file: pa.NativeFile, about: Mapping[str, Any]) -> None:
+        self._path = path
         self._file = file
         self.about = dict(about)
         self._parts: dict[str, tuple[int, int]] = {}
@@ -48,27 +51,44 @@ class BundleWriter:
 
     def close(self) -> None:
         """Write what the parts are."""
-        end = json.dumps({"about": self.about, "parts": self._parts}).encode()
+        with pa.memory_map(str(self._path), "r") as written:
+            parts = {
+                name: (start, length, _check_sum(written, start, length))
+                for name, (start, length) in self._parts.items()
+            }
+        end = json.dumps({"about": self.about, "parts": parts}).encode()
         self._file.write(end)
-        self._file.write(len(end).to_bytes(8, "little") + _MAGIC)
+        tail = len(end).to_bytes(8, "little") + zlib.crc32(end).to_bytes(4, "little")
+        self._file.write(tail + _MAGIC)
 
 
 @contextmanager
 def bundle_writer(path: Path, about: Mapping[str, Any] | None = None) -> Iterator[BundleWriter]:
     """Write a bundle; without its last bytes it is no bundle, so a torn one is noticed."""
     with pa.OSFile(str(path), "wb") as file:
-        writer = BundleWriter(file, about or {})
+        writer = BundleWriter(path, file, about or {})
         yield writer
         writer.close()
 
 
 def write_bundle(
-    path: Path, tables: Mapping[str, pa.Table], about: Mapping[str, Any] | None = None
+    path: Path,
+    tables: Mapping[str, pa.Table],
+    about: Mapping[str, Any] | None = None,
+    *,
+    durable: bool = False,
 ) -> None:
-    """Write a bundle of tables."""
+    """Write a bundle of tables; a durable one is on disk when this returns."""
     with bundle_writer(path, about) as writer:
         for name, table in tables.items():
             writer.add_table(name, table)
+    if durable:
+        sync_file(path)
+
+
+def _check_sum(file: pa.MemoryMappedFile, start: int, length: int) -> int:
+    file.seek(start)
+    return zlib.crc32(file.read_buffer(length))
 
 
 class Bundle:
@@ -88,7 +108,7 @@ class Bundle:
             hint = "It is part of the state of a pipeline. Restore the folder from a backup."
             raise DataError(msg, hint=hint) from fault
         self.about: dict[str, Any] = end["about"]
-        self._parts: dict[str, tuple[int, int]] = end["parts"]
+        self._parts: dict[str, tuple[int, int, int]] = end["parts"]
 
     @property
     def names(self) -> list[str]:
@@ -96,27 +116,34 @@ class Bundle:
         return list(self._parts)
 
     def table(self, name: str) -> pa.Table:
-        """A table; its columns point into the file."""
-        start, length = self._parts[name]
+        """A table; its columns point into the file.
+
+        Raises:
+            DataError: The file is not what was written.
+        """
+        start, length, wanted = self._parts[name]
+        if _check_sum(self._map, start, length) != wanted:
+            msg = f'{self.path} is damaged: its part "{name}" is not what was written'
+            raise DataError(msg, hint="Restore the folder from a backup.")
         self._map.seek(start)
-        try:
-            return pa.ipc.open_stream(self._map.read_buffer(length)).read_all()
-        except pa.ArrowException as fault:
-            msg = f'{self.path} is damaged: its part "{name}" cannot be read ({fault})'
-            raise DataError(msg, hint="Restore the folder from a backup.") from fault
+        return pa.ipc.open_stream(self._map.read_buffer(length)).read_all()
 
     def _end(self) -> dict[str, Any]:
         size = self._map.size()
-        tail = len(_MAGIC) + 8
+        tail = len(_MAGIC) + 12
         if size < tail:
             msg = "it is cut off"
             raise ValueError(msg)
         self._map.seek(size - tail)
         last = self._map.read(tail)
-        if last[8:] != _MAGIC:
+        if last[12:] != _MAGIC:
             msg = "it is cut off, or no bundle"
             raise ValueError(msg)
         length = int.from_bytes(last[:8], "little")
         self._map.seek(size - tail - length)
-        found: dict[str, Any] = json.loads(self._map.read(length))
+        end = self._map.read(length)
+        if zlib.crc32(end) != int.from_bytes(last[8:12], "little"):
+            msg = "its end is not what was written"
+            raise ValueError(msg)
+        found: dict[str, Any] = json.loads(end)
         return found

@@ -29,6 +29,12 @@ def publish(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def sync_file(path: Path) -> None:
+    """Make sure that the content of a file is on disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
 def sync_folder(path: Path) -> None:
     """Make sure that the names of new files in a folder are on disk."""
     handle = os.open(path, os.O_RDONLY)

@@ -7,6 +7,7 @@ in the folder.
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 1
+FORMAT = 2
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -45,6 +46,15 @@ class RelationProgress:
 
 
 @dataclass(frozen=True)
+class Content:
+    """What was left of the results of all queries up to a record, when they were folded."""
+
+    file: str
+    record: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class LaneState:
     """How the state of a lane is made: from an image, and by feeding the logs since, in order."""
 
@@ -64,8 +74,10 @@ class Record:
     """What holds after a commit.
 
     `lanes` are by group and lane, `g.l`. `pending` has for each group the changes of relations
-    that the next batch brings. `results` are the files that this commit added. `batch` names
-    Spark's query and its last micro-batch that was committed.
+    that the next batch brings. `results` are the files that this commit added; those up to the
+    record that `content` names are folded there. `batch` names Spark's query and its last
+    micro-batch that was committed. `resumed` has the clocks before the end of the input, with
+    which a later batch goes on.
     """
 
     number: int
@@ -77,36 +89,49 @@ class Record:
     relations: dict[str, RelationProgress] = field(default_factory=dict)
     pending: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     results: tuple[str, ...] = ()
+    content: Content | None = None
     clocks: dict[str, int] = field(default_factory=dict)
+    resumed: dict[str, int] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     batch: tuple[str, int] | None = None
     written_at: float = 0.0
 
+    @property
+    def open_clocks(self) -> dict[str, int]:
+        """The clocks that a next record goes on with."""
+        return self.resumed if self.kind == "flush" else self.clocks
+
     def next(self, kind: Kind, **changes: Any) -> Record:
         """The record after this one, with what changes."""
-        return replace(self, number=self.number + 1, kind=kind, **{"results": (), **changes})
+        fixed: dict[str, Any] = {"results": (), "clocks": self.open_clocks, "resumed": {}}
+        return replace(self, number=self.number + 1, kind=kind, **{**fixed, **changes})
 
 
 def encoded(record: Record) -> bytes:
     """A record as it is written down."""
-    return json.dumps({"format": FORMAT, **asdict(record)}).encode()
+    values = asdict(record)
+    return json.dumps({"format": FORMAT, "check": _check_sum(values), "record": values}).encode()
+
+
+def _check_sum(values: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(values).encode())
 
 
 def decoded(content: bytes) -> Record:
     """The record that was written down.
 
     Raises:
-        DataError: Another version of Penstock wrote it, or it is damaged.
+        DataError: Another version of Penstock wrote it.
     """
-    try:
-        values: dict[str, Any] = json.loads(content)
-        version = values.pop("format")
-    except (ValueError, KeyError) as fault:
-        msg = f"a commit record cannot be read: {fault}"
-        raise DataError(msg, hint="Restore the home from a backup.") from fault
+    whole: dict[str, Any] = json.loads(content)
+    version = whole["format"]
     if version != FORMAT:
         msg = f"the home has format {version}, this version of Penstock reads format {FORMAT}"
         raise DataError(msg, hint="Use the version that wrote it, or start with a new home.")
+    values: dict[str, Any] = whole["record"]
+    if _check_sum(values) != whole["check"]:
+        msg = "it is not what was written"
+        raise ValueError(msg)
     values["streams"] = {name: StreamProgress(**one) for name, one in values["streams"].items()}
     values["lanes"] = {
         name: LaneState(**{**one, "logs": tuple(one["logs"])})
@@ -116,6 +141,7 @@ def decoded(content: bytes) -> Record:
         name: RelationProgress(tuple(one["changes"]), one["clock"])
         for name, one in values["relations"].items()
     }
+    values["content"] = Content(**values["content"]) if values["content"] else None
     values["results"] = tuple(values["results"])
     values["batch"] = tuple(values["batch"]) if values["batch"] else None
     return Record(**values)
@@ -140,8 +166,17 @@ class Chain:
             raise DataError(msg, hint="Stop the other one, or use another home.") from None
 
     def read(self, number: int) -> Record:
-        """A record by number."""
-        return decoded(self._path(number).read_bytes())
+        """A record by number.
+
+        Raises:
+            DataError: It is missing or damaged, or another version of Penstock wrote it.
+        """
+        path = self._path(number)
+        try:
+            return decoded(path.read_bytes())
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
+            msg = f"the commit record {path} cannot be read: {fault}"
+            raise DataError(msg, hint="Restore the home from a backup.") from fault
 
     def numbers(self) -> list[int]:
         """The numbers of all records that are kept, ascending."""
@@ -157,6 +192,10 @@ class Chain:
         for one in self.numbers():
             if one >= number:
                 yield self.read(one)
+
+    def remove(self, number: int) -> None:
+        """Forget an old record."""
+        self._path(number).unlink(missing_ok=True)
 
     def _path(self, number: int) -> Path:
         return self._folder / f"{number:012d}.json"

@@ -11,13 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.home.layout import Home
-    from penstock.home.records import Record
+    from penstock.home.records import Content, Record
     from penstock.operators.block import Block
 
 
 def result_blocks(home: Home, record: Record, query: str) -> Iterator[Block]:
     """The elements that a commit added to the result of a query."""
     for name in record.results:
-        bundle = Bundle(home.segments / name)
-        if f"query/{query}" in bundle.names:
-            yield from_table(bundle.table(f"query/{query}"))
+        yield from _blocks(home, name, query)
+
+
+def content_blocks(home: Home, content: Content, query: str) -> Iterator[Block]:
+    """What was left of the elements of a query when results were folded."""
+    yield from _blocks(home, content.file, query)
+
+
+def _blocks(home: Home, segment: str, query: str) -> Iterator[Block]:
+    bundle = Bundle(home.segments / segment)
+    if f"query/{query}" in bundle.names:
+        yield from_table(bundle.table(f"query/{query}"))

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,12 @@ def ask(application: str, work: Work, watched: int) -> Done:
         KeeperFailed: The work could not be done, or the process ended in the middle of it.
     """
     address = _address(application, work.task)
-    with _connection(address, watched) as connection, connection.makefile("rwb") as channel:
+    answer = b""
+    with (
+        _connection(address, watched) as connection,
+        suppress(ConnectionError),
+        connection.makefile("rwb") as channel,
+    ):
         channel.write(json.dumps(work.to_json()).encode() + b"\n")
         channel.flush()
         answer = channel.readline()

@@ -19,7 +19,7 @@ from penstock.home.records import LaneState
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.pipeline.arriving import Arrivals, arrivals
 from penstock.pipeline.logs import read_log
-from penstock.pipeline.plans import BoundPlan, PipelinePlan, bound
+from penstock.pipeline.plans import BoundPlan, bound, read_plan
 from penstock.pipeline.work import Done, StreamCounts
 from penstock.runtime.lane import Lane, Results
 from penstock.runtime.lanes import Router
@@ -59,10 +59,14 @@ class LaneOutcome:
 
 
 class Keeper:
-    """Does the work of a task: feeds logs to its lanes, writes results and images."""
+    """Does the work of a task: feeds logs to its lanes, writes results and images.
 
-    def __init__(self, home: Home) -> None:
+    An image is written when logs have grown beyond the last one, and beyond `least_log` bytes.
+    """
+
+    def __init__(self, home: Home, least_log: int = LEAST_LOG) -> None:
         self._home = home
+        self._least_log = least_log
         self._plans: dict[str, BoundPlan] = {}
         self._kept: dict[str, KeptLane] = {}
 
@@ -72,12 +76,21 @@ class Keeper:
         Raises:
             DataError: A file of the state is missing or damaged.
         """
+        try:
+            return self._do(work)
+        except BaseException:
+            # Some lanes may have taken in a part of the log: they are in no known state.
+            for name in work.lanes:
+                self._kept.pop(name, None)
+            raise
+
+    def _do(self, work: Work) -> Done:
         began = time.perf_counter()
         plan = self._plan(work.plan)
         self._forget_others(work)
         kept = {name: self._at(plan, name, state) for name, state in work.lanes.items()}
         ready = time.perf_counter()
-        log = self._log(plan, work.log)
+        log = self._log(work.log)
         outcomes = {name: self._feed(plan, name, kept[name], log) for name in kept}
         fed = time.perf_counter()
         done = Done(work.task)
@@ -109,8 +122,7 @@ class Keeper:
 
     def _plan(self, name: str) -> BoundPlan:
         if name not in self._plans:
-            text = (self._home.plans / name).read_text("utf-8")
-            self._plans = {name: bound(PipelinePlan.from_json(text))}
+            self._plans = {name: bound(read_plan(self._home, name))}
         return self._plans[name]
 
     def _forget_others(self, work: Work) -> None:
@@ -129,9 +141,7 @@ class Keeper:
             missing = state.logs
         self._kept[name] = kept
         for log in missing:
-            # If this is cut short, the lane is in no known state.
-            kept.version = None
-            self._feed(plan, name, kept, self._log(plan, log))
+            self._feed(plan, name, kept, self._log(log))
             kept.version = log
         return kept
 
@@ -144,13 +154,12 @@ class Keeper:
         failed = {query: Counter(counts) for query, counts in image.about["failures"].items()}
         return KeptLane(lane, state.image, failed)
 
-    def _log(self, plan: BoundPlan, name: str) -> Log:
-        return read_log(self._home.segments / name, plan.session.catalog)
+    def _log(self, name: str) -> Log:
+        return read_log(self._home.segments / name)
 
     def _feed(self, plan: BoundPlan, name: str, kept: KeptLane, log: Log) -> LaneOutcome:
         """Let a lane take in its share of a log."""
         graph = _group_of(plan, name).graph
-        kept.version = None
         blocks = self._changes(plan, name, log)
         if log.is_last:
             results = kept.lane.feed(blocks, {})
@@ -200,19 +209,19 @@ class Keeper:
         if not whole:
             return None
         segment = self._home.new_segment(work.record, work.task, "results")
-        write_bundle(self._home.segments / segment, whole)
+        write_bundle(self._home.segments / segment, whole, durable=True)
         return segment
 
     def _state_after(self, work: Work, name: str, before: LaneState, kept: KeptLane) -> LaneState:
         """How the state is made from now on: by one more log, or by an image if there are many."""
         size = (self._home.segments / work.log).stat().st_size
         state = replace(before, logs=(*before.logs, work.log), log_bytes=before.log_bytes + size)
-        if state.log_bytes < max(LEAST_LOG, state.image_bytes):
+        if state.log_bytes < max(self._least_log, state.image_bytes):
             return state
         image = self._home.new_segment(work.record, work.task, "image")
         path = self._home.segments / image
         failures = {query: kept.failures(query) for query in kept.lane.graph.results}
-        write_bundle(path, kept.lane.segments(), {"failures": failures})
+        write_bundle(path, kept.lane.segments(), {"failures": failures}, durable=True)
         kept.version = image
         return LaneState(image, path.stat().st_size)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,11 @@ from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.home.bundles import write_bundle
-from penstock.home.files import publish
+from penstock.home.files import publish, sync_folder
 from penstock.home.records import Record, RelationProgress, StreamProgress
 from penstock.operators.block import to_table
 from penstock.pipeline.keeping import CHANGES
-from penstock.pipeline.plans import PipelinePlan, bound
+from penstock.pipeline.plans import PipelinePlan, bound, plan_check, read_plan
 from penstock.runtime.changes import read_changes
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.home.layout import Home
-    from penstock.home.records import Kind, LaneState
+    from penstock.home.records import Content, Kind, LaneState
     from penstock.pipeline.plans import BoundPlan
     from penstock.pipeline.work import Done
 
@@ -48,8 +49,11 @@ class Ledger:
         return record
 
     def _written(self, number: int, plan: PipelinePlan) -> str:
-        name = self.home.new_segment(number, 0, "plan")
-        publish(self.home.plans / name, plan.to_json().encode())
+        content = plan.to_json().encode()
+        name = f"{number:012d}.{plan_check(content)}.plan"
+        # A plan that was about to be committed when the process ended is there already.
+        with suppress(FileExistsError):
+            publish(self.home.plans / name, content)
         return name
 
     def change_plan(self, plan: PipelinePlan) -> None:
@@ -60,20 +64,25 @@ class Ledger:
         """
         made = bound(plan)
         before = self.record
-        relations = dict(before.relations)
+        # What is not declared any more may be declared again, and then it is something else.
+        known = {one.name for one in made.session.catalog}
+        relations = {name: one for name, one in before.relations.items() if name in known}
+        streams = {one.name: StreamProgress() for one in made.streams}
+        streams |= {name: one for name, one in before.streams.items() if name in known}
         pending = {key: one for key, one in before.pending.items() if int(key) in made.groups}
         for number, group in made.groups.items():
             for name in group.graph.relations:
-                known = relations.setdefault(name, RelationProgress())
-                if number not in self.plan.groups and known.changes:
-                    pending.setdefault(str(number), {})[name] = list(known.changes)
+                changes = relations.setdefault(name, RelationProgress()).changes
+                if number not in self.plan.groups and changes:
+                    pending.setdefault(str(number), {})[name] = list(changes)
         queries = {name for group in plan.groups for name in group.queries}
         self._commit(
             "change",
             plan=self._written(before.number + 1, plan),
             lanes={one: before.lanes[one] for one in plan.lane_numbers() if one in before.lanes},
-            streams={**{one.name: StreamProgress() for one in made.streams}, **before.streams},
-            clocks={name: one for name, one in before.clocks.items() if name in queries},
+            streams=streams,
+            clocks={name: one for name, one in before.open_clocks.items() if name in queries},
+            failures={name: one for name, one in before.failures.items() if name in queries},
             relations=relations,
             pending=pending,
         )
@@ -93,7 +102,7 @@ class Ledger:
         known = self.record.relations.get(definition.name, RelationProgress())
         block = read_changes(definition.name, definition.schema, table).block(known.clock)
         segment = self.home.new_segment(self.record.number + 1, 0, "relation")
-        write_bundle(self.home.segments / segment, {CHANGES: to_table(block)})
+        write_bundle(self.home.segments / segment, {CHANGES: to_table(block)}, durable=True)
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
             if definition.name in group.graph.relations:
@@ -104,17 +113,18 @@ class Ledger:
         self._commit("change", relations=relations, pending=pending)
 
     def has_committed(self, query: str, batch: int) -> bool:
-        """Whether a micro-batch of Spark's has been committed.
+        """Whether a micro-batch of Spark's has been committed; if not, it is the next one.
 
         Raises:
-            DataError: The home belongs to another checkpoint.
+            DataError: The records do not belong to the checkpoint: rows would be lost, or counted
+                twice.
         """
-        if self.record.batch is None:
-            return False
-        known, last = self.record.batch
-        if known != query:
-            msg = f"the home {self.home.path} was written under another checkpoint"
-            hint = "Put the folder `checkpoint` back, or start with a new home."
+        known, last = self.record.batch or (query, -1)
+        if known != query or batch > last + 1:
+            msg = f"the records and the checkpoint in {self.home.path} do not belong together"
+            if known == query:
+                msg += f": the last batch in the records is {last}, Spark is at {batch}"
+            hint = "Put both back as they were together, or start with a new home."
             raise DataError(msg, hint=hint)
         return batch <= last
 
@@ -137,7 +147,11 @@ class Ledger:
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
         _require_all(done, tasks)
-        self._commit("flush", **_reached(done))
+        self._commit("flush", resumed=self.record.open_clocks, **_reached(done))
+
+    def commit_content(self, content: Content) -> None:
+        """Publish that results have been folded."""
+        self._commit("change", content=content)
 
     def _streams(self, done: Sequence[Done]) -> dict[str, StreamProgress]:
         streams = dict(self.record.streams)
@@ -171,13 +185,10 @@ class Ledger:
 
     def _commit(self, kind: Kind, **changes: Any) -> None:
         record = self.record.next(kind, written_at=time.time(), **changes)
+        # What a record names must be on disk before it is.
+        sync_folder(self.home.segments)
         self.home.chain.publish(record)
         self.record = record
-
-
-def read_plan(home: Home, name: str) -> PipelinePlan:
-    """A plan that was written down."""
-    return PipelinePlan.from_json((home.plans / name).read_text("utf-8"))
 
 
 def _require_all(done: Sequence[Done], tasks: int) -> None:

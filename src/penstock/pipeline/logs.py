@@ -7,10 +7,11 @@ it makes the state that was there after.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.types import Field, Schema, Type
 from penstock.catalog.definitions import StreamDefinition
 from penstock.home.bundles import Bundle
 from penstock.pipeline.arriving import split
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.catalog.definitions import Catalog
-
 ROWS = "rows"
 """The part of a log that has the rows."""
 
 
 def about_log(
-    streams: Sequence[str],
+    streams: Sequence[dict[str, Any]],
     lanes: Mapping[str, int],
     watermarks: Mapping[str, int],
     *,
@@ -38,6 +37,8 @@ def about_log(
     is_last: bool = False,
 ) -> dict[str, Any]:
     """What a log says of itself.
+
+    `streams` are described by `described`, in the order of their numbers.
 
     `relations` names for each group the files with changes to be fed before the rows. `only_lane`
     is the lane of all rows, where they do not say it themselves. The last log has no rows: it says
@@ -77,16 +78,32 @@ class Log:
         return self._rows.get(self._lanes[lane], {})
 
 
-def read_log(path: Path, catalog: Catalog) -> Log:
-    """Read a log; its streams are still declared.
+def described(definition: StreamDefinition) -> dict[str, Any]:
+    """A stream as a log describes it: the stream may be declared otherwise when it is read."""
+    return {
+        "name": definition.name,
+        "columns": [(one.name, *astuple(one.type)) for one in definition.schema],
+        "time": definition.time_column,
+        "unit": definition.unit.value,
+        "slack": definition.slack,
+    }
+
+
+def _definition(about: dict[str, Any]) -> StreamDefinition:
+    fields = tuple(Field(name, Type(*type_)) for name, *type_ in about["columns"])
+    unit = TimeUnit(about["unit"])
+    return StreamDefinition(about["name"], Schema(fields), about["time"], unit, about["slack"])
+
+
+def read_log(path: Path) -> Log:
+    """Read a log.
 
     Raises:
         DataError: The file is missing or damaged.
     """
     bundle = Bundle(path)
     about = bundle.about
-    found = [catalog.find(name, "stream") for name in about["streams"]]
-    slots = slots_for([one for one in found if isinstance(one, StreamDefinition)])
+    slots = slots_for([_definition(one) for one in about["streams"]])
     rows: dict[int, dict[str, pa.Table]] = {}
     if ROWS in bundle.names:
         for lane, stream, table in split(bundle.table(ROWS), slots, about["only_lane"]):

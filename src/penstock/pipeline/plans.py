@@ -6,13 +6,14 @@ nothing but text and Arrow ever travels.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
-from penstock.errors import InternalError
+from penstock.errors import DataError, InternalError
 from penstock.pipeline.keys import is_routable
 from penstock.planner.building import Choices
 from penstock.planner.lowering import operator_graph
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
+    from penstock.home.layout import Home
     from penstock.planner.building import Strategy
     from penstock.planner.graph import Graph
 
@@ -139,6 +141,29 @@ def bound(plan: PipelinePlan) -> BoundPlan:
         plans = {name: _plan_of(session, name) for name in group.queries}
         made.groups[group.number] = BoundGroup(group, plans, choices)
     return made
+
+
+def read_plan(home: Home, name: str) -> PipelinePlan:
+    """A plan that was written down.
+
+    Raises:
+        DataError: The file is missing or damaged.
+    """
+    path = home.plans / name
+    try:
+        content = path.read_bytes()
+        if plan_check(content) != name.split(".")[1]:
+            msg = "it is not what was written"
+            raise ValueError(msg)
+        return PipelinePlan.from_json(content.decode())
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        msg = f"the plan {path} cannot be read: {fault}"
+        raise DataError(msg, hint="Restore the home from a backup.") from fault
+
+
+def plan_check(content: bytes) -> str:
+    """What a plan's name says of its content."""
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _plan_of(session: Session, name: str) -> Plan:

@@ -13,6 +13,7 @@ import socket
 import sys
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 from penstock.errors import PenstockError
@@ -56,7 +57,8 @@ def serve(address: Path, watched: int) -> None:
             if not waiting.select(_LOOK_AROUND):
                 continue
             connection, _ = server.accept()
-            with connection, connection.makefile("rwb") as channel:
+            # Who asked may be gone before the answer is there; the next one need not suffer.
+            with suppress(OSError), connection, connection.makefile("rwb") as channel:
                 for line in channel:
                     channel.write(_answer(keepers, line) + b"\n")
                     channel.flush()

@@ -6,15 +6,18 @@ import json
 import os
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
 from penstock.home.status import Status, write_status
+from penstock.pipeline.housekeeping import Retention, content_due, fold, sweep
 from penstock.pipeline.ledger import Ledger
+from penstock.pipeline.logs import described
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.work import Done
+from penstock.spark.causes import cause_of
 from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
 from penstock.spark.tasks import RECORD, LaneTask
@@ -30,11 +33,22 @@ if TYPE_CHECKING:
 
 STATUS_SECONDS = 1.0
 """The status is written at most so often."""
+CLEANING_SECONDS = 30.0
+"""Old files are looked for about so often."""
+RESTARTS = 3
+"""How often a streaming query that failed is started again, without a commit between."""
+RESTART_SECONDS = 1.0
+MOST_ERRORS = 20
+"""So many errors are remembered."""
 _QUERY_ID = "sql.streaming.queryId"
 
 
 class Stopped(PenstockError):
     """A micro-batch was about to begin when the pipeline was stopped."""
+
+
+class PipelineFailed(PenstockError):
+    """Micro-batches failed again and again."""
 
 
 class Pipeline:
@@ -48,6 +62,8 @@ class Pipeline:
         lock: Held while a micro-batch runs, or the ledger changes.
         listeners: Told of each record that rows or the end of the input led to, under the lock.
         status: How the last batch went.
+        failure: Why micro-batches run no more, if they failed too often.
+        retention: What is kept, and for how long.
     """
 
     def __init__(self, spark: SparkSession, home: Home, tasks: int) -> None:
@@ -62,6 +78,11 @@ class Pipeline:
         self._query: StreamingQuery | None = None
         # Which start of the streaming query may commit; any other one is a leftover.
         self._run = 0
+        self._failed = 0
+        self._ended = threading.Event()
+        self.failure: PipelineFailed | None = None
+        self.retention = Retention()
+        self._cleaned = time.monotonic()
 
     @property
     def is_running(self) -> bool:
@@ -85,23 +106,69 @@ class Pipeline:
         )
         if finite:
             writer = writer.trigger(availableNow=True)
+        self.failure = None
+        self._ended.clear()
         self._query = writer.start()
+        watch = threading.Thread(
+            target=self._watch, args=(self._query, self._run, finite), daemon=True
+        )
+        watch.start()
+
+    def _watch(self, query: StreamingQuery, run: int, finite: bool) -> None:
+        """Wait for the end of a streaming query; if it failed, start it again a few times."""
+        try:
+            query.awaitTermination()
+        except Exception as fault:  # Spark's, ours, or that of a lost connection.
+            text = cause_of(fault)
+            if run != self._run:
+                return
+            self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+            self._failed += 1
+            if self._failed <= RESTARTS:
+                time.sleep(RESTART_SECONDS * self._failed)
+                with self.lock:
+                    if run == self._run:
+                        self.start(finite=finite)
+                return
+            self.failure = PipelineFailed(text, hint="Its state is as of the last commit.")
+            self._write_status()
+        if run == self._run:
+            self._ended.set()
 
     def wait(self) -> None:
-        """Wait until a finite run has ended."""
+        """Wait until a finite run has ended.
+
+        Raises:
+            PipelineFailed: It cannot go on.
+        """
         if self._query is not None:
-            self._query.awaitTermination()
+            self._ended.wait()
+        if self.failure is not None:
+            raise self.failure
 
     def drain(self) -> None:
-        """Wait until all rows that are there now have been taken in."""
-        if self._query is not None:
-            self._query.processAllAvailable()
+        """Wait until all rows that are there now have been taken in.
+
+        Raises:
+            PipelineFailed: It cannot go on.
+        """
+        while self._query is not None and not self._ended.is_set():
+            query = self._query
+            try:
+                query.processAllAvailable()
+            except Exception:  # `_watch` says what it was, and starts again.
+                self._ended.wait(0.1)
+            else:
+                break
+        if self.failure is not None:
+            raise self.failure
 
     def stop(self) -> None:
         """End the streaming query, after the micro-batch that runs."""
         with self.lock:
             self._run += 1
             query, self._query = self._query, None
+        self._ended.set()
         # Not under the lock: a batch that waits for it has to learn that it is too late.
         if query is not None:
             query.stop()
@@ -111,10 +178,12 @@ class Pipeline:
         """Let no micro-batch run; then go on as before."""
         was_running = self.is_running
         self.stop()
-        with self.lock:
-            yield
-        if was_running:
-            self.start()
+        try:
+            with self.lock:
+                yield
+        finally:
+            if was_running:
+                self.start()
 
     def flush(self) -> None:
         """The input has come to its end: let the lanes say all that is left."""
@@ -143,6 +212,7 @@ class Pipeline:
             done = self._done(frame)
             worked = time.perf_counter()
             self.ledger.commit_batch(done, self.tasks, (query, batch))
+            self._failed = 0
             self._tell()
             self._report(done, {"job": worked - began, "commit": time.perf_counter() - worked})
 
@@ -150,20 +220,38 @@ class Pipeline:
         """Let those who wait know of a new record."""
         for listener in self.listeners:
             listener(self.ledger.record)
+        if time.monotonic() - self._cleaned > CLEANING_SECONDS:
+            self.clean()
+
+    def clean(self) -> None:
+        """Fold old results, and remove files that nobody needs any more."""
+        with self.lock:
+            home, ledger = self.home, self.ledger
+            # A record behind that of the end of the input would take its results back.
+            at_end = ledger.record.kind == "flush"
+            if not at_end and content_due(home, ledger.record, self.retention):
+                ledger.commit_content(fold(home, ledger, ledger.record))
+            sweep(home, ledger.record, self.retention)
+            self._cleaned = time.monotonic()
 
     def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
         """Say how a batch went, not more often than people look."""
         status = self.status
         if time.time() - status.written_at < STATUS_SECONDS:
             return
-        status.is_running = self.is_running
-        status.record = self.ledger.record.number
         status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         status.operators = {name: one for task in done for name, one in task.operators.items()}
         status.seconds = seconds
         for part in ("restore", "operators", "write"):
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
-        write_status(self.home, status)
+        self._write_status()
+
+    def _write_status(self) -> None:
+        self.status.is_running = self.is_running
+        self.status.record = self.ledger.record.number
+        # Nobody relies on the status: a full disk must not end a pipeline here.
+        with suppress(OSError):
+            write_status(self.home, self.status)
 
     def _done(self, frame: DataFrame) -> list[Done]:
         """Run a job on the newest record; what its tasks say."""
@@ -185,7 +273,7 @@ class Pipeline:
             self.spark.sparkContext.applicationId,
             str(self.home.path),
             self.tasks,
-            tuple(one.name for one in plan.streams),
+            tuple(described(one) for one in plan.streams),
             plan.plan.lane_numbers(),
             with_lanes,
             is_last,

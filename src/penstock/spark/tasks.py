@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from penstock.home.bundles import bundle_writer
+from penstock.home.files import sync_file
 from penstock.home.layout import Home
 from penstock.home.records import LaneState
 from penstock.pipeline.asking import ask
@@ -35,7 +37,7 @@ class LaneTask:
         application: The Spark application.
         home: The path of the home.
         tasks: How many tasks share the lanes.
-        streams: The streams in the order of their numbers.
+        streams: The streams in the order of their numbers, described as in a log.
         lanes: The numbers of all lanes.
         with_lanes: Whether rows say which lane they belong to.
         is_last: Whether the input has come to its end.
@@ -44,7 +46,7 @@ class LaneTask:
     application: str
     home: str
     tasks: int
-    streams: tuple[str, ...]
+    streams: tuple[dict[str, Any], ...]
     lanes: dict[str, int]
     with_lanes: bool
     is_last: bool = False
@@ -80,7 +82,12 @@ class LaneTask:
                 writer.add(ROWS, first.schema, _chained(first, batches))
         lanes = {name: opening.lanes.get(name, LaneState()) for name in own}
         work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log)
-        return json.dumps(ask(self.application, work, os.getppid()).to_json())
+        with ThreadPoolExecutor(1) as aside:
+            # The log has to be on disk before the commit, not before the lanes begin.
+            synced = aside.submit(sync_file, home.segments / log)
+            done = ask(self.application, work, os.getppid())
+            synced.result()
+        return json.dumps(done.to_json())
 
 
 def _chained(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,103 @@
+"""What all trials of pipelines have in common: a home, a plan, and reading what was committed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from penstock.fuzz.trial import Ran, late_rows
+from penstock.home.bundles import Bundle
+from penstock.home.layout import Home
+from penstock.home.results import result_blocks
+from penstock.pipeline.plans import PipelinePlan, groups_for
+from penstock.reference.inputs import RelationHistory
+from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.fuzz.trial import Feed, Late, Trial
+    from penstock.pipeline.ledger import Ledger
+    from penstock.planner.building import Strategy
+
+
+@contextmanager
+def new_home() -> Iterator[Home]:
+    """A home for one trial, in memory where the machine has such a folder."""
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="penstock-fuzz-", dir=place) as folder:
+        home = Home(Path(folder))
+        home.open()
+        try:
+            yield home
+        finally:
+            home.close()
+
+
+def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
+    """The query of a trial as the plan of a pipeline."""
+    statements = (trial.script, f"CREATE QUERY {QUERY} AS {trial.query}")
+    groups = groups_for({QUERY: plan}, 0, trial.lanes)
+    strategy = cast("Strategy", trial.strategy)
+    return PipelinePlan(statements, tuple(groups), strategy, trial.partitions)
+
+
+def stream_rows(trial: Trial, ledger: Ledger, feed: Feed) -> dict[str, pa.Table]:
+    """The rows of each stream that come with a feed."""
+    return {
+        one.name: stream_table(one.schema, trial.streams[one.name].rows[feed[one.name]])
+        for one in ledger.plan.streams
+    }
+
+
+def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
+    """The changes of relations that come with a feed; without one, what they hold at first."""
+    for group in ledger.plan.groups.values():
+        for name, (relation, _) in group.graph.relations.items():
+            given = trial.relations.get(name)
+            if given is None:
+                continue
+            if feed is None:
+                history = RelationHistory(given.initial)
+            else:
+                history = RelationHistory((), given.changes[feed[name]])
+            if history.initial or history.changes:
+                ledger.change_relation(name, changes_table(relation.schema, history))
+
+
+def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> Ran:
+    """What the committed results say."""
+    records = list(home.chain.since(0))
+    blocks = [block for record in records for block in result_blocks(home, record, QUERY)]
+    failures = sum(ledger.record.failures.get(QUERY, {}).values())
+    return Ran(answer_of(plan, blocks, failures), _late(home, ledger, trial))
+
+
+def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
+    """The rows that were set aside, as places; rows only tell their values."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for record in home.chain.since(0):
+        for name in record.results:
+            bundle = Bundle(home.segments / name)
+            for part in bundle.names:
+                if part.startswith("aside/"):
+                    stream = part.removeprefix("aside/")
+                    rows = bundle.table(part).drop_columns(["_reason"]).to_pylist()
+                    found.update((stream, *row.values()) for row in rows)
+    expected = late_rows(trial)
+    wanted: Counter[tuple[object, ...]] = Counter()
+    for definition in ledger.plan.streams:
+        places = [place for name, place in sorted(expected) if name == definition.name]
+        late = [trial.streams[definition.name].rows[place] for place in places]
+        rows = stream_table(definition.schema, late).to_pylist()
+        wanted.update((definition.name, *row.values()) for row in rows)
+    if found == wanted:
+        return expected
+    return frozenset((str(row), -1) for row in (found - wanted) + (wanted - found))

@@ -1,0 +1,46 @@
+"""What a query's result holds at an instant, folded from the elements that led to it.
+
+A home does not keep every result for ever: now and then the elements so far are replaced by what is
+left of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.operators.block import Block, concatenated
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def folded(blocks: Sequence[Block], clock: int) -> Block | None:
+    """Elements that make the same snapshots from `clock` - 1 on; None if nothing is left.
+
+    Elements that began before the clock are counted, those that were withdrawn cancel out; those
+    of lanes that are ahead of the clock stay as they are.
+    """
+    if not blocks:
+        return None
+    block = concatenated(blocks)
+    lasting = block.take(np.flatnonzero(block.te >= clock))
+    ahead = lasting.ts >= clock
+    parts = [_counted(lasting.take(np.flatnonzero(~ahead)), clock)]
+    parts.append(lasting.take(np.flatnonzero(ahead)))
+    left = [part for part in parts if len(part)]
+    return concatenated(left) if left else None
+
+
+def _counted(block: Block, clock: int) -> Block:
+    """Each different row and end as often as the signs add up to."""
+    keys = [*block.columns, pa.array(block.te)]
+    slots, first = KeyIndex().find_or_add(fingerprints(keys, len(block)))
+    copies = np.bincount(slots, weights=block.signs, minlength=len(first)).astype(np.int64)
+    rows = np.repeat(first, np.maximum(copies, 0))
+    chosen = block.take(rows)
+    return Block(chosen.columns, np.minimum(chosen.ts, clock - 1), chosen.te)
