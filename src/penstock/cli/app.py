@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import bench, doctor, explain, fuzz, run, test
+from penstock.cli import bench, doctor, explain, fuzz, run, status, test
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -21,6 +21,7 @@ app = typer.Typer(
 
 # One line per command, in the order in which the help lists them.
 app.command("run")(run.run)
+app.command("status")(status.status)
 app.command("explain")(explain.explain)
 app.command("test")(test.run_tests)
 app.command("fuzz")(fuzz.fuzz)

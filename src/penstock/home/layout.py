@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from typing import TYPE_CHECKING, TextIO
 from uuid import uuid4
 
@@ -11,6 +12,23 @@ from penstock.home.records import Chain
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_PATIENCE = 0.5
+"""Seconds to wait for the lock: whoever looks at a home holds it for a moment."""
+
+
+def _taken(lock: TextIO) -> bool:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
 
 
 class Home:
@@ -57,13 +75,11 @@ class Home:
         except OSError as fault:
             msg = f"the home {self.path} cannot be used: {fault.strerror}"
             raise DataError(msg, hint="Choose a folder that can be written.") from fault
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(self._lock):
             self._lock.close()
             self._lock = None
             msg = f"another pipeline uses the home {self.path}"
-            raise DataError(msg, hint="Stop it first, or use another home.") from None
+            raise DataError(msg, hint="Stop it first, or use another home.")
 
     def close(self) -> None:
         """Let others take the home."""

@@ -77,7 +77,8 @@ class Record:
     that the next batch brings. `results` are the files that this commit added; those up to the
     record that `content` names are folded there. `batch` names Spark's query and its last
     micro-batch that was committed. `resumed` has the clocks before the end of the input, with
-    which a later batch goes on.
+    which a later batch goes on. `result_rows` counts the elements of queries, all records
+    together.
     """
 
     number: int
@@ -93,6 +94,7 @@ class Record:
     clocks: dict[str, int] = field(default_factory=dict)
     resumed: dict[str, int] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    result_rows: dict[str, int] = field(default_factory=dict)
     batch: tuple[str, int] | None = None
     written_at: float = 0.0
 

@@ -109,6 +109,7 @@ class Keeper:
             done.operators[name] = [asdict(report) for report in one.lane.reports()]
         done.streams = _counted(plan, outcomes)
         done.results = self._write_results(plan, work, outcomes)
+        done.result_rows = _result_rows(outcomes)
         done.lanes = {
             name: self._state_after(work, name, state, kept[name])
             for name, state in work.lanes.items()
@@ -252,6 +253,14 @@ def _counted(plan: BoundPlan, outcomes: dict[str, LaneOutcome]) -> dict[str, Str
                 total.aside += sum(map(len, one.aside.values())) - late
                 total.latest = max(total.latest, one.latest)
     return counted
+
+
+def _result_rows(outcomes: dict[str, LaneOutcome]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for outcome in outcomes.values():
+        for query, blocks in outcome.results.blocks.items():
+            counts[query] += sum(map(len, blocks))
+    return dict(counts)
 
 
 def _with_reason(reason: str, rows: pa.Table) -> pa.Table:

@@ -83,6 +83,7 @@ class Ledger:
             streams=streams,
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
+            result_rows={name: n for name, n in before.result_rows.items() if name in queries},
             relations=relations,
             pending=pending,
         )
@@ -141,13 +142,13 @@ class Ledger:
             relations=self._relations(done),
             pending={},
             batch=batch or self.record.batch,
-            **_reached(done),
+            **self._reached(done),
         )
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
         _require_all(done, tasks)
-        self._commit("flush", resumed=self.record.open_clocks, **_reached(done))
+        self._commit("flush", resumed=self.record.open_clocks, **self._reached(done))
 
     def commit_content(self, content: Content) -> None:
         """Publish that results have been folded."""
@@ -183,6 +184,24 @@ class Ledger:
                 relations[name] = replace(known, clock=max(known.clock, clock))
         return relations
 
+    def _reached(self, done: Sequence[Done]) -> dict[str, Any]:
+        """Results, clocks and failures of all tasks together."""
+        clocks: dict[str, int] = {}
+        failures: dict[str, Counter[str]] = {}
+        rows = Counter(self.record.result_rows)
+        for one in done:
+            rows.update(one.result_rows)
+            for query, clock in one.clocks.items():
+                clocks[query] = min(clock, clocks.get(query, clock))
+            for query, counts in one.failures.items():
+                failures.setdefault(query, Counter()).update(counts)
+        return {
+            "results": tuple(one.results for one in done if one.results),
+            "clocks": clocks,
+            "failures": {query: dict(counts) for query, counts in failures.items()},
+            "result_rows": dict(rows),
+        }
+
     def _commit(self, kind: Kind, **changes: Any) -> None:
         record = self.record.next(kind, written_at=time.time(), **changes)
         # What a record names must be on disk before it is.
@@ -195,19 +214,3 @@ def _require_all(done: Sequence[Done], tasks: int) -> None:
     if sorted(one.task for one in done) != list(range(tasks)):
         msg = f"{len(done)} of {tasks} tasks answered"
         raise InternalError(msg)
-
-
-def _reached(done: Sequence[Done]) -> dict[str, Any]:
-    """Results, clocks and failures of all tasks together."""
-    clocks: dict[str, int] = {}
-    failures: dict[str, Counter[str]] = {}
-    for one in done:
-        for query, clock in one.clocks.items():
-            clocks[query] = min(clock, clocks.get(query, clock))
-        for query, counts in one.failures.items():
-            failures.setdefault(query, Counter()).update(counts)
-    return {
-        "results": tuple(one.results for one in done if one.results),
-        "clocks": clocks,
-        "failures": {query: dict(counts) for query, counts in failures.items()},
-    }

@@ -59,7 +59,8 @@ class Done:
     `lanes` says how the state of each lane is made from now on. `streams` counts each row once,
     however many lanes it went to. `clocks` are those of queries, the least of all lanes;
     `relations` has the greatest clock that a lane reads a relation at. `failures` counts by query
-    and function what failed so far. `operators` has for each lane what its operators have done
+    and function what failed so far, `result_rows` the elements of each query in this batch.
+    `operators` has for each lane what its operators have done
     and remember.
     """
 
@@ -70,6 +71,7 @@ class Done:
     clocks: dict[str, int] = field(default_factory=dict)
     relations: dict[str, int] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    result_rows: dict[str, int] = field(default_factory=dict)
     operators: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 

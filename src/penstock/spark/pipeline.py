@@ -172,6 +172,7 @@ class Pipeline:
         # Not under the lock: a batch that waits for it has to learn that it is too late.
         if query is not None:
             query.stop()
+            self._write_status()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -248,6 +249,11 @@ class Pipeline:
 
     def _write_status(self) -> None:
         self.status.is_running = self.is_running
+        progress = self._query.lastProgress if self._query is not None else None
+        if progress is not None:
+            self.status.offsets = {
+                source["description"]: source["endOffset"] for source in progress["sources"]
+            }
         self.status.record = self.ledger.record.number
         # Nobody relies on the status: a full disk must not end a pipeline here.
         with suppress(OSError):

@@ -1,0 +1,294 @@
+"""`penstock status`: how a pipeline is doing, for people, programs and Prometheus."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from penstock.home.facts import Facts, Instant
+    from penstock.home.observing import Observer
+
+EVERY = 2.0
+"""Seconds between two looks with --watch."""
+AGES = {"d": 86_400, "h": 3_600, "min": 60}
+SIZES = {"GB": 10**9, "MB": 10**6, "kB": 10**3}
+HomeFolder = Annotated[Path, typer.Option("--home", help="The folder of the pipeline.")]
+
+
+class Format(Enum):
+    """How the facts are printed."""
+
+    text = "text"
+    json = "json"
+    prometheus = "prometheus"
+
+
+def status(
+    home: HomeFolder,
+    form: Annotated[
+        Format, typer.Option("--format", help="text: tables; json; prometheus: its text format.")
+    ] = Format.text,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Look again every two seconds, until Ctrl-C.")
+    ] = False,
+) -> None:
+    """Show how a pipeline is doing, while it runs or after: queries, streams, state, errors.
+
+    Everything is read from its home; the pipeline is not disturbed. The exit code is 1 if there
+    is no pipeline in the folder.
+    """
+    from penstock.errors import PenstockError
+    from penstock.home.layout import Home
+    from penstock.home.observing import Observer
+
+    if watch and form is Format.prometheus:
+        msg = "Prometheus asks again by itself; leave out --watch."
+        raise typer.BadParameter(msg)
+    observer = Observer(Home(home))
+    try:
+        if watch:
+            _watch(observer, form)
+        else:
+            typer.echo(_printed(observer.look(), form), nl=False)
+    except PenstockError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+
+
+def _printed(facts: Facts, form: Format) -> str:
+    """The facts as text that ends with a line break."""
+    if form is Format.json:
+        return f"{_json(facts, indent=2)}\n"
+    if form is Format.prometheus:
+        from penstock.home.prometheus import exposition
+
+        return exposition(facts)
+    return page(facts, _console())
+
+
+def _watch(observer: Observer, form: Format) -> None:
+    """Show the facts again and again: in place on a terminal, else one after the other."""
+    import time
+
+    from rich.live import Live
+
+    console = _console()
+    if form is Format.text and console.is_terminal:
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            while True:
+                live.update(_together(observer.look()), refresh=True)
+                time.sleep(EVERY)
+    while True:
+        facts = observer.look()
+        # One JSON object a line, so that a program knows where each ends.
+        text = f"{_json(facts)}\n" if form is Format.json else f"{page(facts, console)}\n"
+        typer.echo(text, nl=False)
+        time.sleep(EVERY)
+
+
+def _json(facts: Facts, indent: int | None = None) -> str:
+    import json
+    from dataclasses import asdict
+
+    return json.dumps({**asdict(facts), "commit_age": facts.commit_age}, indent=indent)
+
+
+def _console() -> Console:
+    """The terminal; where there is none, lines are as long as they need to be."""
+    from rich.console import Console
+
+    def console(width: int | None = None) -> Console:
+        # Windows stand in square brackets, as rich's own marks do.
+        return Console(width=width, highlight=False, markup=False, emoji=False)
+
+    return console() if console().is_terminal else console(width=10_000)
+
+
+def page(facts: Facts, console: Console) -> str:
+    """The facts in tables; no line has spaces at its end."""
+    with console.capture() as captured:
+        console.print(_together(facts))
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _together(facts: Facts) -> RenderableType:
+    from rich.console import Group
+
+    return Group(*_parts(facts))
+
+
+def _parts(facts: Facts) -> Iterator[RenderableType]:
+    """What is shown, one part under the other; a table without rows is left out."""
+    from rich.text import Text
+
+    yield Text("\n".join(_head(facts)))
+    tables = {
+        "Queries": _queries(facts),
+        "Streams": _streams(facts),
+        "State": _state(facts),
+        f"Last batch (record {facts.status_record})": _batch(facts),
+        "Sources": _pairs(("source", "read up to"), _offsets(facts)),
+        "Disk": _disk(facts),
+        "Last errors": _pairs(("ago", "error"), _errors(facts)),
+    }
+    for title, table in tables.items():
+        if table.row_count:
+            yield Text(f"\n{title}", style="bold")
+            yield table
+    for note in facts.notes:
+        yield Text(f"\nNote: {note}.")
+
+
+def _head(facts: Facts) -> Iterator[str]:
+    yield f"home     {facts.home}"
+    yield f"state    {_running(facts)}"
+    age = _duration(facts.commit_age)
+    kept = f"{facts.records} kept" if facts.records != facts.record + 1 else "all kept"
+    yield f"record   {facts.record} ({facts.kind}), {age} old, {kept}"
+
+
+def _running(facts: Facts) -> str:
+    if not facts.is_taken:
+        return "stopped"
+    if facts.takes_rows is None:
+        return "open; whether it takes in rows is not known yet"
+    words = "running" if facts.takes_rows else "open, takes in no rows"
+    return f"{words}, process {facts.process}"
+
+
+def _queries(facts: Facts) -> Table:
+    table = _table(
+        "query",
+        "group",
+        "lanes",
+        "clock",
+        "behind",
+        "new results",
+        "failures",
+        "text",
+        left=(0, 3, 7),
+    )
+    for one in facts.queries:
+        table.add_row(
+            one.name,
+            "-" if one.group is None else str(one.group),
+            str(one.lanes) if one.lanes else "-",
+            "does not run" if one.group is None else _shown(one.clock),
+            _lag(one.lag, one.lag_seconds),
+            "-" if one.new_results is None else f"{one.new_results:,}",
+            ", ".join(f"{name.upper()} {count:,}" for name, count in one.failures.items()) or "0",
+            one.text,
+        )
+    return table
+
+
+def _streams(facts: Facts) -> Table:
+    table = _table(
+        "stream", "unit", "rows", "late", "aside", "watermark", "latest row", left=(0, 1, 5, 6)
+    )
+    for one in facts.streams:
+        counts = [f"{number:,}" for number in (one.rows, one.late, one.aside)]
+        table.add_row(one.name, one.unit, *counts, _shown(one.watermark), _shown(one.latest))
+    return table
+
+
+def _state(facts: Facts) -> Table:
+    table = _table(
+        "lane", "operator", "rows in", "rows out", "remembers", "memory", "seconds", left=(0, 1)
+    )
+    for one in facts.operators:
+        lane = f"{one.group}.{one.lane}"
+        counts = [f"{number:,}" for number in (one.rows_in, one.rows_out, one.state_rows)]
+        table.add_row(lane, one.label, *counts, _size(one.state_bytes), f"{one.seconds:.3f}")
+    return table
+
+
+def _batch(facts: Facts) -> Table:
+    table = _table("rows", *facts.batch_seconds, left=())
+    if facts.status_at is not None:
+        seconds = [f"{one:.3f} s" for one in facts.batch_seconds.values()]
+        table.add_row(f"{facts.batch_rows:,}", *seconds)
+    return table
+
+
+def _offsets(facts: Facts) -> Iterator[tuple[str, str]]:
+    import json
+
+    for source, offset in facts.offsets.items():
+        yield source, offset if isinstance(offset, str) else json.dumps(offset)
+
+
+def _disk(facts: Facts) -> Table:
+    table = _table("kind", "files", "size", left=(0,))
+    for kind, one in sorted(facts.disk.items()):
+        table.add_row(kind, f"{one.files:,}", _size(one.bytes))
+    return table
+
+
+def _errors(facts: Facts) -> Iterator[tuple[str, str]]:
+    for at, text in reversed(facts.errors):
+        yield _duration(facts.seen_at - at), text
+
+
+def _pairs(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> Table:
+    table = _table(*header, left=(0, 1))
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _table(*columns: str, left: tuple[int, ...]) -> Table:
+    """An empty table, some columns to the left; what is too long is folded, never cut off."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="dim", pad_edge=False)
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="left" if number in left else "right", overflow="fold")
+    return table
+
+
+def _shown(instant: Instant) -> str:
+    """An instant in its unit, and as a date where that is something else."""
+    if instant.time is None or instant.time == instant.text:
+        return instant.text
+    return f"{instant.text} ({instant.time})"
+
+
+def _lag(lag: int | None, seconds: float | None) -> str:
+    if lag is None:
+        return "-"
+    return f"{lag:,}" if seconds is None else _duration(seconds)
+
+
+def _duration(seconds: float) -> str:
+    """A length of time in the largest unit that it has.
+
+    >>> _duration(0.25), _duration(75), _duration(7300), _duration(200_000)
+    ('0.2 s', '1.2 min', '2.0 h', '2.3 d')
+    """
+    return _scaled(seconds, AGES) or f"{seconds:.1f} s"
+
+
+def _size(number: int) -> str:
+    """A number of bytes.
+
+    >>> _size(0), _size(1912), _size(25_000_000)
+    ('0 B', '1.9 kB', '25.0 MB')
+    """
+    return _scaled(number, SIZES) or f"{number} B"
+
+
+def _scaled(number: float, units: dict[str, int]) -> str | None:
+    for name, length in units.items():
+        if number >= length:
+            return f"{number / length:.1f} {name}"
+    return None

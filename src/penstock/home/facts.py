@@ -1,0 +1,131 @@
+"""The facts about a pipeline that people and monitors ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Instant:
+    """An instant in the unit of a stream; `number` is None before all input and after its end.
+
+    `time` is the same as a date and time (UTC), and `seconds` as seconds since 1970, unless the
+    unit has no length.
+    """
+
+    text: str
+    number: int | None = None
+    time: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class StreamFacts:
+    """A stream that queries read, or have read: its rows, and how far its time has come."""
+
+    name: str
+    unit: str
+    rows: int
+    late: int
+    aside: int
+    watermark: Instant
+    latest: Instant
+
+
+@dataclass(frozen=True)
+class QueryFacts:
+    """A query; without a group it is declared, but does not run.
+
+    Attributes:
+        clock: Results for instants before it are final.
+        lag: From the clock to the latest row of its streams, in their unit; None if unknown.
+        lag_seconds: The same in seconds, unless the unit has no length.
+        new_results: Rows of results that the newest record added, withdrawals included; None if
+            they cannot be read any more.
+        failures: How many expressions failed, by function.
+    """
+
+    name: str
+    text: str
+    group: int | None
+    lanes: int
+    unit: str
+    clock: Instant
+    lag: int | None
+    lag_seconds: float | None
+    new_results: int | None
+    failures: dict[str, int]
+
+
+@dataclass(frozen=True)
+class OperatorFacts:
+    """An operator of a lane: what it has done since the lane was made in memory, and remembers."""
+
+    group: int
+    lane: int
+    number: int
+    label: str
+    rows_in: int
+    rows_out: int
+    state_rows: int
+    state_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class DiskUse:
+    """Files of one kind in the home."""
+
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that is known about a pipeline at one moment.
+
+    Attributes:
+        seen_at: When this was found out, in seconds since 1970, as all times of day here.
+        is_taken: Whether a process has the home for itself: the pipeline runs.
+        process: The process that has it, if it has written a status, and runs on this machine.
+        takes_rows: Whether that process takes in rows, as it said last; None if it is not known.
+        record: The number of the newest commit record.
+        kind: What that record is about: start, change, batch or flush.
+        records: How many records are kept.
+        committed_at: When the newest was written.
+        status_at: When the pipeline wrote its status last; None if never.
+        status_record: The newest record that the status tells of.
+        batch_rows: Rows of the last batch that the status tells of.
+        batch_seconds: How long its parts took.
+        offsets: How far the sources have been read, in Spark's words.
+        errors: The last errors, newest last, each with its time.
+        disk: Kinds of files in the home, and the room they take.
+        notes: What could not be found out, in sentences.
+    """
+
+    home: str
+    seen_at: float
+    is_taken: bool
+    process: int | None
+    takes_rows: bool | None
+    record: int
+    kind: str
+    records: int
+    committed_at: float
+    status_at: float | None
+    status_record: int | None
+    queries: tuple[QueryFacts, ...]
+    streams: tuple[StreamFacts, ...]
+    operators: tuple[OperatorFacts, ...]
+    batch_rows: int
+    batch_seconds: dict[str, float]
+    offsets: dict[str, Any]
+    errors: tuple[tuple[float, str], ...]
+    disk: dict[str, DiskUse]
+    notes: tuple[str, ...]
+
+    @property
+    def commit_age(self) -> float:
+        """Seconds since the newest record was written."""
+        return max(0.0, self.seen_at - self.committed_at)

@@ -1,0 +1,282 @@
+"""What can be said about a pipeline from outside: plain facts, read from the files of its home.
+
+Nothing is written, and nothing waits for the pipeline, which may run or not. What counts comes from
+the newest commit record and its plan; how the last batch went, from the status beside them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Stream
+from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
+from penstock.algebra.values import format_timestamp
+from penstock.catalog.definitions import QueryDefinition, StreamDefinition
+from penstock.errors import DataError
+from penstock.home.bundles import Bundle
+from penstock.home.facts import (
+    DiskUse,
+    Facts,
+    Instant,
+    OperatorFacts,
+    QueryFacts,
+    StreamFacts,
+)
+from penstock.home.status import read_status
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from penstock.home.layout import Home
+    from penstock.home.records import Record, StreamProgress
+    from penstock.home.status import Status
+
+_FOLDERS = ("records", "plans", "incoming", "checkpoint")
+
+
+class Observer:
+    """Looks at a home, once or again and again; what does not change is read once."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._plan: tuple[str, _Plan] | None = None
+
+    def look(self) -> Facts:
+        """The facts as they are now.
+
+        Raises:
+            DataError: The folder is missing, is no home, or cannot be read.
+        """
+        try:
+            try:
+                return self._look()
+            except FileNotFoundError:
+                # Files that a record names go some time after the record is not the newest.
+                return self._look()
+        except OSError as fault:
+            msg = f"the home {self._home.path} cannot be read: {fault}"
+            raise DataError(msg, hint="See that its files are there, and may be read.") from fault
+
+    def _look(self) -> Facts:
+        record, records = _newest(self._home)
+        plan = self._understood(record)
+        status, notes = _status(self._home)
+        is_taken = _is_taken(self._home.path / "lock")
+        # A process that has just taken the home leaves the status of the one before it in place.
+        speaker = status if status and is_taken and _lives(status.process) else None
+        return Facts(
+            home=str(self._home.path),
+            seen_at=time.time(),
+            is_taken=is_taken,
+            process=speaker.process if speaker else None,
+            takes_rows=speaker.is_running if speaker else None,
+            record=record.number,
+            kind=record.kind,
+            records=records,
+            committed_at=record.written_at,
+            status_at=status.written_at if status else None,
+            status_record=status.record if status else None,
+            queries=tuple(_queries(plan, record, _new_results(self._home, record))),
+            streams=tuple(_streams(plan, record)),
+            operators=tuple(_operators(status.operators)) if status else (),
+            batch_rows=status.batch_rows if status else 0,
+            batch_seconds=status.seconds if status else {},
+            offsets=status.offsets if status else {},
+            errors=tuple(status.errors) if status else (),
+            disk=_disk(self._home),
+            notes=notes,
+        )
+
+    def _understood(self, record: Record) -> _Plan:
+        if self._plan is None or self._plan[0] != record.plan:
+            self._plan = (record.plan, _read_plan(self._home.plans / record.plan))
+        return self._plan[1]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The declarations of a plan; `groups` has the number and the lanes of each query's group."""
+
+    session: Session
+    groups: Mapping[str, tuple[int, int]]
+
+    def unit(self, stream: str) -> TimeUnit:
+        found = self.session.catalog.get(stream)
+        return found.unit if isinstance(found, StreamDefinition) else TimeUnit.TICK
+
+
+def _read_plan(path: Path) -> _Plan:
+    """Understand the statements of a plan; its operators, which take long to load, are not made."""
+    try:
+        values = json.loads(path.read_text("utf-8"))
+        statements, groups = values["statements"], values["groups"]
+    except (ValueError, KeyError) as fault:
+        msg = f"the plan {path} cannot be read: {fault}"
+        raise DataError(msg, hint="Restore the home from a backup.") from fault
+    session = Session()
+    for text in statements:
+        session.execute(text)
+    return _Plan(
+        session,
+        {query: (one["number"], one["lanes"]) for one in groups for query in one["queries"]},
+    )
+
+
+def _newest(home: Home) -> tuple[Record, int]:
+    """The newest record, and how many there are."""
+    if not home.path.is_dir():
+        msg = f"there is no folder {home.path}"
+        raise DataError(msg, hint="Name the home that the pipeline was started with.")
+    numbers = home.chain.numbers()
+    if not numbers:
+        msg = f"{home.path} is not the home of a pipeline: it has no commit records"
+        raise DataError(msg, hint="Name the home that the pipeline was started with.")
+    return home.chain.read(numbers[-1]), len(numbers)
+
+
+def _status(home: Home) -> tuple[Status | None, tuple[str, ...]]:
+    """The status, if there is one; it is only for information, so a strange one does no harm."""
+    try:
+        return read_status(home), ()
+    except (ValueError, TypeError, KeyError):
+        return None, ("the status cannot be read: another version of Penstock wrote it",)
+
+
+def _is_taken(lock: Path) -> bool:
+    """Whether a process has the home for itself; asked by taking part in the lock for a moment."""
+    try:
+        with lock.open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
+def _lives(process: int) -> bool:
+    """Whether there is such a process on this machine."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _instant(number: int, unit: TimeUnit) -> Instant:
+    if number <= BEGINNING:
+        return Instant("start")
+    if number >= INFINITY:
+        return Instant("end")
+    if unit.micros is None:
+        return Instant(unit.format(number), number)
+    micros = number * unit.micros
+    return Instant(unit.format(number), number, format_timestamp(micros), micros / 1e6)
+
+
+def _streams(plan: _Plan, record: Record) -> Iterator[StreamFacts]:
+    for name, one in record.streams.items():
+        unit = plan.unit(name)
+        watermark, latest = _instant(one.watermark, unit), _instant(one.latest, unit)
+        yield StreamFacts(name, unit.value, one.rows, one.late, one.aside, watermark, latest)
+
+
+def _queries(
+    plan: _Plan, record: Record, results: Mapping[str, int] | None
+) -> Iterator[QueryFacts]:
+    for found in plan.session.catalog:
+        if not isinstance(found, QueryDefinition):
+            continue
+        group, lanes = plan.groups.get(found.name, (None, 0))
+        unit = found.plan.unit or TimeUnit.TICK
+        clock = record.clocks.get(found.name, BEGINNING)
+        lag = _lag(clock, _sources(found, record)) if group is not None else None
+        yield QueryFacts(
+            name=found.name,
+            text=" ".join(found.text.split()),
+            group=group,
+            lanes=lanes,
+            unit=unit.value,
+            clock=_instant(clock, unit),
+            lag=lag,
+            lag_seconds=None if lag is None or unit.micros is None else lag * unit.micros / 1e6,
+            new_results=None if results is None else results.get(found.name, 0),
+            failures=record.failures.get(found.name, {}),
+        )
+
+
+def _sources(query: QueryDefinition, record: Record) -> list[StreamProgress]:
+    """How far the streams that a query reads have come."""
+    names = {one.name for one in different_nodes(query.plan) if isinstance(one, Stream)}
+    return [record.streams[name] for name in sorted(names) if name in record.streams]
+
+
+def _lag(clock: int, streams: Iterable[StreamProgress]) -> int | None:
+    """How far a clock is behind the latest row; None before any row came through."""
+    latest = max((one.latest for one in streams), default=BEGINNING)
+    if BEGINNING in (latest, clock):
+        return None
+    return max(0, latest - clock)
+
+
+def _operators(lanes: Mapping[str, list[dict[str, Any]]]) -> Iterator[OperatorFacts]:
+    for name, operators in sorted(lanes.items(), key=lambda one: _lane(one[0])):
+        for number, values in enumerate(operators):
+            yield OperatorFacts(*_lane(name), number, **values)
+
+
+def _lane(name: str) -> tuple[int, int]:
+    """The group and the lane that a name such as `0.1` stands for."""
+    group, _, lane = name.partition(".")
+    return int(group), int(lane)
+
+
+def _disk(home: Home) -> dict[str, DiskUse]:
+    """The files of the home by kind; those of segments have it as their ending."""
+    files: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for path, size in _sized(home.segments):
+        kind = path.rpartition(".")[2]
+        files[kind] += 1
+        sizes[kind] += size
+    for name in _FOLDERS:
+        for _, size in _sized(home.path / name):
+            files[name] += 1
+            sizes[name] += size
+    return {kind: DiskUse(files[kind], sizes[kind]) for kind in files}
+
+
+def _sized(folder: Path) -> Iterator[tuple[str, int]]:
+    """The files below a folder and their sizes; the pipeline may remove some meanwhile."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                yield name, os.stat(os.path.join(parent, name)).st_size
+            except FileNotFoundError:
+                continue
+
+
+def _new_results(home: Home, record: Record) -> Mapping[str, int] | None:
+    """Rows by query in the results that a record added; None if they are gone meanwhile."""
+    found: Counter[str] = Counter()
+    try:
+        for name in record.results:
+            bundle = Bundle(home.segments / name)
+            for part in bundle.names:
+                kind, _, query = part.partition("/")
+                if kind == "query":
+                    found[query] += bundle.table(part).num_rows
+    except DataError:
+        return None
+    return found

@@ -1,0 +1,221 @@
+"""The facts about a pipeline in the text format that Prometheus reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.home.facts import (
+        Facts,
+        Instant,
+        OperatorFacts,
+        QueryFacts,
+        StreamFacts,
+    )
+
+Labels = dict[str, str | int]
+Samples = list[tuple[Labels, float | int | None]]
+"""Labels and a value each; None is a value that is not known, and is left out."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric and its samples; the name of a counter ends with `_total`."""
+
+    name: str
+    meaning: str
+    samples: Samples
+
+    @property
+    def type(self) -> Literal["counter", "gauge"]:
+        """Whether it only grows, until a restart."""
+        return "counter" if self.name.endswith("_total") else "gauge"
+
+    def lines(self) -> Iterator[str]:
+        """What it means, its type, and its values; nothing if there are none."""
+        known = [(labels, value) for labels, value in self.samples if value is not None]
+        if not known:
+            return
+        name = f"penstock_{self.name}"
+        yield f"# HELP {name} {_escaped(self.meaning)}"
+        yield f"# TYPE {name} {self.type}"
+        for labels, value in known:
+            yield f"{name}{_braced(labels)} {_number(value)}"
+
+
+def exposition(facts: Facts) -> str:
+    """All metrics of a pipeline; one without values is left out."""
+    metrics = [*_pipeline(facts), *_streams(facts), *_queries(facts), *_operators(facts)]
+    return "".join(f"{line}\n" for metric in metrics for line in metric.lines())
+
+
+def _pipeline(facts: Facts) -> Iterator[Metric]:
+    yield Metric("running", "1 if a process has the home for itself.", [({}, facts.is_taken)])
+    yield Metric("taking_rows", "1 if it said that it takes in rows.", [({}, facts.takes_rows)])
+    yield Metric("record_number", "Number of the newest commit record.", [({}, facts.record)])
+    yield Metric("records", "Commit records that are kept.", [({}, facts.records)])
+    yield Metric(
+        "last_commit_timestamp_seconds",
+        "When the newest commit record was written.",
+        [({}, facts.committed_at)],
+    )
+    yield Metric(
+        "last_commit_age_seconds",
+        "Seconds since the newest commit record was written.",
+        [({}, facts.commit_age)],
+    )
+    yield Metric(
+        "last_error_timestamp_seconds",
+        "When the last error that is remembered happened.",
+        [({}, at) for at, _ in facts.errors[-1:]],
+    )
+    yield Metric("batch_rows", "Rows of the last batch.", [({}, facts.batch_rows)])
+    yield Metric(
+        "batch_seconds",
+        "Seconds that a part of the last batch took; job includes restore, operators and write.",
+        [({"part": part}, seconds) for part, seconds in facts.batch_seconds.items()],
+    )
+    yield Metric(
+        "disk_bytes",
+        "Bytes of the files in the home, by kind.",
+        [({"kind": kind}, one.bytes) for kind, one in facts.disk.items()],
+    )
+    yield Metric(
+        "disk_files",
+        "Files in the home, by kind.",
+        [({"kind": kind}, one.files) for kind, one in facts.disk.items()],
+    )
+
+
+def _streams(facts: Facts) -> Iterator[Metric]:
+    streams: list[tuple[Labels, StreamFacts]] = [({"stream": s.name}, s) for s in facts.streams]
+    yield Metric(
+        "stream_rows_total", "Rows that came in.", [(labels, one.rows) for labels, one in streams]
+    )
+    yield Metric(
+        "stream_late_rows_total",
+        "Rows set aside because they came after the watermark had passed them.",
+        [(labels, one.late) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_aside_rows_total",
+        "Rows set aside for another reason.",
+        [(labels, one.aside) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_watermark_timestamp_seconds",
+        "The watermark, unless event time is in ticks.",
+        [(labels, one.watermark.seconds) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_watermark_lag_seconds",
+        "From the watermark to the time of day, unless event time is in ticks.",
+        [(labels, _since(one.watermark, facts)) for labels, one in streams],
+    )
+
+
+def _queries(facts: Facts) -> Iterator[Metric]:
+    queries: list[tuple[Labels, QueryFacts]] = [({"query": q.name}, q) for q in facts.queries]
+    yield Metric(
+        "query_running",
+        "1 if the query takes part in batches, and a process has the home.",
+        [(labels, facts.is_taken and one.group is not None) for labels, one in queries],
+    )
+    yield Metric(
+        "query_lanes",
+        "Lanes that share its work.",
+        [(labels, one.lanes) for labels, one in queries],
+    )
+    yield Metric(
+        "query_new_result_rows",
+        "Rows of results in the newest commit record, withdrawals included.",
+        [(labels, one.new_results) for labels, one in queries],
+    )
+    yield Metric(
+        "query_clock_timestamp_seconds",
+        "The instant before which results are final, unless event time is in ticks.",
+        [(labels, one.clock.seconds) for labels, one in queries],
+    )
+    yield Metric(
+        "query_event_lag_seconds",
+        "From the clock to the latest row that came in, unless event time is in ticks.",
+        [(labels, one.lag_seconds) for labels, one in queries],
+    )
+    yield Metric(
+        "query_event_lag",
+        "The same, in the unit of event time.",
+        [({**labels, "unit": one.unit}, one.lag) for labels, one in queries],
+    )
+    yield Metric(
+        "query_failures_total",
+        "Expressions that failed and gave NULL.",
+        [
+            ({**labels, "function": function}, count)
+            for labels, one in queries
+            for function, count in one.failures.items()
+        ],
+    )
+
+
+def _operators(facts: Facts) -> Iterator[Metric]:
+    """Labels tell apart operators that are alike: `number` is the place in the lane."""
+    operators: list[tuple[Labels, OperatorFacts]] = [
+        ({"group": o.group, "lane": o.lane, "number": o.number, "operator": o.label}, o)
+        for o in facts.operators
+    ]
+    yield Metric(
+        "operator_rows_in_total",
+        "Rows that an operator of a lane took in.",
+        [(labels, one.rows_in) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_rows_out_total",
+        "Rows that it gave.",
+        [(labels, one.rows_out) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_seconds_total",
+        "Seconds that it worked.",
+        [(labels, one.seconds) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_state_rows",
+        "Rows that it remembers.",
+        [(labels, one.state_rows) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_state_bytes",
+        "Bytes of memory for them.",
+        [(labels, one.state_bytes) for labels, one in operators],
+    )
+
+
+def _since(instant: Instant, facts: Facts) -> float | None:
+    return None if instant.seconds is None else facts.seen_at - instant.seconds
+
+
+def _number(value: float) -> str:
+    """A value as Prometheus reads it; times keep their milliseconds, and no 1e+09.
+
+    >>> _number(True), _number(12), _number(1700000000.5), _number(0.00000123)
+    ('1', '12', '1700000000.5', '0.000001')
+    """
+    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(int(value))
+
+
+def _braced(labels: Labels) -> str:
+    pairs = [f'{name}="{_escaped(str(value), quoted=True)}"' for name, value in labels.items()]
+    return f"{{{','.join(pairs)}}}" if pairs else ""
+
+
+def _escaped(text: str, *, quoted: bool = False) -> str:
+    r"""A text on one line, as the format wants it.
+
+    >>> print(_escaped('a "b"\nc\\d', quoted=True))
+    a \"b\"\nc\\d
+    """
+    text = text.replace("\\", r"\\").replace("\n", r"\n")
+    return text.replace('"', r"\"") if quoted else text

@@ -1,0 +1,191 @@
+"""`penstock status`: what it prints for people and programs, and what it loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from rich.console import Console
+from typer.testing import CliRunner
+
+from docs.pages import ROOT, fences, settle
+from home.driving import Driver
+from penstock.cli.status import page, status
+from penstock.home.facts import DiskUse
+from penstock.home.observing import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from typer.testing import Result
+
+    from penstock.home.facts import Facts
+
+STATEMENTS = (
+    "CREATE STREAM cars (lane INT, speed DOUBLE, passed TIMESTAMP, "
+    "WATERMARK FOR passed AS passed - INTERVAL 5 SECONDS)",
+    "CREATE QUERY congested AS SELECT lane, AVG(speed) AS average FROM cars [RANGE 15 MINUTES] "
+    "GROUP BY lane HAVING AVG(speed) < 15",
+    "CREATE QUERY traffic AS select count(*) as n from cars [range 1 minute]",
+)
+COMMAND = """
+import sys, typer
+from penstock.cli.status import status
+app = typer.Typer(pretty_exceptions_enable=False)
+app.command()(status)
+try:
+    app()
+finally:
+    heavy = {"pyspark", "numba", "penstock.operators.join"} & set(sys.modules)
+    print("loaded", sorted(heavy), file=sys.stderr)
+"""
+NOON = 1_714_564_800
+"""Of the first of May 2024."""
+
+
+def call(*arguments: str | Path) -> Result:
+    command = typer.Typer()
+    command.command()(status)
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> Iterator[Driver]:
+    with Driver(tmp_path / "highway", STATEMENTS, ["congested", "traffic"], lanes=2) as made:
+        for start in (0, 60, 70):
+            at = [NOON + start + second for second in range(20)]
+            made.batch(
+                {
+                    "cars": [
+                        {"lane": n % 5, "speed": 10.0 + n, "passed": one * 1_000_000}
+                        for n, one in enumerate(at)
+                    ]
+                }
+            )
+        made.write_status(
+            seconds={
+                "job": 0.182,
+                "commit": 0.004,
+                "restore": 0,
+                "operators": 0.121,
+                "write": 0.02,
+            },
+            offsets={"cars": {"logOffset": 2}},
+            errors=[(time.time() - 90.0, "no space left on /data")],
+        )
+        yield made
+
+
+def test_people_get_plain_tables_where_there_is_no_terminal(driver: Driver) -> None:
+    done = call("--home", driver.home.path)
+    assert done.exit_code == 0
+    assert "\x1b" not in done.stdout
+    assert f"state    running, process {os.getpid()}\n" in done.stdout
+    # Nothing is cut off, and square brackets are no marks.
+    assert "select count(*) as n from cars [range 1 minute]\n" in done.stdout
+    assert "cars    timestamp    60     4      0  2024-05-01 12:01:24  " in done.stdout
+    assert "no space left on /data" in done.stdout
+    assert not any(line.endswith(" ") for line in done.stdout.splitlines())
+
+
+def test_a_terminal_gets_what_fits(driver: Driver) -> None:
+    console = Console(width=80, force_terminal=True, color_system=None)
+    text = page(Observer(driver.home).look(), console)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "congested" in text
+
+
+def test_programs_get_json(driver: Driver) -> None:
+    found = json.loads(call("--home", driver.home.path, "--format", "json").stdout)
+    assert found["record"] == driver.ledger.record.number
+    assert found["streams"][0]["rows"] == 60
+    assert [one["name"] for one in found["queries"]] == ["congested", "traffic"]
+    assert found["offsets"] == {"cars": {"logOffset": 2}}
+    assert found["commit_age"] >= 0
+
+
+def test_prometheus_gets_its_format(driver: Driver) -> None:
+    done = call("--home", driver.home.path, "--format", "prometheus")
+    assert 'penstock_stream_rows_total{stream="cars"} 60\n' in done.stdout
+
+
+def test_a_stopped_pipeline_has_a_status_too(driver: Driver) -> None:
+    driver.flush()
+    driver.close()
+    done = call("--home", driver.home.path)
+    assert "state    stopped\n" in done.stdout
+    assert "(flush)" in done.stdout
+
+
+def test_a_missing_home_is_a_sentence(tmp_path: Path) -> None:
+    done = call("--home", tmp_path / "nowhere")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"there is no folder {tmp_path}/nowhere\n"
+        "  Name the home that the pipeline was started with.\n"
+    )
+    assert call("--home", tmp_path).exit_code == 1
+    assert "is not the home of a pipeline" in call("--home", tmp_path).stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_prometheus_is_not_for_watching(driver: Driver) -> None:
+    done = call("--home", driver.home.path, "--format", "prometheus", "--watch")
+    assert done.exit_code == 2
+    assert "leave out --watch" in done.stderr
+
+
+def test_watching_goes_on_until_interrupted_and_loads_no_operators(driver: Driver) -> None:
+    command = [sys.executable, "-P", "-c", COMMAND, "--home", str(driver.home.path)]
+    with subprocess.Popen(
+        [*command, "--format", "json", "--watch"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        first = json.loads(process.stdout.readline())
+        driver.batch({"cars": [{"lane": 1, "speed": 9.0, "passed": (NOON + 99) * 1_000_000}]})
+        second = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert second["record"] == first["record"] + 1
+    assert process.returncode == 130
+    assert errors == "loaded []\n"
+
+
+def test_the_page_shows_what_is_printed(driver: Driver) -> None:
+    """The example in docs/operations.md; what differs from run to run is given."""
+    facts = Observer(driver.home).look()
+    shown = page(_settled(facts), Console(width=10_000, highlight=False, markup=False))
+    operations = ROOT / "docs" / "operations.md"
+    (fence,) = [
+        one
+        for one in fences(operations)
+        if one.section == "Watching a pipeline" and one.lines[0].startswith("home ")
+    ]
+    settle(operations, {fence.place: fence.lines}, {fence.place: shown.splitlines()})
+
+
+def _settled(facts: Facts) -> Facts:
+    return replace(
+        facts,
+        home="/data/highway",
+        process=4711,
+        committed_at=facts.seen_at - 1.5,
+        errors=tuple((facts.seen_at - 90.0, text) for _, text in facts.errors),
+        operators=tuple(
+            replace(one, seconds=0.04 + one.number / 50, state_bytes=230 * one.state_rows)
+            for one in facts.operators
+        ),
+        disk={kind: DiskUse(one.files, 2_300 * one.files) for kind, one in facts.disk.items()},
+    )
