@@ -89,7 +89,7 @@ def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
             for part in bundle.names:
                 if part.startswith("aside/"):
                     stream = part.removeprefix("aside/")
-                    rows = bundle.table(part).drop_columns(["_reason"]).to_pylist()
+                    rows = bundle.table(part).drop_columns(["_raw", "_reason"]).to_pylist()
                     found.update((stream, *row.values()) for row in rows)
     expected = late_rows(trial)
     wanted: Counter[tuple[object, ...]] = Counter()

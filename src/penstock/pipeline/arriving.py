@@ -12,7 +12,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import TIMESTAMP, to_arrow
 from penstock.operators.block import Block, arriving
 from penstock.operators.tables import one_array
-from penstock.pipeline.slots import INSTANT, LANE, POSITION, STREAM
+from penstock.pipeline.slots import INSTANT, LANE, POSITIONS, RAW, STREAM
 from penstock.runtime.reading import canonical
 from penstock.state.sorting import order_of
 
@@ -39,13 +39,16 @@ def split(rows: pa.Table, slots: Slots, lane: int) -> Iterator[tuple[int, Stream
 
     Rows without a lane belong to the lane given.
     """
-    if POSITION in rows.column_names:
-        rows = rows.take(pa.array(order_of(_integers(rows, POSITION))))
+    if not len(rows):
+        return
+    if POSITIONS[0] in rows.column_names:
+        order = order_of(*(_integers(rows, name) for name in POSITIONS))
+        rows = rows.take(pa.array(order))
     by_number = {one.number: one for one in slots.streams.values()}
     streams = _integers(rows, STREAM)
     lanes = _integers(rows, LANE) if LANE in rows.column_names else np.full(len(rows), lane)
     codes = lanes * len(by_number) + streams
-    if len(codes) and bool((codes == codes[0]).all()):
+    if bool((codes == codes[0]).all()):
         yield int(lanes[0]), by_number[int(streams[0])], rows
         return
     order = order_of(codes)
@@ -54,6 +57,7 @@ def split(rows: pa.Table, slots: Slots, lane: int) -> Iterator[tuple[int, Stream
         first = int(order[start])
         own = by_number[int(streams[first])]
         wanted = [INSTANT, *(slot.name for slot in own.slots if slot)]
+        wanted += [RAW] if RAW in rows.column_names else []
         chosen = pa.array(order[start:stop])
         yield int(lanes[first]), own, rows.select(wanted).take(chosen)
 
@@ -61,9 +65,11 @@ def split(rows: pa.Table, slots: Slots, lane: int) -> Iterator[tuple[int, Stream
 def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
     """The rows of one stream as a block; those before the watermark, or without time, aside."""
     times = one_array(rows[INSTANT])
-    known = np.asarray(times.is_valid().to_numpy(zero_copy_only=False))
+    known = _is_there(times)
     ts = np.asarray(times.fill_null(0).to_numpy())
     columns = _columns(rows, stream, times)
+    unreadable = _is_there(_texts(rows))
+    known = known & ~unreadable
     outside = known & ((ts == BEGINNING) | (ts == INFINITY))
     inside = known & ~outside
     late = inside & (ts < watermark)
@@ -73,16 +79,28 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
         int(ts[inside].max()) if inside.any() else BEGINNING,
     )
     reasons: Mapping[str, Flags] = {
-        "no event time": ~known,
+        "unreadable": unreadable,
+        "no event time": ~known & ~unreadable,
         "outside of time": outside,
         f"late: before the watermark {watermark}": late,
     }
     for reason, which in reasons.items():
         if which.any():
-            names = list(stream.definition.schema.names)
-            whole = pa.table(list(columns), names=names)
+            names = [*stream.definition.schema.names, RAW]
+            whole = pa.table([*columns, _texts(rows)], names=names)
             found.aside[reason] = whole.take(pa.array(np.flatnonzero(which)))
     return found
+
+
+def _texts(rows: pa.Table) -> pa.Array:
+    """What could not be read, where that is known."""
+    if RAW in rows.column_names:
+        return one_array(rows[RAW])
+    return pa.nulls(len(rows), pa.string())
+
+
+def _is_there(column: pa.Array) -> Flags:
+    return np.asarray(column.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _columns(rows: pa.Table, stream: StreamSlots, times: pa.Array) -> tuple[pa.Array, ...]:

@@ -12,6 +12,9 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Window
+from penstock.algebra.windows import Rows
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.pipeline.keys import is_routable
@@ -111,6 +114,13 @@ class BoundPlan:
             for one in self.session.catalog
             if isinstance(one, StreamDefinition) and one.name in read
         ]
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether some window counts rows, so that their order within an instant matters."""
+        plans = (plan for one in self.groups.values() for plan in one.plans.values())
+        nodes = (node for plan in plans for node in different_nodes(plan))
+        return any(isinstance(node, Window) and isinstance(node.spec, Rows) for node in nodes)
 
     def columns(self, query: str) -> tuple[str, ...]:
         """The names of the columns of a query."""

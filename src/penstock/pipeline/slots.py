@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 
     from penstock.catalog.definitions import StreamDefinition
 
-STREAM, LANE, INSTANT, POSITION = "_stream", "_lane", "_ts", "_position"
-"""The columns before the slots: which stream, which lane, when, and where in its source."""
+STREAM, LANE, INSTANT = "_stream", "_lane", "_ts"
+"""The columns before the slots: which stream, which lane, and when."""
+RAW = "_raw"
+"""A column that is there where rows may be unreadable: what could not be read."""
+POSITIONS = ("_position_0", "_position_1", "_position_2")
+"""Columns that are there where rows are counted: where the piece of the source that a row is in
+comes among those of the batch. Within a piece, rows are in order."""
 
 
 @dataclass(frozen=True)

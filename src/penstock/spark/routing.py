@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import DATE, TIMESTAMP
-from penstock.pipeline.slots import INSTANT, LANE, STREAM
-from penstock.spark.sources import is_brought
+from penstock.pipeline.slots import INSTANT, LANE, POSITIONS, RAW, STREAM
+from penstock.spark.sources import UNREADABLE, is_brought, positions, tells_unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,13 @@ def routed(frames: Mapping[str, DataFrame], plan: BoundPlan, slots: Slots, tasks
     parts = []
     for name, stream in slots.streams.items():
         lanes = _lanes(stream.definition, plan, numbers, frames[name])
-        parts.append(_in_slots(frames[name], stream, slots, lanes))
+        columns = _in_slots(frames[name], stream, slots)
+        if any(tells_unreadable(one.definition) for one in slots.streams.values()):
+            columns.append(_raw(frames[name], stream.definition).alias(RAW))
+        if plan.counts_rows:
+            found = positions(frames[name], stream.definition)
+            columns += [one.alias(name) for one, name in zip(found, POSITIONS, strict=True)]
+        parts.append(frames[name].select(lanes.alias(LANE), *columns))
     whole = reduce(lambda one, other: one.unionByName(other), parts)
     whole = whole.repartitionById(tasks, F.pmod(F.col(LANE), F.lit(tasks)).cast("int"))
     return Routed(whole if with_lanes else whole.drop(LANE), with_lanes)
@@ -77,14 +83,24 @@ def _lanes(
     return found[0] if len(found) == 1 else F.explode(F.array(*found))
 
 
-def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots, lanes: SparkColumn) -> DataFrame:
+def _raw(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
+    """Where a row that cannot be read stands, and its text; NULL for all others."""
+    from pyspark.sql import functions as F
+
+    if not tells_unreadable(definition):
+        return F.lit(None).cast("string")
+    text = frame[UNREADABLE]
+    return F.when(text.isNotNull(), F.concat_ws(": ", frame["_metadata.file_path"], text))
+
+
+def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots) -> list[SparkColumn]:
+    """Stream, instant and slots of a row."""
     from pyspark.sql import functions as F
 
     named = dict(zip(stream.definition.schema.names, stream.slots, strict=True))
     types = dict(zip(stream.definition.schema.names, stream.definition.schema.types, strict=True))
     columns: list[SparkColumn] = [
         F.lit(stream.number).cast("tinyint").alias(STREAM),
-        lanes.alias(LANE),
         _instant(frame, stream.definition).alias(INSTANT),
     ]
     holder = {slot: name for name, slot in named.items() if slot is not None}
@@ -97,7 +113,7 @@ def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots, lanes: SparkC
         if types[holder[slot]] == TIMESTAMP and not is_brought(stream.definition):
             column = F.unix_micros(column)
         columns.append(column.cast(type_).alias(slot.name))
-    return frame.select(*columns)
+    return columns
 
 
 def _instant(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:

@@ -38,6 +38,8 @@ SETTINGS: dict[str, str] = {
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     # Streams come and go under one checkpoint, so sources are known by name.
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
+    # A column that nobody reads may be what makes a row unreadable.
+    "spark.sql.csv.parser.columnPruning.enabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.types import BIGINT, TIMESTAMP
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.algebra.types import Type
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 FILE_FORMATS = ("csv", "json", "parquet", "orc", "text")
 """Formats whose streams are folders of files."""
+UNREADABLE = "_penstock_unreadable"
+"""The column with the text of a row that cannot be read as declared."""
 _YEARS = "36500d"
 
 
@@ -29,7 +32,13 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
         return reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS).load(str(path))
     reader = reader.format(definition.format or "memory").options(**definition.options)
     if definition.format in FILE_FORMATS:
-        reader = reader.schema(_ddl(definition, brought=False))
+        ddl = _ddl(definition, brought=False)
+        if tells_unreadable(definition):
+            # What cannot be read as declared is kept as it stands, and set aside later.
+            ddl = f"{ddl}, {UNREADABLE} STRING"
+            reader = reader.option("columnNameOfCorruptRecord", UNREADABLE)
+            reader = reader.option("mode", "PERMISSIVE")
+        reader = reader.schema(ddl)
         if "maxFileAge" not in definition.options:
             # Spark's week would skip older files without a word.
             reader = reader.option("maxFileAge", _YEARS)
@@ -39,6 +48,31 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
 def is_brought(definition: StreamDefinition) -> bool:
     """Whether the rows of a stream are brought from Python, rather than read from somewhere."""
     return definition.format in (None, "memory")
+
+
+def tells_unreadable(definition: StreamDefinition) -> bool:
+    """Whether rows of a stream may come as texts that cannot be read."""
+    return definition.format in ("csv", "json")
+
+
+def positions(frame: DataFrame, definition: StreamDefinition) -> list[SparkColumn]:
+    """Three numbers by which the pieces that a batch reads of a source are in order.
+
+    Files by age, then by name; Kafka's rows by partition and offset. A shuffle keeps the order of
+    the rows within a piece, and nothing else.
+    """
+    from pyspark.sql import functions as F
+
+    nothing = F.lit(0).cast("bigint")
+    if is_brought(definition) or definition.format in FILE_FORMATS:
+        return [
+            F.unix_micros(frame["_metadata.file_modification_time"]),
+            F.xxhash64(frame["_metadata.file_path"]),
+            frame["_metadata.file_block_start"],
+        ]
+    if definition.format == "kafka":
+        return [frame["partition"].cast("bigint"), frame["offset"].cast("bigint"), nothing]
+    return [nothing, nothing, nothing]
 
 
 def source_name(stream: str) -> str:
