@@ -31,6 +31,10 @@ class KeeperFailed(PenstockError):
     """The process that keeps the lanes of a task could not do its work."""
 
 
+class KeeperRefused(PenstockError):
+    """The work cannot be done, and trying again will not help."""
+
+
 def ask(application: str, work: Work, watched: int) -> Done:
     """Let the lanes of a task do their work.
 
@@ -40,7 +44,8 @@ def ask(application: str, work: Work, watched: int) -> Done:
         watched: A process with whose end the one that keeps the lanes ends, too.
 
     Raises:
-        KeeperFailed: The work could not be done, or the process ended in the middle of it.
+        KeeperRefused: The work cannot be done: a file is damaged, say.
+        KeeperFailed: Something else went wrong, or the process ended in the middle of it.
     """
     address = _address(application, work.task)
     answer = b""
@@ -56,6 +61,8 @@ def ask(application: str, work: Work, watched: int) -> Done:
         msg = f"the process that keeps the lanes of task {work.task} ended while it worked"
         raise KeeperFailed(msg)
     found = json.loads(answer)
+    if "refused" in found:
+        raise KeeperRefused(found["refused"])
     if "error" in found:
         raise KeeperFailed(found["error"])
     return Done.from_json(found["done"])

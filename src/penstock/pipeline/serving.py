@@ -72,7 +72,7 @@ def _answer(keepers: Keepers, line: bytes) -> bytes:
         done = keepers.do(Work.from_json(json.loads(line)))
         return json.dumps({"done": done.to_json()}).encode()
     except PenstockError as error:
-        return json.dumps({"error": str(error)}).encode()
+        return json.dumps({"refused": str(error)}).encode()
     except Exception:  # Whatever it is, the task that asked has to know.
         return json.dumps({"error": traceback.format_exc()}).encode()
 

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _PYTHON = re.compile(
-    r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Failed|Interrupt)): (.+)$"
+    r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Failed|Refused|Interrupt)): (.+)$"
 )
 _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w$]*\.)+([A-Z]\w*(?:Exception|Error)): (.+)$")
-_OURS = ("KeeperFailed", "DataError", "InternalError", "QueryError")
+_REFUSALS = ("KeeperRefused", "DataError", "QueryError", "UnknownName")
+"""What trying again does not mend."""
 
 
-def cause_of(fault: BaseException) -> str:
+@dataclass(frozen=True)
+class Cause:
+    """Why something failed, and whether trying again may help."""
+
+    text: str
+    may_pass: bool = True
+
+
+def cause_of(fault: BaseException) -> Cause:
     """The innermost reason that a fault names; else its first line."""
     lines = [line.strip() for line in str(fault).splitlines()]
     python = [found for line in lines if (found := _PYTHON.match(line))]
-    ours = [found[2] for found in python if found[1] in _OURS and "Traceback" not in found[2]]
-    if ours:
-        return ours[-1]
+    refusals = [found[2] for found in python if found[1] in _REFUSALS]
+    if refusals:
+        return Cause(refusals[-1], may_pass=False)
     if python:
-        return f"{python[-1][1]}: {python[-1][2]}"
+        return Cause(f"{python[-1][1]}: {python[-1][2]}")
     java = [found for line in lines if (found := _JAVA.match(line))]
     if java:
-        return f"{java[-1][1]}: {java[-1][2]}"
-    return lines[0] if lines else type(fault).__name__
+        return Cause(f"{java[-1][1]}: {java[-1][2]}")
+    return Cause(lines[0] if lines else type(fault).__name__)

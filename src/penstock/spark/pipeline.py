@@ -18,6 +18,7 @@ from penstock.pipeline.logs import described
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.work import Done
 from penstock.spark.causes import cause_of
+from penstock.spark.reloading import Reloading
 from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
 from penstock.spark.tasks import RECORD, LaneTask
@@ -59,6 +60,7 @@ class Pipeline:
 
     Attributes:
         ledger: The newest record, and the plan.
+        reloading: The relations that are declared with a source.
         lock: Held while a micro-batch runs, or the ledger changes.
         listeners: Told of each record that rows or the end of the input led to, under the lock.
         status: How the last batch went.
@@ -71,6 +73,7 @@ class Pipeline:
         self.home = home
         self.tasks = tasks
         self.ledger = Ledger(home)
+        self.reloading = Reloading(spark, self.ledger)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
         now = time.time()
@@ -119,18 +122,19 @@ class Pipeline:
         try:
             query.awaitTermination()
         except Exception as fault:  # Spark's, ours, or that of a lost connection.
-            text = cause_of(fault)
+            cause = cause_of(fault)
             if run != self._run:
                 return
-            self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+            self.status.errors = [*self.status.errors, (time.time(), cause.text)][-MOST_ERRORS:]
             self._failed += 1
-            if self._failed <= RESTARTS:
+            if cause.may_pass and self._failed <= RESTARTS:
+                self._write_status()
                 time.sleep(RESTART_SECONDS * self._failed)
                 with self.lock:
                     if run == self._run:
                         self.start(finite=finite)
                 return
-            self.failure = PipelineFailed(text, hint="Its state is as of the last commit.")
+            self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
             self._write_status()
         if run == self._run:
             self._ended.set()
@@ -189,6 +193,7 @@ class Pipeline:
     def flush(self) -> None:
         """The input has come to its end: let the lanes say all that is left."""
         with self.lock:
+            self.reloading.refresh()
             done = self._done(self._extra_job(is_last=True))
             self.ledger.commit_flush(done, self.tasks)
             self._tell()
@@ -196,6 +201,7 @@ class Pipeline:
     def tick(self) -> None:
         """Let the lanes take in what changed apart from the rows of streams."""
         with self.lock:
+            self.reloading.refresh()
             done = self._done(self._extra_job(is_last=False))
             self.ledger.commit_batch(done, self.tasks, None)
             self._tell()
@@ -209,6 +215,7 @@ class Pipeline:
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if self.ledger.has_committed(query, batch):
                 return
+            self.reloading.refresh()
             began = time.perf_counter()
             done = self._done(frame)
             worked = time.perf_counter()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.algebra.types import Type
+    from penstock.algebra.types import Schema, Type
     from penstock.catalog.definitions import StreamDefinition
     from penstock.home.layout import Home
 
@@ -27,12 +27,12 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
     if is_brought(definition):
         path = home.incoming(definition.name)
         path.mkdir(parents=True, exist_ok=True)
-        reader = reader.format("parquet").schema(_ddl(definition, brought=True))
+        reader = reader.format("parquet").schema(columns_ddl(definition.schema, brought=True))
         # What was brought together stays together: a file is a micro-batch's share of a stream.
         return reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS).load(str(path))
     reader = reader.format(definition.format or "memory").options(**definition.options)
     if definition.format in FILE_FORMATS:
-        ddl = _ddl(definition, brought=False)
+        ddl = columns_ddl(definition.schema)
         if tells_unreadable(definition):
             # What cannot be read as declared is kept as it stands, and set aside later.
             ddl = f"{ddl}, {UNREADABLE} STRING"
@@ -85,8 +85,7 @@ def brought_type(type_: Type) -> Type:
     return BIGINT if type_ == TIMESTAMP else type_
 
 
-def _ddl(definition: StreamDefinition, *, brought: bool) -> str:
-    columns = [
-        (one.name, brought_type(one.type) if brought else one.type) for one in definition.schema
-    ]
+def columns_ddl(schema: Schema, *, brought: bool = False) -> str:
+    """The columns as Spark takes them; those of rows that are brought have plain numbers."""
+    columns = [(one.name, brought_type(one.type) if brought else one.type) for one in schema]
     return ", ".join(f"`{name.replace('`', '``')}` {type_}" for name, type_ in columns)

@@ -1,0 +1,126 @@
+"""Relations that are declared with a source: read when queries begin, and again now and then."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.catalog.definitions import RelationDefinition
+from penstock.errors import DataError, QueryError
+from penstock.home.bundles import Bundle
+from penstock.home.records import RelationProgress
+from penstock.operators.block import from_table
+from penstock.operators.tables import arrays_of
+from penstock.pipeline.keeping import CHANGES
+from penstock.runtime.reading import read_columns
+from penstock.spark.causes import cause_of
+from penstock.spark.sources import FILE_FORMATS, columns_ddl
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
+    from penstock.pipeline.ledger import Ledger
+
+RELOAD = "reload"
+"""The option that says how often a relation is read again: '30 seconds', '5 minutes'."""
+_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+
+
+class Reloading:
+    """Keeps the relations of a pipeline as their sources are; a change is dated when it is seen."""
+
+    def __init__(self, spark: SparkSession, ledger: Ledger) -> None:
+        self._spark = spark
+        self._ledger = ledger
+        self._read_at: dict[str, float] = {}
+
+    def refresh(self) -> bool:
+        """Read the relations whose time has come; whether one of them has changed.
+
+        Raises:
+            DataError: A relation cannot be read, or not as declared.
+        """
+        changed = False
+        for definition in self._declared():
+            interval = reload_seconds(definition)
+            last = self._read_at.get(definition.name)
+            now = time.monotonic()
+            if last is None or (interval is not None and now - last >= interval):
+                self._read_at[definition.name] = now
+                changed = self._reload(definition) or changed
+        return changed
+
+    def _declared(self) -> Sequence[RelationDefinition]:
+        """The relations that running queries read and that have a source."""
+        plan = self._ledger.plan
+        read = {name for group in plan.groups.values() for name in group.graph.relations}
+        found = [one for one in plan.session.catalog if isinstance(one, RelationDefinition)]
+        return [one for one in found if one.name in read and one.format not in (None, "memory")]
+
+    def _reload(self, definition: RelationDefinition) -> bool:
+        columns = self._read(definition)
+        before = self._ledger.record.relations.get(definition.name, RelationProgress())
+        parts = [
+            from_table(Bundle(self._ledger.home.segments / file).table(CHANGES))
+            for file in before.changes
+        ]
+        known = [(part.columns, part.signs.astype(np.int64)) for part in parts]
+        found = (columns, np.full(len(columns[0]), -1, np.int64))
+        names = [str(number) for number in range(len(columns))]
+        whole = pa.concat_tables([pa.table(list(one), names) for one, _ in [*known, found]])
+        signs = np.concatenate([sign for _, sign in [*known, found]])
+        table = _difference(arrays_of(whole), -signs, definition)
+        if len(table):
+            self._ledger.change_relation(definition.name, table)
+        return bool(len(table))
+
+    def _read(self, definition: RelationDefinition) -> tuple[pa.Array, ...]:
+        """The rows of a relation as its source has them now."""
+        options = {key: one for key, one in definition.options.items() if key != RELOAD}
+        reader = self._spark.read.format(str(definition.format)).options(**options)
+        if definition.format in FILE_FORMATS:
+            reader = reader.schema(columns_ddl(definition.schema))
+            reader = reader.option("mode", "FAILFAST")
+        try:
+            table = reader.load().toArrow()
+        except Exception as fault:
+            msg = f'relation "{definition.name}" cannot be read: {cause_of(fault).text}'
+            raise DataError(msg, hint="See USING and OPTIONS of its declaration.") from None
+        return read_columns(f'relation "{definition.name}"', definition.schema, table)
+
+
+def reload_seconds(definition: RelationDefinition) -> float | None:
+    """How often a relation is read again; None if it never changes.
+
+    Raises:
+        QueryError: The option is no length of time.
+    """
+    text = definition.options.get(RELOAD)
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) (second|minute|hour|day)s?", text.strip().lower())
+    if found is None:
+        msg = f"relation \"{definition.name}\": {RELOAD} '{text}' is no length of time"
+        raise QueryError(msg, hint=f"Write {RELOAD} '30 seconds', or minutes, hours, days.")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _difference(
+    columns: Sequence[pa.Array], signs: np.ndarray[tuple[int], np.dtype[np.int64]],
+    definition: RelationDefinition,
+) -> pa.Table:  # fmt: skip
+    """What has to enter and leave so that the signs of each row add up to nothing."""
+    slots, first = KeyIndex().find_or_add(fingerprints(columns, len(signs)))
+    total = np.bincount(slots, weights=signs, minlength=len(first)).astype(np.int64)
+    rows = pa.array(np.repeat(first, np.abs(total)))
+    sign = np.repeat(np.sign(total), np.abs(total)).astype(np.int8)
+    names = [*definition.schema.names, "_sign"]
+    return pa.table([*(column.take(rows) for column in columns), pa.array(sign)], names)
