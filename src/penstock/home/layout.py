@@ -58,6 +58,11 @@ class Home:
         """What Spark remembers of its sources."""
         return self.path / "checkpoint"
 
+    @property
+    def sinks(self) -> Path:
+        """How far each sink has been written: `NAME.json`, with the number of a record."""
+        return self.path / "sinks"
+
     def incoming(self, stream: str) -> Path:
         """The rows of a stream that were brought from Python."""
         return self.path / "incoming" / stream

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -91,11 +93,11 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
     """Remove records and files that are no longer needed; the files removed.
 
     Records are removed, oldest first, if they are older than the retention and their results have
-    been folded. A file is removed when no record that is left needs it and its grace is over.
+    been folded and written to all sinks. A file is removed when no record that is left needs it and its grace is over.
     """
     now = time.time() if now is None else now
     kept = [home.chain.read(number) for number in home.chain.numbers()]
-    folded_at = record.content.record if record.content else -1
+    folded_at = min(record.content.record if record.content else -1, _written_to_sinks(home))
     while len(kept) > 1 and kept[0].number <= folded_at:
         if kept[1].written_at > now - retention.seconds:
             break
@@ -108,6 +110,13 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
                 path.unlink(missing_ok=True)
                 removed.append(path)
     return removed
+
+
+def _written_to_sinks(home: Home) -> int:
+    """Up to which record all sinks have been written."""
+    paths = home.sinks.glob("*.json") if home.sinks.is_dir() else ()
+    numbers = [json.loads(path.read_text("utf-8"))["record"] for path in paths]
+    return min(numbers, default=sys.maxsize)
 
 
 def _needed(kept: Iterable[Record], record: Record) -> set[str]:

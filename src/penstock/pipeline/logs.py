@@ -14,7 +14,6 @@ from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.algebra.types import Field, Schema, Type
 from penstock.catalog.definitions import StreamDefinition
 from penstock.home.bundles import Bundle
-from penstock.pipeline.arriving import split
 from penstock.pipeline.slots import Slots, slots_for
 
 if TYPE_CHECKING:
@@ -101,6 +100,9 @@ def read_log(path: Path) -> Log:
     Raises:
         DataError: The file is missing or damaged.
     """
+    # Here, because who only writes logs need not load the operators.
+    from penstock.pipeline.arriving import split
+
     bundle = Bundle(path)
     about = bundle.about
     slots = slots_for([_definition(one) for one in about["streams"]])

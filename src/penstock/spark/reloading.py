@@ -18,7 +18,7 @@ from penstock.operators.tables import arrays_of
 from penstock.pipeline.keeping import CHANGES
 from penstock.runtime.reading import read_columns
 from penstock.spark.causes import cause_of
-from penstock.spark.sources import FILE_FORMATS, columns_ddl
+from penstock.spark.sources import FILE_FORMATS, columns_ddl, source_options
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
@@ -84,7 +84,8 @@ class Reloading:
 
     def _read(self, definition: RelationDefinition) -> tuple[pa.Array, ...]:
         """The rows of a relation as its source has them now."""
-        options = {key: one for key, one in definition.options.items() if key != RELOAD}
+        options = source_options(definition.format, definition.options)
+        options.pop(RELOAD, None)
         reader = self._spark.read.format(str(definition.format)).options(**options)
         if definition.format in FILE_FORMATS:
             reader = reader.schema(columns_ddl(definition.schema))

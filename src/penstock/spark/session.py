@@ -30,6 +30,8 @@ SETTINGS: dict[str, str] = {
     "spark.locality.wait": "0",
     # Over loopback TCP each Python stage waits some 40 ms for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
+    # Workers are forked with everything loaded.
+    "spark.python.daemon.module": "penstock.spark.daemon",
     # A checkpoint on a local disk needs no renaming through Hadoop, and no second checksum.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing."

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from penstock.algebra.types import BIGINT, TIMESTAMP
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
@@ -30,7 +32,8 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
         reader = reader.format("parquet").schema(columns_ddl(definition.schema, brought=True))
         # What was brought together stays together: a file is a micro-batch's share of a stream.
         return reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS).load(str(path))
-    reader = reader.format(definition.format or "memory").options(**definition.options)
+    options = source_options(definition.format, definition.options)
+    reader = reader.format(definition.format or "memory").options(**options)
     if definition.format in FILE_FORMATS:
         ddl = columns_ddl(definition.schema)
         if tells_unreadable(definition):
@@ -43,6 +46,11 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
             # Spark's week would skip older files without a word.
             reader = reader.option("maxFileAge", _YEARS)
     return reader.load()
+
+
+def source_options(format_: str | None, options: Mapping[str, str]) -> dict[str, str]:
+    """The options of a source, with our default: the first line of a CSV file is a header."""
+    return {**({"header": "true"} if format_ == "csv" else {}), **options}
 
 
 def is_brought(definition: StreamDefinition) -> bool:

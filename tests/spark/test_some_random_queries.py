@@ -1,0 +1,25 @@
+"""Random queries, cuts and lanes on pipelines: with Spark, and many more without."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.fuzz.campaign import Campaign
+from penstock.fuzz.coverage import Coverage
+from penstock.fuzz.engines import contender_called
+from penstock.fuzz.trial import STRATEGIES
+
+SEED = 4
+
+
+@pytest.mark.parametrize(("engine", "plans"), [("spark", 40), ("pipeline", 300)])
+def test_random_queries(engine: str, plans: int) -> None:
+    campaign = Campaign(contender_called(engine), SEED, STRATEGIES, seconds=0.0)
+    coverage = Coverage()
+    for number in range(plans):
+        found = campaign.try_one(number, coverage)
+        assert found is None, (
+            f"trial {number} of seed {SEED}: {found.failure.text}\n"
+            f"./penstock fuzz --engine {engine} --seed {SEED} --trial {number} shrinks it"
+        )
+    print(coverage.table())
