@@ -93,7 +93,8 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
     """Remove records and files that are no longer needed; the files removed.
 
     Records are removed, oldest first, if they are older than the retention and their results have
-    been folded and written to all sinks. A file is removed when no record that is left needs it and its grace is over.
+    been folded and written to all sinks. A file is removed when no record that is left needs it
+    and its grace is over.
     """
     now = time.time() if now is None else now
     kept = [home.chain.read(number) for number in home.chain.numbers()]
