@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from home.driving import Driver
-
 from penstock.home.results import content_blocks, result_blocks
 from penstock.operators.block import Block, concatenated
 from penstock.pipeline.housekeeping import Retention, content_due, fold, sweep

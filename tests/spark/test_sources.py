@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.errors import DataError, QueryError
+from penstock.errors import DataError
 from penstock.home.brought import bring
 from penstock.home.bundles import Bundle
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
 from penstock.pipeline.plans import PipelinePlan, bound, groups_for
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.reloading import reload_seconds
 from penstock.spark.session import start_session
 
 if TYPE_CHECKING:
@@ -171,19 +170,3 @@ def test_a_relation_that_cannot_be_read_is_named(
     )
     with pytest.raises(DataError, match='relation "gone" cannot be read'):
         pipeline.flush()
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("30 seconds", 30.0), ("1 minute", 60.0), ("0.5 hours", 1800.0)]
-)
-def test_how_often_a_relation_is_read(text: str, seconds: float) -> None:
-    statement = f"CREATE RELATION r (k INT) USING csv OPTIONS (reload '{text}')"
-    definition = bound(PipelinePlan((statement,))).session.catalog.find("r", "relation")
-    assert reload_seconds(definition) == seconds  # type: ignore[arg-type]  # a relation
-
-
-def test_no_length_of_time() -> None:
-    statement = "CREATE RELATION r (k INT) USING csv OPTIONS (reload 'often')"
-    definition = bound(PipelinePlan((statement,))).session.catalog.find("r", "relation")
-    with pytest.raises(QueryError, match="reload 'often' is no length of time"):
-        reload_seconds(definition)  # type: ignore[arg-type]  # a relation

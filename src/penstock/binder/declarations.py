@@ -9,12 +9,14 @@ from penstock.algebra.types import TIMESTAMP, Field, Schema
 from penstock.binder.types import type_of
 from penstock.binder.windows import length_in
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.catalog.durations import seconds_of
 from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from penstock.cql.syntax import CreateSource, Name, Watermark
 
-OWN_OPTIONS = ("time_unit", "path", "header")
+OWN_OPTIONS = ("time_unit", "path", "header", "idle_timeout", "reload")
+LENGTHS_OF_TIME = ("idle_timeout", "reload")
 UNITS = ("s", "ms", "us", "tick")
 
 
@@ -25,7 +27,7 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
         QueryError: A column twice, no event time, or an event time of the wrong type.
     """
     schema = _schema(statement)
-    _refuse_misspelt_options(statement)
+    _refuse_wrong_options(statement)
     _refuse_not_null(statement)
     options = {key: value.text for key, value in statement.options.items()}
     name = statement.name.text
@@ -45,13 +47,19 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
     return StreamDefinition(name, schema, field.name, unit, steps, statement.format, options)
 
 
-def _refuse_misspelt_options(statement: CreateSource) -> None:
+def _refuse_wrong_options(statement: CreateSource) -> None:
     """Most options are the format's own; one that nearly is ours was meant to be ours."""
     for key, value in statement.options.items():
         hint = did_you_mean(key, OWN_OPTIONS)
         if key not in OWN_OPTIONS and hint is not None:
             msg = f'there is no option "{key}"'
             raise UnknownName(msg, hint=hint, at=value.span)
+        if key in LENGTHS_OF_TIME:
+            try:
+                seconds_of(key, value.text)
+            except QueryError as error:
+                error.at = value.span
+                raise
 
 
 def _schema(statement: CreateSource) -> Schema:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, Span, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ class StreamDefinition(Definition):
     options: dict[str, str] = field(default_factory=dict)
     kind = "stream"
 
+    @property
+    def idle_seconds(self) -> float | None:
+        """After how long without a row it holds others back no more; None: it always does."""
+        text = self.options.get("idle_timeout")
+        return None if text is None else seconds_of("idle_timeout", text)
+
 
 @dataclass(frozen=True)
 class RelationDefinition(Definition):
@@ -45,6 +52,12 @@ class RelationDefinition(Definition):
     format: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     kind = "relation"
+
+    @property
+    def reload_seconds(self) -> float | None:
+        """How often its source is read again; None: never."""
+        text = self.options.get("reload")
+        return None if text is None else seconds_of("reload", text)
 
 
 @dataclass(frozen=True)

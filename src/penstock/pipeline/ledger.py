@@ -42,6 +42,8 @@ class Ledger:
         self.home = home
         self.record = home.chain.last() or self._first()
         self.plan: BoundPlan = bound(read_plan(home, self.record.plan))
+        # When each stream last brought rows, by the clock that `pass_idle` is given.
+        self._last_rows: dict[str, float] = {}
 
     def _first(self) -> Record:
         record = Record(0, "start", 0, self._written(0, PipelinePlan()), written_at=time.time())
@@ -113,6 +115,31 @@ class Ledger:
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
 
+    def pass_idle(self, now: float) -> bool:
+        """Let streams that have been silent too long hold others back no more; whether one was.
+
+        Their watermarks follow the least of the others; a row that comes later may be late.
+        """
+        streams = self.record.streams
+        idle = {one.name for one in self.plan.streams if self._is_idle(one, now)}
+        active = [one.watermark for name, one in streams.items() if name not in idle]
+        if not idle or not active:
+            return False
+        reached = min(active)
+        moved = {
+            name: replace(streams[name], watermark=reached)
+            for name in idle
+            if streams[name].watermark < reached
+        }
+        if moved:
+            self._commit("change", streams={**streams, **moved})
+        return bool(moved)
+
+    def _is_idle(self, definition: StreamDefinition, now: float) -> bool:
+        allowed = definition.idle_seconds
+        last = self._last_rows.setdefault(definition.name, now)
+        return allowed is not None and now - last >= allowed
+
     def has_committed(self, query: str, batch: int) -> bool:
         """Whether a micro-batch of Spark's has been committed; if not, it is the next one.
 
@@ -158,6 +185,8 @@ class Ledger:
         streams = dict(self.record.streams)
         for one in done:
             for name, counts in one.streams.items():
+                if counts.rows:
+                    self._last_rows.pop(name, None)
                 before = streams[name]
                 latest = max(before.latest, counts.latest)
                 streams[name] = StreamProgress(

@@ -193,7 +193,7 @@ class Pipeline:
     def flush(self) -> None:
         """The input has come to its end: let the lanes say all that is left."""
         with self.lock:
-            self.reloading.refresh()
+            self._look_around()
             done = self._done(self._extra_job(is_last=True))
             self.ledger.commit_flush(done, self.tasks)
             self._tell()
@@ -201,10 +201,15 @@ class Pipeline:
     def tick(self) -> None:
         """Let the lanes take in what changed apart from the rows of streams."""
         with self.lock:
-            self.reloading.refresh()
+            self._look_around()
             done = self._done(self._extra_job(is_last=False))
             self.ledger.commit_batch(done, self.tasks, None)
             self._tell()
+
+    def _look_around(self) -> None:
+        """Take note of what happens apart from rows: relations that changed, streams that wait."""
+        self.reloading.refresh()
+        self.ledger.pass_idle(time.monotonic())
 
     def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
         """Run a micro-batch and commit it, unless that was done before a restart."""
@@ -215,7 +220,7 @@ class Pipeline:
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if self.ledger.has_committed(query, batch):
                 return
-            self.reloading.refresh()
+            self._look_around()
             began = time.perf_counter()
             done = self._done(frame)
             worked = time.perf_counter()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition
-from penstock.errors import DataError, QueryError
+from penstock.errors import DataError
 from penstock.home.bundles import Bundle
 from penstock.home.records import RelationProgress
 from penstock.operators.block import from_table
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from penstock.pipeline.ledger import Ledger
 
 RELOAD = "reload"
-"""The option that says how often a relation is read again: '30 seconds', '5 minutes'."""
-_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+"""The option that says how often a relation is read again; Spark need not know it."""
 
 
 class Reloading:
@@ -50,7 +48,7 @@ class Reloading:
         """
         changed = False
         for definition in self._declared():
-            interval = reload_seconds(definition)
+            interval = definition.reload_seconds
             last = self._read_at.get(definition.name)
             now = time.monotonic()
             if last is None or (interval is not None and now - last >= interval):
@@ -96,22 +94,6 @@ class Reloading:
             msg = f'relation "{definition.name}" cannot be read: {cause_of(fault).text}'
             raise DataError(msg, hint="See USING and OPTIONS of its declaration.") from None
         return read_columns(f'relation "{definition.name}"', definition.schema, table)
-
-
-def reload_seconds(definition: RelationDefinition) -> float | None:
-    """How often a relation is read again; None if it never changes.
-
-    Raises:
-        QueryError: The option is no length of time.
-    """
-    text = definition.options.get(RELOAD)
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) (second|minute|hour|day)s?", text.strip().lower())
-    if found is None:
-        msg = f"relation \"{definition.name}\": {RELOAD} '{text}' is no length of time"
-        raise QueryError(msg, hint=f"Write {RELOAD} '30 seconds', or minutes, hours, days.")
-    return float(found[1]) * _UNITS[found[2]]
 
 
 def _difference(
