@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Window
+from penstock.algebra.streams import Stream, Window
 from penstock.algebra.windows import Rows
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
@@ -187,12 +187,14 @@ def _plan_of(session: Session, name: str) -> Plan:
 def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]:
     """Divide new queries into groups, each with a key that all of its queries agree on.
 
-    A query without a key is in a group of its own, with one lane, so that such queries spread.
+    A query without a key is in a group of its own, with one lane, so that such queries spread. So
+    is one that reads relations only: its clock is what the changes say, and a lane would know
+    only its own.
     """
     together: list[list[str]] = []
     alone: list[list[str]] = []
     for name, plan in plans.items():
-        if not is_routable(common_partitioning([plan])):
+        if not _has_clock(plan) or not is_routable(common_partitioning([plan])):
             alone.append([name])
             continue
         for names in together:
@@ -205,6 +207,10 @@ def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]
         *_numbered(together, first, lanes),
         *_numbered(alone, first + len(together), 1),
     ]
+
+
+def _has_clock(plan: Plan) -> bool:
+    return any(isinstance(node, Stream) for node in different_nodes(plan))
 
 
 def _numbered(names: Sequence[Sequence[str]], first: int, lanes: int) -> list[Group]:
