@@ -5,24 +5,55 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from penstock.inline.connection import Connection
+    from penstock.inline.connection import Connection as InlineConnection
     from penstock.planner.building import Strategy
+    from penstock.spark.connection import Connection
 
 __version__ = "0.1.0"
-__all__ = ["connect"]
+__all__ = ["connect", "connect_inline"]
 
 
 def connect(
+    master: str = "local[*,4]",
+    home: str | Path | None = None,
+    lanes: int | None = None,
+    *,
+    settings: Mapping[str, str] | None = None,
+) -> Connection:
+    """Open a connection to a pipeline on Spark: it runs queries, and their results are kept.
+
+    Spark is started, unless it runs in this process already.
+
+    Args:
+        master: Spark's master URL; all cores of this machine by default.
+        home: The folder of the pipeline, where a cluster is used one that all nodes see. What is
+            there already goes on where it was. Without one, there is a new folder that is removed
+            by `Connection.close`.
+        lanes: How many lanes share the work of a new query, if a key divides it; as many as Spark
+            has cores by default. The result is the same for any number.
+        settings: Spark's configuration, stronger than Penstock's own.
+
+    Raises:
+        PenstockError: An option has no meaning, the home is in use, or it is damaged.
+    """
+    # Commands that need no rows start faster without Arrow, Numba and Spark.
+    from penstock.spark.opening import open_pipeline
+
+    return open_pipeline(master, home, lanes, settings)
+
+
+def connect_inline(
     *,
     lanes: int = 1,
     strategy: Strategy = "upa",
     partitions: int = 32,
     keep: int = 1_000_000,
     restore: str | Path | None = None,
-) -> Connection:
-    """Open a connection: streams, relations and queries that run in this process.
+) -> InlineConnection:
+    """Open a connection without Spark: streams, relations and queries run in this process.
 
     Args:
         lanes: How many lanes share the work of a query, if a key divides it. The result is the
@@ -38,7 +69,6 @@ def connect(
     Raises:
         PenstockError: An option has no meaning, or there is nothing to restore.
     """
-    # Commands that need no rows start faster without Arrow and Numba.
     from penstock.inline.opening import open_connection
 
     return open_connection(lanes, strategy, partitions, keep, restore)

@@ -22,13 +22,15 @@ MAY_IMPORT = {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
         "home", "pipeline", "spark",
     },
-    "home": {"errors", "algebra", "catalog", "session", "operators", "state"},
+    "results": {"errors", "algebra", "operators", "state"},
+    "home": {"errors", "algebra", "catalog", "session", "operators", "state", "results"},
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
         "home",
     },
     "spark": {
-        "errors", "algebra", "catalog", "home", "operators", "pipeline", "runtime",
+        "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner", "runtime",
+        "results", "home", "pipeline", "inline",
     },
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
@@ -37,18 +39,20 @@ MAY_IMPORT = {
     "runtime": {"errors", "algebra", "compute", "state", "operators", "planner"},
     "inline": {
         "errors", "algebra", "cql", "catalog", "session", "compute", "state", "operators",
-        "planner", "runtime",
+        "planner", "runtime", "results",
     },
+    "demo": {"errors", "spark"},
     "bench": {
-        "errors", "algebra", "builder", "session", "operators", "planner", "runtime", "state",
+        "errors", "algebra", "builder", "session", "operators", "planner", "runtime", "state", "home",
+        "pipeline", "spark",
     },
     "fuzz": {
         "errors", "algebra", "catalog", "reference", "session", "builder", "streamtest", "planner",
-        "runtime",
+        "operators", "runtime", "home", "pipeline", "spark",
     },
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "streamtest", "spark",
-        "planner", "bench", "fuzz", "home",
+        "planner", "bench", "fuzz", "home", "demo",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

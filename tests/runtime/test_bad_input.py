@@ -35,13 +35,13 @@ GOOD: dict[str, pa.Array] = {
 
 @pytest.fixture
 def db() -> Connection:
-    db = penstock.connect()
+    db = penstock.connect_inline()
     db.execute(DECLARED)
     return db
 
 
 def keyed(**options: object) -> Connection:
-    db = penstock.connect(**options)  # type: ignore[arg-type]  # options of connect
+    db = penstock.connect_inline(**options)  # type: ignore[arg-type]  # options of connect
     db.execute("CREATE STREAM k (ts BIGINT, key DOUBLE, x STRING, WATERMARK FOR ts AS ts)")
     return db
 

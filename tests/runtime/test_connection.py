@@ -27,7 +27,7 @@ NAMES = "CREATE RELATION names (sym STRING, name STRING);"
 
 @pytest.fixture
 def db() -> Connection:
-    db = penstock.connect()
+    db = penstock.connect_inline()
     db.execute(TRADES + NAMES)
     return db
 
@@ -90,7 +90,7 @@ def test_emissions_of_an_ordered_query_keep_their_order(db: Connection) -> None:
 
 
 def test_timestamps_are_timestamps_and_instants_may_be_dates() -> None:
-    db = penstock.connect()
+    db = penstock.connect_inline()
     db.execute(
         "CREATE STREAM cars (passed TIMESTAMP, lane INT, WATERMARK FOR passed AS passed);" + NAMES
     )
@@ -236,7 +236,7 @@ def test_saved_and_restored_it_goes_on_as_if_nothing_had_happened(
     assert db["top"].changes().num_rows == 2
     db.save(tmp_path / "saved")
     db.save(tmp_path / "saved")
-    again = penstock.connect(restore=tmp_path / "saved")
+    again = penstock.connect_inline(restore=tmp_path / "saved")
     for one in (db, again):
         one.insert("trades", [(4, "late too", 0.0), (40, "c", 2.0)])
         one.finish()
@@ -266,7 +266,7 @@ def test_memory_does_not_grow_with_the_stream(db: Connection) -> None:
 
 
 def test_results_that_nobody_reads_are_forgotten_and_that_is_told() -> None:
-    db = penstock.connect(keep=10)
+    db = penstock.connect_inline(keep=10)
     db.execute(TRADES)
     query = db.query("SELECT ts FROM trades [NOW]")
     db.insert("trades", [(n, "a", 0.0) for n in range(100)])
@@ -290,7 +290,7 @@ def test_it_shows_itself_in_a_notebook(db: Connection) -> None:
 
 
 def test_a_closed_connection_answers_nothing() -> None:
-    with penstock.connect() as db:
+    with penstock.connect_inline() as db:
         db.execute(TRADES)
         query = db.query("SELECT sym FROM trades [NOW]")
     for ask in (lambda: db.insert("trades", []), lambda: db.late, lambda: db["x"], db.finish):
@@ -385,7 +385,7 @@ MISTAKES: dict[str, tuple[Callable[[Connection], object], type[PenstockError], s
     ),
     "rows after the end": (
         lambda db: [step() for step in (db.finish, lambda: db.insert("trades", []))],
-        QueryError, "finish() was called", "penstock.connect()",
+        QueryError, "finish() was called", "penstock.connect_inline()",
     ),
 }  # fmt: skip
 
@@ -422,7 +422,7 @@ def test_a_script_that_fails_has_taken_effect_up_to_there(db: Connection) -> Non
 )
 def test_options_that_mean_nothing_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(PenstockError, match=message):
-        penstock.connect(**options)  # type: ignore[arg-type]  # that is the point
+        penstock.connect_inline(**options)  # type: ignore[arg-type]  # that is the point
 
 
 def test_a_folder_of_something_else_is_not_written_over(db: Connection, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def change_relation(db: Connection, fed: Fed, change: tuple[int, int, str]) -> N
 def test_a_connection_shows_what_the_oracle_says(
     feeds: list[tuple[str, object]], name: str, lanes: int, strategy: Strategy
 ) -> None:
-    db = penstock.connect(lanes=lanes, strategy=strategy)
+    db = penstock.connect_inline(lanes=lanes, strategy=strategy)
     db.execute(f"{DECLARATIONS} CREATE QUERY watched AS {QUERIES[name]};")
     plan = db["watched"].plan
     fed, seen = Fed(), Seen(name)
@@ -173,7 +173,7 @@ def perform(
             db.advance(stream, now + instant)
         case _:
             db.save(folder / "saved")
-            db = penstock.connect(restore=folder / "saved")
+            db = penstock.connect_inline(restore=folder / "saved")
     return db
 
 
@@ -187,7 +187,7 @@ def moved(rows: Sequence[Row], by: int) -> list[Row]:
 def test_a_query_registered_later_sees_the_rows_from_then_on_and_relations_as_they_are(
     before: list[Row], changes: list[tuple[int, int, str]], after: list[Row]
 ) -> None:
-    db = penstock.connect()
+    db = penstock.connect_inline()
     db.execute(DECLARATIONS)
     fed = Fed()
     for change in changes:

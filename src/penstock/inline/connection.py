@@ -8,25 +8,24 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.errors import QueryError, UnknownName
+from penstock.errors import QueryError
 from penstock.inline.engine import Engine, Inserted
-from penstock.inline.incoming import table_of
-from penstock.inline.moments import Moment, instant_of
+from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
+from penstock.inline.moments import instant_of
 from penstock.inline.registry import Registry
 from penstock.inline.saving import save_connection
-from penstock.inline.showing import as_html, as_text
-from penstock.runtime.reading import read_columns
+from penstock.inline.showing import as_html, as_text, overview
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from penstock.algebra.time import TimeUnit
     from penstock.inline.batch import Options
+    from penstock.inline.moments import Moment
     from penstock.inline.query import Query
 
 
 class Connection:
-    """Streams, relations and continuous queries in this process; `penstock.connect()` makes one.
+    """Streams, relations and queries in this process; `penstock.connect_inline()` makes one.
 
     Queries of one `execute` share their operators; a query that is registered later runs for
     itself. Either way it sees the rows that come from then on, and relations as they are then.
@@ -82,7 +81,7 @@ class Connection:
             UnknownName: There is no such stream.
         """
         self._require_running()
-        found = self._source(stream, "stream")
+        found = source_of(self.registry.session.catalog, stream, "stream")
         table = table_of(f'stream "{found.name}"', found.schema, rows)
         return self.engine.insert(found.name, table)
 
@@ -103,17 +102,9 @@ class Connection:
             UnknownName: There is no such relation.
         """
         self._require_running()
-        found = self._source(relation, "relation")
-        source = f'relation "{found.name}"'
-        names = [*found.schema.names, "_sign"]
-        parts = []
-        for rows, sign in ((delete, -1), (insert, 1)):
-            columns = read_columns(source, found.schema, table_of(source, found.schema, rows))
-            parts.append(pa.table([*columns, pa.array([sign] * len(columns[0]), pa.int8())], names))
-        table = pa.concat_tables(parts)
-        if at is not None:
-            instant = instant_of(at, self._units())
-            table = table.append_column("_at", pa.array([instant] * len(table), pa.int64()))
+        found = source_of(self.registry.session.catalog, relation, "relation")
+        assert isinstance(found, RelationDefinition)
+        table = changed_rows(found, insert, delete, at, units_of(self.registry.session.catalog))
         self.engine.update(found.name, table)
 
     def advance(self, stream: str, to: Moment) -> None:
@@ -124,7 +115,7 @@ class Connection:
             UnknownName: There is no such stream.
         """
         self._require_running()
-        found = self._source(stream, "stream")
+        found = source_of(self.registry.session.catalog, stream, "stream")
         assert isinstance(found, StreamDefinition)
         self.engine.advance(found.name, instant_of(to, [found.unit]))
 
@@ -178,7 +169,7 @@ class Connection:
         return pa.table([pa.array(*one) for one in zip(columns, types, strict=True)], names)
 
     def save(self, path: str | Path) -> None:
-        """Write everything into a folder; `penstock.connect(restore=path)` goes on from there.
+        """Write everything into a folder; `connect_inline(restore=path)` goes on from there.
 
         Raises:
             DataError: There is something else at the path.
@@ -214,33 +205,16 @@ class Connection:
         return f"<p>{self!r}</p>" if self._is_closed else as_html(self._overview())
 
     def _overview(self) -> pa.Table:
-        declared = [one for one in self.registry.session.catalog if one.kind != "sink"]
-        kinds, names = [one.kind for one in declared], [one.name for one in declared]
-        return pa.table(
-            {"kind": pa.array(kinds, pa.string()), "name": pa.array(names, pa.string())}
-        )
-
-    def _source(self, name: str, kind: str) -> StreamDefinition | RelationDefinition:
-        found = self.registry.session.catalog.get(name)
-        if found is not None and found.kind != kind and found.kind in ("stream", "relation"):
-            instead = "insert" if found.kind == "stream" else "update"
-            msg = f'"{found.name}" is a {found.kind}, not a {kind}'
-            raise UnknownName(msg, hint=f"Use db.{instead}({found.name!r}, ...).")
-        source = self.registry.session.catalog.find(name, kind)
-        assert isinstance(source, StreamDefinition | RelationDefinition)
-        return source
-
-    def _units(self) -> set[TimeUnit]:
-        streams = self.registry.session.catalog.of_kind("stream")
-        return {one.unit for one in streams if isinstance(one, StreamDefinition)}
+        return overview(self.registry.session.catalog)
 
     def _require_open(self) -> None:
         if self._is_closed:
             msg = "the connection is closed"
-            raise QueryError(msg, hint="penstock.connect() opens a new one.")
+            raise QueryError(msg, hint="penstock.connect_inline() opens a new one.")
 
     def _require_running(self) -> None:
         self._require_open()
         if self.is_finished:
             msg = "the input has come to its end: finish() was called"
-            raise QueryError(msg, hint="penstock.connect() opens a connection that begins anew.")
+            hint = "penstock.connect_inline() opens a connection that begins anew."
+            raise QueryError(msg, hint=hint)

@@ -9,10 +9,18 @@ import pyarrow as pa
 
 from penstock.algebra.types import DATE, TIMESTAMP, to_arrow
 from penstock.algebra.values import parse_date, parse_timestamp
-from penstock.errors import DataError, count, did_you_mean
+from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.errors import DataError, UnknownName, count, did_you_mean
+from penstock.inline.moments import instant_of
+from penstock.runtime.reading import read_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Field, Schema
+    from penstock.catalog.definitions import Catalog
+    from penstock.inline.moments import Moment
 
 ACCEPTED = (
     "Give a list of tuples or of dicts, a pyarrow Table or RecordBatch, or a pandas or Polars"
@@ -30,6 +38,52 @@ EXAMPLES = {
     "TIMESTAMP": "a datetime or '2024-05-01 12:00:00'",
 }
 """What to write for a value, by type."""
+
+
+def source_of(catalog: Catalog, name: str, kind: str) -> StreamDefinition | RelationDefinition:
+    """The stream, or the relation, of a name.
+
+    Raises:
+        UnknownName: There is none.
+    """
+    found = catalog.get(name)
+    if found is not None and found.kind != kind and found.kind in ("stream", "relation"):
+        instead = "insert" if found.kind == "stream" else "update"
+        msg = f'"{found.name}" is a {found.kind}, not a {kind}'
+        raise UnknownName(msg, hint=f"Use db.{instead}({found.name!r}, ...).")
+    source = catalog.find(name, kind)
+    assert isinstance(source, StreamDefinition | RelationDefinition)
+    return source
+
+
+def units_of(catalog: Catalog) -> set[TimeUnit]:
+    """What one step of time means, in all streams."""
+    return {one.unit for one in catalog if isinstance(one, StreamDefinition)}
+
+
+def changed_rows(
+    relation: RelationDefinition,
+    insert: object,
+    delete: object,
+    at: Moment | None,
+    units: Collection[TimeUnit],
+) -> pa.Table:
+    """Rows that enter and leave a relation, with `_sign` and, if they are dated, `_at`.
+
+    Raises:
+        DataError: Rows or values are at fault, or the instant is none.
+    """
+    source = f'relation "{relation.name}"'
+    names = [*relation.schema.names, "_sign"]
+    parts = []
+    for rows, sign in ((delete, -1), (insert, 1)):
+        columns = read_columns(source, relation.schema, table_of(source, relation.schema, rows))
+        parts.append(pa.table([*columns, pa.array([sign] * len(columns[0]), pa.int8())], names))
+    table = pa.concat_tables(parts)
+    if at is None:
+        return table
+    instant = instant_of(at, units)
+    return table.append_column("_at", pa.array([instant] * len(table), pa.int64()))
 
 
 def table_of(source: str, schema: Schema, rows: object) -> pa.Table:

@@ -23,7 +23,7 @@ def open_connection(
     keep: int,
     restore: str | PathLike[str] | None,
 ) -> Connection:
-    """The connection that `penstock.connect` returns."""
+    """The connection that `penstock.connect_inline` returns."""
     if restore is not None:
         page, tables = read_folder(Path(restore))
         choices = Choices(page["strategy"], page["partitions"])

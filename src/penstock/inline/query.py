@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from penstock.algebra.operators import Final
-from penstock.algebra.text import plan_text
-from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.time import BEGINNING
 from penstock.errors import QueryError, count
+from penstock.inline.answers import (
+    changes_table,
+    elements_table,
+    emissions_table,
+    explained,
+    require_relation,
+    require_stream,
+    unit_of,
+)
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
-from penstock.inline.showing import as_html, as_text, instants, results_table, signs
+from penstock.inline.showing import as_html, as_text
 from penstock.operators.block import empty_block
-from penstock.planner.partitioning import partitioning_of
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -86,8 +92,7 @@ class Query:
             DataError: More changes came than are kept, and the oldest are lost.
         """
         block = self._changing("changes").changes.take(self._empty)
-        marks = [("_at", instants(block.ts, self._unit)), ("_sign", signs(block.signs))]
-        return results_table(self.plan.schema, block, marks)
+        return changes_table(self.plan, block)
 
     def emissions(self) -> pa.Table:
         """The rows that were sent out since this was last called, each with its instant `_at`.
@@ -96,14 +101,10 @@ class Query:
             QueryError: The query is a relation; it sends out nothing.
             DataError: More rows came than are kept, and the oldest are lost.
         """
+        require_stream(self.name, self.plan, "emissions")
         outcomes = self._outcomes
-        if not isinstance(outcomes, SentRows):
-            self._refuse_final("emissions")
-            msg = f'query "{self.name}" is a relation: it has changes, and sends out nothing'
-            raise QueryError(msg, hint="Read changes(), or write ISTREAM(SELECT ...).")
-        block = outcomes.sent.take(self._empty)
-        marks = [("_at", instants(block.ts, self._unit))]
-        return results_table(self.plan.schema, block, marks)
+        assert isinstance(outcomes, SentRows)
+        return emissions_table(self.plan, outcomes.sent.take(self._empty))
 
     def elements(self) -> pa.Table:
         """The results since this was last called, as they came: rows with their validity.
@@ -115,17 +116,11 @@ class Query:
         Raises:
             DataError: More elements came than are kept, and the oldest are lost.
         """
-        block = self._outcomes.elements.take(self._empty)
-        marks = [
-            ("_ts", instants(block.ts, self._unit)),
-            ("_te", instants(block.te, self._unit)),
-            ("_sign", signs(block.signs)),
-        ]
-        return results_table(self.plan.schema, block, marks)
+        return elements_table(self.plan, self._outcomes.elements.take(self._empty))
 
     def explain(self) -> str:
         """The plan, and which key divides it among lanes."""
-        return f"{plan_text(self.plan)}\nLanes: {partitioning_of(self.plan)}"
+        return explained(self.plan)
 
     def operators(self) -> pa.Table:
         """What each operator below the query has done, and what it remembers, in all lanes.
@@ -167,7 +162,7 @@ class Query:
             unread = outcomes.sent if isinstance(outcomes, SentRows) else outcomes.elements
             what = f"{count(len(unread), 'row')} sent out and not read"
         clock = self.clock
-        when = "nothing final yet" if clock is None else f"clock {self._unit.format(clock)}"
+        when = "nothing final yet" if clock is None else f"clock {unit_of(self.plan).format(clock)}"
         return f'query "{self.name}": {what}, {when}'
 
     @property
@@ -185,22 +180,11 @@ class Query:
         return self._running().batch.outcomes[self.name]
 
     @property
-    def _unit(self) -> TimeUnit:
-        return self.plan.unit or TimeUnit.TICK
-
-    @property
     def _empty(self) -> Block:
         return empty_block(self.plan.schema)
 
     def _changing(self, what: str) -> ChangingRows:
+        require_relation(self.name, self.plan, what)
         outcomes = self._outcomes
-        if not isinstance(outcomes, ChangingRows):
-            self._refuse_final(what)
-            msg = f'query "{self.name}" sends out rows: it has no {what}()'
-            raise QueryError(msg, hint="Read emissions(), or leave ISTREAM, DSTREAM, RSTREAM out.")
+        assert isinstance(outcomes, ChangingRows)
         return outcomes
-
-    def _refuse_final(self, what: str) -> None:
-        if isinstance(self.plan, Final):
-            msg = f'query "{self.name}" sends rows when they have ended: it has no {what}()'
-            raise QueryError(msg, hint="Read elements(), or leave EMIT FINAL out.")

@@ -5,28 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Relation, Stream
-from penstock.catalog.definitions import (
-    QueryDefinition,
-    RelationDefinition,
-    StreamDefinition,
-    ViewDefinition,
-)
+from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.cql import syntax
-from penstock.cql.dialect import parse_script
-from penstock.errors import NotSupported, PenstockError, QueryError, Source
+from penstock.errors import NotSupported, PenstockError
 from penstock.inline.history import Entry, History, Registered, register, registered_by
 from penstock.inline.query import Query
-from penstock.session import Outcome, Session
+from penstock.inline.statements import (
+    performed,
+    refuse_nameless,
+    refuse_replaced_source,
+    shown_by,
+)
+from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import pyarrow as pa
 
     from penstock.inline.batch import Batch
     from penstock.inline.engine import Engine
+    from penstock.session import Outcome
 
 
 @dataclass(frozen=True)
@@ -52,10 +49,10 @@ class Registry:
         shown = None
         together: dict[str, Registered] = {}
         try:
-            for outcome in self._performed(text):
+            for outcome in performed(self.session, text, self._refuse):
                 span = outcome.statement.span
                 self.take_effect(outcome, Entry(text[span.start : span.end]), together)
-                found = _shown(outcome)
+                found = shown_by(outcome)
                 shown = shown if found is None else found
         finally:
             self._start(together)
@@ -67,40 +64,12 @@ class Registry:
         self._start({registered.name.lower(): registered})
         return self.queries[registered.name.lower()]
 
-    def _performed(self, text: str) -> Iterator[Outcome]:
-        """Run statements one at a time, unless a connection cannot do what is asked."""
-        outcomes = self.session.run(text)
-        for statement in parse_script(text):
-            try:
-                self._refuse(statement)
-            except PenstockError as error:
-                error.at = statement.span
-                raise error.locate(Source(text)) from None
-            yield next(outcomes)
-
     def _refuse(self, statement: syntax.Statement) -> None:
-        if isinstance(statement, syntax.Select):
-            msg = "a query needs a name to be read by"
-            raise QueryError(msg, hint="Use db.query(...), or write CREATE QUERY name AS ...")
+        refuse_nameless(statement)
+        refuse_replaced_source(self.session.catalog, statement)
         if isinstance(statement, syntax.CreateSink):
             msg = "an inline connection writes to no sink"
             raise NotSupported(msg, hint="Read the query's changes() or emissions().")
-        if isinstance(statement, syntax.CreateSource) and statement.replace:
-            users = self._readers(statement.name.text)
-            if users:
-                msg = f'"{statement.name.text}" is used by {", ".join(users)}'
-                raise QueryError(msg, hint="Drop those first.")
-
-    def _readers(self, source: str) -> list[str]:
-        """The views and queries that read a stream or relation."""
-        catalog = self.session.catalog
-        plans = [one for one in catalog if isinstance(one, ViewDefinition | QueryDefinition)]
-        return [
-            f'{one.kind} "{one.name}"'
-            for one in plans
-            for node in different_nodes(one.plan)
-            if isinstance(node, Stream | Relation) and node.name.lower() == source.lower()
-        ]
 
     def take_effect(self, outcome: Outcome, entry: Entry, together: dict[str, Registered]) -> None:
         """Do to the engine what a statement did to the catalog; queries to start are collected."""
@@ -183,13 +152,3 @@ class Registry:
             self.take_effect(outcome, entry, together)
             made.append(next(iter(together.values()), None))
         return made
-
-
-def _shown(outcome: Outcome) -> pa.Table | None:
-    """The rows of SHOW and DESCRIBE, the lines of EXPLAIN."""
-    if isinstance(outcome.statement, syntax.Explain):
-        return pa.table({"plan": (outcome.message or "").splitlines()})
-    if not outcome.header:
-        return None
-    columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]
-    return pa.table([pa.array(one, pa.string()) for one in columns], list(outcome.header))

@@ -11,9 +11,10 @@ import pyarrow as pa
 from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from penstock.algebra.types import Schema
+    from penstock.catalog.definitions import Definition
     from penstock.operators.block import Block
     from penstock.state.arrays import Ints, Signs
 
@@ -37,6 +38,17 @@ def results_table(schema: Schema, block: Block, marks: Sequence[tuple[str, pa.Ar
     """The rows of a block, and what marks them."""
     names = [*schema.names, *(name for name, _ in marks)]
     return pa.table([*block.columns, *(column for _, column in marks)], names=names)
+
+
+def overview(catalog: Iterable[Definition]) -> pa.Table:
+    """What is declared, but for sinks."""
+    declared = [one for one in catalog if one.kind != "sink"]
+    return pa.table(
+        {
+            "kind": pa.array([one.kind for one in declared], pa.string()),
+            "name": pa.array([one.name for one in declared], pa.string()),
+        }
+    )
 
 
 def _cells(table: pa.Table) -> list[list[str]]:

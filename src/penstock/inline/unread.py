@@ -62,8 +62,8 @@ class Unread:
             gone, self._forgotten = self._forgotten, 0
             msg = f"{count(gone, 'row')} of {self._what} were forgotten before they were read"
             hint = (
-                f"At most {self._keep} wait: read more often, or connect(keep=...) with more."
-                " The next call gives the rows that are left."
+                f"At most {self._keep} wait: read more often, or connect_inline(keep=...) with"
+                " more. The next call gives the rows that are left."
             )
             raise DataError(msg, hint=hint)
         blocks, self._blocks, self._rows = self._blocks, [], 0

@@ -1,0 +1,86 @@
+"""What a query can be asked for, and the tables it answers with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra.operators import Final
+from penstock.algebra.streams import RelationToStream
+from penstock.algebra.text import plan_text
+from penstock.algebra.time import TimeUnit
+from penstock.errors import QueryError
+from penstock.inline.showing import instants, results_table, signs
+from penstock.planner.partitioning import partitioning_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.operators.block import Block
+
+
+def changes_table(plan: Plan, block: Block) -> pa.Table:
+    """Net changes, each with its instant `_at` and its `_sign`."""
+    marks = [("_at", instants(block.ts, unit_of(plan))), ("_sign", signs(block.signs))]
+    return results_table(plan.schema, block, marks)
+
+
+def emissions_table(plan: Plan, block: Block) -> pa.Table:
+    """Rows that were sent out, each with its instant `_at`."""
+    return results_table(plan.schema, block, [("_at", instants(block.ts, unit_of(plan)))])
+
+
+def elements_table(plan: Plan, block: Block) -> pa.Table:
+    """Elements: rows valid from `_ts` to before `_te`; with a `_sign`."""
+    unit = unit_of(plan)
+    marks = [
+        ("_ts", instants(block.ts, unit)),
+        ("_te", instants(block.te, unit)),
+        ("_sign", signs(block.signs)),
+    ]
+    return results_table(plan.schema, block, marks)
+
+
+def explained(plan: Plan) -> str:
+    """The plan, and which key divides it among lanes."""
+    return f"{plan_text(plan)}\nLanes: {partitioning_of(plan)}"
+
+
+def unit_of(plan: Plan) -> TimeUnit:
+    """What one step of a query's time means."""
+    return plan.unit or TimeUnit.TICK
+
+
+def is_relation(plan: Plan) -> bool:
+    """Whether a query has a content that changes."""
+    return not isinstance(plan, RelationToStream | Final)
+
+
+def require_relation(query: str, plan: Plan, what: str) -> None:
+    """A query is asked for something that only a content that changes has.
+
+    Raises:
+        QueryError: It has none.
+    """
+    if isinstance(plan, RelationToStream):
+        msg = f'query "{query}" sends out rows: it has no {what}()'
+        raise QueryError(msg, hint="Read emissions(), or leave ISTREAM, DSTREAM, RSTREAM out.")
+    _refuse_final(query, plan, what)
+
+
+def require_stream(query: str, plan: Plan, what: str) -> None:
+    """A query is asked for the rows that it sends out.
+
+    Raises:
+        QueryError: It sends out none.
+    """
+    _refuse_final(query, plan, what)
+    if not isinstance(plan, RelationToStream):
+        msg = f'query "{query}" is a relation: it has changes, and sends out nothing'
+        raise QueryError(msg, hint="Read changes(), or write ISTREAM(SELECT ...).")
+
+
+def _refuse_final(query: str, plan: Plan, what: str) -> None:
+    if isinstance(plan, Final):
+        msg = f'query "{query}" sends rows when they have ended: it has no {what}()'
+        raise QueryError(msg, hint="Read elements(), or leave EMIT FINAL out.")

@@ -1,0 +1,254 @@
+"""What statements make of a pipeline: its catalog, and the groups of queries that run.
+
+The plan of a home holds statements that make the catalog when they are run in a new session, so
+what was dropped is left out as soon as nothing depends on it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.catalog.definitions import QueryDefinition
+from penstock.cql import syntax
+from penstock.cql.dialect import parse_script
+from penstock.errors import PenstockError
+from penstock.pipeline.plans import BoundGroup, Group, PipelinePlan, groups_for
+from penstock.planner.building import Choices
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.session import Outcome
+
+_LEFTOVER = re.compile(r" \(left group \d+\)$")
+
+
+def is_leftover(query: str) -> bool:
+    """Whether a query has left, but is computed on with the others of its group.
+
+    Its operators may be theirs; they go when the last query of the group does.
+    """
+    return _LEFTOVER.search(query) is not None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A statement, and the name that it declares or drops, or the setting that it changes."""
+
+    text: str
+    creates: str | None = None
+    drops: str | None = None
+    sets: str | None = None
+
+    def mentions(self, name: str) -> bool:
+        """Whether it may depend on a name; at times it does not, which only costs a line."""
+        return name in self.text.lower()
+
+
+def entry_of(statement: syntax.Statement, text: str) -> Entry:
+    """What a statement does to the catalog."""
+    match statement:
+        case syntax.CreateSource() | syntax.CreateQuery() | syntax.CreateSink():
+            return Entry(text, creates=statement.name.text.lower())
+        case syntax.Drop():
+            return Entry(text, drops=statement.name.text.lower())
+        case syntax.SetOption():
+            return Entry(text, sets=statement.key.text.lower())
+    return Entry(text)
+
+
+def pruned(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries without those that make no difference to what the others make."""
+    kept = list(entries)
+    place = 0
+    while place < len(kept):
+        earlier = _made_void(kept, place)
+        if earlier is None:
+            place += 1
+            continue
+        name = kept[place].drops
+        if name is not None and not _is_declared(kept[:earlier], name):
+            del kept[place]
+        del kept[earlier]
+        # What stood between may have been the reason to keep something else.
+        place = 0
+    return kept
+
+
+def _made_void(entries: Sequence[Entry], place: int) -> int | None:
+    """The entry that the one at a place undoes, if nothing between them depends on it."""
+    entry = entries[place]
+    if entry.sets is not None:
+        before = place - 1
+        return before if before >= 0 and entries[before].sets == entry.sets else None
+    name = entry.drops or entry.creates
+    if name is None:
+        return None
+    for earlier in range(place - 1, -1, -1):
+        if entries[earlier].creates == name:
+            return earlier
+        if entries[earlier].mentions(name):
+            return None
+    return None
+
+
+def _is_declared(entries: Sequence[Entry], name: str) -> bool:
+    """Whether a name is in the catalog that entries make."""
+    last = next((one for one in reversed(entries) if name in (one.creates, one.drops)), None)
+    return last is not None and last.creates == name
+
+
+class Program:
+    """The statements and groups of a plan, as they change.
+
+    Attributes:
+        session: The catalog and the settings.
+        groups: The groups that run.
+        gone: Names that were dropped since `plan` was last called, in lower case.
+    """
+
+    def __init__(self, plan: PipelinePlan, next_group: int, lanes: int) -> None:
+        self.session = Session()
+        self.groups = list(plan.groups)
+        self.gone: set[str] = set()
+        self._plan = plan
+        self._next_group = next_group
+        self._lanes = lanes
+        self._entries: list[Entry] = []
+        self._waiting: dict[str, QueryDefinition] = {}
+        for text in plan.statements:
+            (statement,) = parse_script(text)
+            self.session.execute(text)
+            self._entries.append(entry_of(statement, text))
+
+    def group_of(self, query: str) -> Group | None:
+        """The group that a query runs in."""
+        name = query.lower()
+        return next((g for g in self.groups if name in map(str.lower, g.queries)), None)
+
+    def definition(self, query: str) -> QueryDefinition:
+        """A query by name.
+
+        Raises:
+            UnknownName: There is none.
+        """
+        found = self.session.catalog.find(query, "query")
+        assert isinstance(found, QueryDefinition)
+        return found
+
+    def creates_what_is_gone(self, statement: syntax.Statement) -> bool:
+        """Whether a name is declared again whose end has not been written down yet."""
+        return (entry_of(statement, "").creates or "") in self.gone
+
+    def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
+        """Do what a statement did to the catalog; `before` is the query of its name until then."""
+        statement = outcome.statement
+        entry = entry_of(statement, text)
+        if entry.creates is not None and outcome.name is None:
+            return  # IF NOT EXISTS, and it did.
+        if entry.drops is not None:
+            self._drop(entry, before)
+        elif entry.creates is not None or entry.sets is not None:
+            if before is not None:
+                self._leave(before, stays=False)
+            self._entries.append(entry)
+        if isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY":
+            self.start(outcome.name or "")
+        self._entries = pruned(self._entries)
+
+    def _drop(self, entry: Entry, query: QueryDefinition | None) -> None:
+        name = entry.drops
+        assert name is not None
+        if all(one.creates != name for one in self._entries):
+            return  # IF EXISTS, and it did not.
+        if query is not None:
+            self._leave(query, stays=False)
+        else:
+            self._entries.append(entry)
+        self.gone.add(name)
+
+    def start(self, query: str) -> None:
+        """Let a query run that does not; with those that are started before the next `plan`."""
+        self._waiting[query.lower()] = self.definition(query)
+
+    def stop(self, query: str) -> None:
+        """Let a query run no more; it stays in the catalog."""
+        self._leave(self.definition(query), stays=True)
+
+    def _leave(self, query: QueryDefinition, *, stays: bool) -> None:
+        """Take a query out of its group, and out of the statements unless it stays.
+
+        As long as others of the group run, it is there under another name: their state is that
+        of all operators of the group.
+        """
+        name = query.name.lower()
+        self._waiting.pop(name, None)
+        place = max(n for n, one in enumerate(self._entries) if one.creates == name)
+        entry = self._entries[place]
+        group = self.group_of(name)
+        remains: list[Entry] = [entry] if stays else []
+        if group is not None:
+            left = f"{query.name} (left group {group.number})"
+            queries = tuple(left if one.lower() == name else one for one in group.queries)
+            self.groups[self.groups.index(group)] = replace(group, queries=queries)
+            self.session.catalog.add(QueryDefinition(left, query.plan, query.text))
+            remains.insert(0, _renamed(entry, left))
+        self._entries[place : place + 1] = remains
+        self._forget_empty_groups()
+
+    def _forget_empty_groups(self) -> None:
+        for group in [one for one in self.groups if all(map(is_leftover, one.queries))]:
+            self.groups.remove(group)
+            gone = {query.lower() for query in group.queries}
+            self._entries = [one for one in self._entries if one.creates not in gone]
+            for query in gone:
+                self.session.catalog.drop(self.session.catalog.find(query, "query"))
+
+    def plan(self) -> PipelinePlan:
+        """The plan that runs what was started and kept.
+
+        Raises:
+            PenstockError: Queries cannot run; they are not there any more, and the rest is.
+        """
+        waiting = {one.name: one.plan for one in self._waiting.values()}
+        self._waiting.clear()
+        self.gone.clear()
+        try:
+            new = self._grouped(waiting)
+        except PenstockError:
+            for name in waiting:
+                self._leave(self.definition(name), stays=False)
+                self.session.catalog.drop(self.definition(name))
+            raise
+        self.groups += new
+        self._next_group += len(new)
+        return self.unchanged()
+
+    def unchanged(self) -> PipelinePlan:
+        """The plan that runs what is kept, without what waits to be started."""
+        statements = tuple(one.text for one in self._entries)
+        return replace(self._plan, statements=statements, groups=tuple(self.groups))
+
+    def _grouped(self, plans: dict[str, Plan]) -> list[Group]:
+        if not plans:
+            return []
+        groups = groups_for(plans, self._next_group, self._lanes)
+        choices = Choices(self._plan.strategy, self._plan.partitions)
+        for group in groups:
+            # Lowered here, so that what cannot run is known before anything is stopped.
+            _ = BoundGroup(group, {name: plans[name] for name in group.queries}, choices).graph
+        return groups
+
+
+def _renamed(entry: Entry, name: str) -> Entry:
+    """The statement that creates a query, under another name."""
+    (statement,) = parse_script(entry.text)
+    assert isinstance(statement, syntax.CreateQuery)
+    span = statement.name.span
+    quoted = f"`{name.replace('`', '``')}`"
+    text = f"{entry.text[: span.start]}{quoted}{entry.text[span.end :]}"
+    return Entry(text, creates=name.lower())

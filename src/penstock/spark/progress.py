@@ -1,0 +1,86 @@
+"""How far a pipeline has come, as facts for the caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Stream
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.algebra.types import to_arrow
+from penstock.home.reading import aside_rows, read_record
+from penstock.pipeline.slots import RAW
+
+if TYPE_CHECKING:
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+    from penstock.home.layout import Home
+    from penstock.home.records import Record
+    from penstock.spark.program import Program
+    from penstock.spark.running import Running
+
+
+def progress_of(program: Program, running: Running, queries: list[str]) -> dict[str, Any]:
+    """Streams, queries, state: all of the same record, but for what operators remember."""
+    record = running.record
+    streams = program.session.catalog.of_kind("stream")
+    lanes = running.pipeline.status.operators.values()
+    return {
+        "running": running.pipeline.is_running,
+        "record": record.number,
+        "streams": {one.name: _stream_facts(record, one.name) for one in streams},
+        "queries": {name: _query_facts(program, record, name) for name in queries},
+        "state": {
+            part: sum(one[f"state_{part}"] for lane in lanes for one in lane)
+            for part in ("rows", "bytes")
+        },
+    }
+
+
+def _stream_facts(record: Record, name: str) -> dict[str, Any]:
+    known = record.streams.get(name)
+    if known is None:
+        return {"rows": 0, "late": 0, "aside": 0, "watermark": None, "latest": None}
+    return {
+        "rows": known.rows,
+        "late": known.late,
+        "aside": known.aside,
+        "watermark": _instant(known.watermark),
+        "latest": _instant(known.latest),
+    }
+
+
+def _query_facts(program: Program, record: Record, name: str) -> dict[str, Any]:
+    plan = program.definition(name).plan
+    streams = [one.name for one in different_nodes(plan) if isinstance(one, Stream)]
+    latest = [record.streams[one].latest for one in streams if one in record.streams]
+    clock = record.clocks.get(name, BEGINNING)
+    return {
+        "running": program.group_of(name) is not None,
+        "clock": _instant(clock),
+        "lag": _lag(max(latest, default=BEGINNING), clock),
+        "elements": record.result_rows.get(name, 0),
+        "failures": dict(record.failures.get(name, {})),
+    }
+
+
+def _instant(value: int) -> int | None:
+    return None if value in (BEGINNING, INFINITY) else value
+
+
+def _lag(latest: int, clock: int) -> int | None:
+    """How far results are behind the latest row, in event time."""
+    if latest == BEGINNING or clock == BEGINNING:
+        return None
+    return max(latest + 1 - clock, 0)
+
+
+def late_rows(home: Home, last: int, stream: StreamDefinition | RelationDefinition) -> pa.Table:
+    """The rows of a stream that were not taken in up to a record, oldest first."""
+    numbers = [one for one in home.chain.numbers() if one <= last]
+    records = [read_record(home, one) for one in numbers]
+    parts = [part for one in records for part in aside_rows(home, one, stream.name)]
+    columns = [(one.name, to_arrow(one.type)) for one in stream.schema]
+    columns += [(RAW, pa.string()), ("_reason", pa.string())]
+    return pa.concat_tables([pa.schema(columns).empty_table(), *parts])
