@@ -1,0 +1,233 @@
+"""What the recovery tests run: two streams of files, queries in several groups, and the judge.
+
+A micro-batch takes whole files, and the records say how many rows it took. So the cuts are known,
+and with them the rows that are late: the reference evaluator is given the others.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.algebra.streams import RelationToStream
+from penstock.algebra.time import TimeUnit
+from penstock.home.bundles import Bundle
+from penstock.home.results import result_blocks
+from penstock.pipeline.plans import PipelinePlan, bound, groups_for
+from penstock.reference.compare import compare_emissions, compare_timelines
+from penstock.reference.inputs import Inputs
+from penstock.reference.oracle import Oracle
+from penstock.reference.timeline import Timeline
+from penstock.session import Session
+from penstock.streamtest.inline import answer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from penstock.catalog.definitions import QueryDefinition
+    from penstock.home.layout import Home
+    from penstock.home.records import Record
+    from penstock.reference.timeline import Row
+
+SLACK = 15
+STREAMS = {"a": ("k", "v"), "b": ("k", "w")}
+QUERIES = {
+    "joined": "SELECT a.k, a.v, b.w FROM a [RANGE 12], b [RANGE 9] WHERE a.k = b.k",
+    "sums": "SELECT k, COUNT(*) AS n, SUM(v) AS total, MAX(v) AS top FROM a [RANGE 25] GROUP BY k",
+    "kinds": "SELECT DISTINCT v, k FROM a [RANGE 18]",
+    "total": "SELECT COUNT(*) AS n, SUM(w) AS total FROM b [RANGE 20]",
+    "news": "ISTREAM (SELECT k, MAX(w) AS top FROM b [RANGE 14] GROUP BY k)",
+    "last": "SELECT k, v FROM a [PARTITION BY k ROWS 3]",
+}
+"""A join, aggregates with and without a key, DISTINCT, an emitted stream, a count window."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Files of rows: of each stream as many as there are micro-batches."""
+
+    folder: Path
+    files: Mapping[str, Sequence[Sequence[Row]]]
+
+    @property
+    def batches(self) -> int:
+        return len(self.files["a"])
+
+    def statements(self) -> tuple[str, ...]:
+        """The streams."""
+        return tuple(
+            f"CREATE STREAM {name} (ts BIGINT, {key} INT, {value} BIGINT,"
+            f" WATERMARK FOR ts AS ts - {SLACK})"
+            f" USING parquet OPTIONS (path '{self.folder / name}', maxFilesPerTrigger 1)"
+            for name, (key, value) in STREAMS.items()
+        )
+
+    def hold_back(self, first: int) -> None:
+        """Take the files from a batch on away, until `bring`."""
+        for name in STREAMS:
+            (self.folder / f"{name} later").mkdir()
+            for number in range(first, self.batches):
+                path = self.folder / name / f"{number:06d}.parquet"
+                path.rename(self.folder / f"{name} later" / path.name)
+
+    def bring(self) -> None:
+        """Put the files back that were held back."""
+        for name in STREAMS:
+            for path in sorted((self.folder / f"{name} later").glob("*")):
+                path.rename(self.folder / name / path.name)
+
+
+def make_scenario(folder: Path, seed: int, *, batches: int, rows: int = 30) -> Scenario:
+    """Rows that come out of order, some of them late, in files that Spark reads in order."""
+    draw = random.Random(seed)
+    files: dict[str, list[list[Row]]] = {name: [] for name in STREAMS}
+    for batch in range(batches):
+        for name, found in files.items():
+            now = batch * 10
+            found.append([_drawn(draw, now) for _ in range(draw.randint(rows // 2, rows))])
+            _write(folder / name, batch, STREAMS[name], found[-1])
+    return Scenario(folder, files)
+
+
+def _drawn(draw: random.Random, now: int) -> Row:
+    # One row in twelve is far behind, and late unless its batch is one of the first.
+    behind = draw.randint(30, 60) if draw.random() < 1 / 12 else draw.randint(-10, 12)
+    return (max(0, now - behind), draw.randint(0, 4), draw.randint(0, 9))
+
+
+def _write(folder: Path, number: int, names: Sequence[str], rows: Sequence[Row]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    types = [pa.int64(), pa.int32(), pa.int64()]
+    columns = [
+        pa.array(one, kind) for one, kind in zip(zip(*rows, strict=True), types, strict=True)
+    ]
+    path = folder / f"{number:06d}.parquet"
+    pq.write_table(pa.table(columns, names=["ts", *names]), path)
+    # Spark reads older files first.
+    os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+
+
+def make_plan(
+    statements: Sequence[str], queries: Sequence[str], *, lanes: int, first_group: int = 0
+) -> PipelinePlan:
+    """Some of the queries, in the groups they fall into."""
+    creating = [f"CREATE QUERY {name} AS {QUERIES[name]}" for name in queries]
+    session = Session()
+    for text in (*statements, *creating):
+        session.execute(text)
+    plans = {}
+    for name in queries:
+        found = session.catalog.find(name, "query")
+        plans[name] = found.plan  # type: ignore[attr-defined]
+    groups = groups_for(plans, first_group, lanes)
+    return PipelinePlan((*statements, *creating), tuple(groups))
+
+
+def as_cut(scenario: Scenario, records: Sequence[Record]) -> dict[str, Sequence[Sequence[Row]]]:
+    """The rows of each stream by micro-batch, as the records say; a batch takes whole files.
+
+    Mostly one, but two where the driver was killed after Spark had written down which file is
+    the next, and before it had written down that a batch is to take it.
+    """
+    found: dict[str, Sequence[Sequence[Row]]] = {}
+    for name, files in scenario.files.items():
+        ends = {count: number + 1 for number, count in enumerate(accumulate(map(len, files)))}
+        reached = [one.streams[name].rows for one in records if one.kind == "batch"]
+        assert set(reached) <= set(ends), f"{name}: a part of a file, or rows that came twice"
+        assert reached[-1] == max(ends), f"{name}: rows are missing"
+        cuts = [0, *(ends[count] for count in reached)]
+        found[name] = [
+            [row for file in files[start:stop] for row in file] for start, stop in pairwise(cuts)
+        ]
+    return found
+
+
+def on_time(
+    batches: Mapping[str, Sequence[Sequence[Row]]], first: int = 0
+) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """The rows of each stream that count, and those that are late, by the watermark at opening.
+
+    With `first`, only the rows from that batch on.
+    """
+    taken: dict[str, list[Row]] = {}
+    late: dict[str, list[Row]] = {}
+    for name, cut in batches.items():
+        latest: int | None = None
+        taken[name], late[name] = [], []
+        for batch, rows in enumerate(cut):
+            opening = None if latest is None else latest - SLACK
+            for row in rows:
+                at = row[0]
+                assert isinstance(at, int)
+                is_late = opening is not None and at < opening
+                if batch >= first:
+                    (late if is_late else taken)[name].append(row)
+                latest = at if latest is None else max(latest, at)
+    return taken, late
+
+
+def counting(records: Sequence[Record]) -> list[Record]:
+    """The records whose results hold: the end of the input counts only if nothing follows it."""
+    return [one for one in records if one.kind != "flush" or one is records[-1]]
+
+
+def check(home: Home, scenario: Scenario, queries: Sequence[str] = tuple(QUERIES)) -> None:
+    """The committed results are the oracle's; each row was taken in once, late ones set aside."""
+    records = list(home.chain.since(0))
+    assert [one.number for one in records] == list(range(len(records)))
+    taken, late = on_time(as_cut(scenario, records))
+    last = records[-1]
+    assert last.kind == "flush"
+    assert any(one.image for one in last.lanes.values()), "no image: it shows too little"
+    for name, files in scenario.files.items():
+        progress = last.streams[name]
+        assert (progress.rows, progress.late) == (sum(map(len, files)), len(late[name])), name
+        assert late[name], "the scenario has no late rows: it shows too little"
+    assert _aside(home, counting(records)) == {name: Counter(rows) for name, rows in late.items()}
+    plan = make_plan(scenario.statements(), queries, lanes=2)
+    compare(home, counting(records), plan, Inputs(streams=taken))
+
+
+def compare(home: Home, records: Sequence[Record], plan: PipelinePlan, inputs: Inputs) -> None:
+    """The results that records name are those of the reference evaluator."""
+    oracle = Oracle(inputs)
+    catalog = bound(plan).session.catalog
+    for group in plan.groups:
+        for name in group.queries:
+            query: QueryDefinition = catalog.find(name, "query")  # type: ignore[assignment]
+            blocks = [block for one in records for block in result_blocks(home, one, name)]
+            found = answer_of(query.plan, blocks, 0).result
+            if isinstance(query.plan, RelationToStream):
+                assert isinstance(found, list)
+                wanted = oracle.emissions(query.plan)
+                assert wanted, name
+                different = compare_emissions(wanted, found, query.plan.schema, TimeUnit.TICK)
+            else:
+                assert isinstance(found, Timeline)
+                timeline = oracle.timeline(query.plan)
+                assert len(timeline.starts) > 1, name
+                different = compare_timelines(timeline, found, query.plan.schema, TimeUnit.TICK)
+            assert different is None, f"{name}: {different}"
+
+
+def _aside(home: Home, records: Sequence[Record]) -> dict[str, Counter[Row]]:
+    """The rows that were set aside, by stream."""
+    found: dict[str, Counter[Row]] = {name: Counter() for name in STREAMS}
+    for record in records:
+        for segment in record.results:
+            bundle = Bundle(home.segments / segment)
+            for name in STREAMS:
+                if f"aside/{name}" in bundle.names:
+                    columns = (
+                        bundle.table(f"aside/{name}").select(["ts", *STREAMS[name]]).to_pydict()
+                    )
+                    found[name].update(zip(*columns.values(), strict=True))
+    return found

@@ -1,0 +1,62 @@
+"""Python workers and processes that keep lanes are killed in mid-task; Spark tries again."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark.recovery.processes import start_driver
+from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
+
+if TYPE_CHECKING:
+    from spark.recovery.processes import Driver
+
+WORKER, KEEPER = "pyspark.worker", "penstock.pipeline.serving"
+BATCHES = int(os.environ.get("PENSTOCK_KILLS", "4")) * 2 + 6
+
+
+def test_killed_processes_are_replaced(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    scenario = make_scenario(tmp_path / "in", 1, batches=BATCHES)
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    driver = start_driver(tmp_path / "home", plan)
+    killed: list[str] = []
+    # Every other batch, so that no task is tried more often than Spark is ready to.
+    for record in range(2, BATCHES, 2):
+        if not (driver.wait_for_record(record) and driver.wait_for_task()):
+            break
+        time.sleep(draw.uniform(0, 0.1))
+        what = draw.choice([WORKER, KEEPER])
+        victims = _victims(driver, what)
+        if victims:
+            _kill(draw.choice(victims))
+            killed.append(what)
+    driver.finish()
+    assert {WORKER, KEEPER} <= set(killed)
+    print(killed)
+    check(driver.home, scenario)
+
+
+def _victims(driver: Driver, what: str) -> list[int]:
+    """The processes of a kind; of Spark's Python processes not the one that forks the others."""
+    found = driver.processes(what)
+    parents = {_parent(one) for one in found}
+    return [one for one in found if one not in parents]
+
+
+def _parent(process: int) -> int:
+    try:
+        status = Path(f"/proc/{process}/stat").read_text("utf-8")
+    except OSError:
+        return 0
+    return int(status.rpartition(")")[2].split()[1])
+
+
+def _kill(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
