@@ -29,6 +29,7 @@ class Mutant:
 
     name: str
     part: Any
+    takes_edits: bool = True
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         late = late_rows(trial)

@@ -36,7 +36,7 @@ def elements(drawn: list[tuple[str | None, int, int | None, int | None]]) -> Blo
             te.append(end)
             sign.append(-1)
     columns = (pa.array(rows, pa.string()),)
-    return Block(columns, *(np.array(one, np.int64) for one in (ts, te)), np.array(sign, np.int8))
+    return Block(columns, np.array(ts, np.int64), np.array(te, np.int64), np.array(sign, np.int8))
 
 
 def snapshot(block: Block | None, at: int) -> Counter[object]:

@@ -29,8 +29,8 @@ MAY_IMPORT = {
         "home",
     },
     "spark": {
-        "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner", "runtime",
-        "results", "home", "pipeline", "inline",
+        "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
+        "runtime", "results", "home", "pipeline", "inline",
     },
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
@@ -43,8 +43,8 @@ MAY_IMPORT = {
     },
     "demo": {"errors", "spark"},
     "bench": {
-        "errors", "algebra", "builder", "session", "operators", "planner", "runtime", "state", "home",
-        "pipeline", "spark",
+        "errors", "algebra", "builder", "session", "operators", "planner", "runtime", "state",
+        "home", "pipeline", "spark",
     },
     "fuzz": {
         "errors", "algebra", "catalog", "reference", "session", "builder", "streamtest", "planner",

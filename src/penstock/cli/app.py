@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import bench, doctor, explain, fuzz, run, status, test
+from penstock.cli import bench, demo, doctor, explain, fuzz, run, status, test
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 
 # One line per command, in the order in which the help lists them.
+app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("explain")(explain.explain)

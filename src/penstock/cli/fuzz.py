@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def fuzz(
     seconds: Annotated[float, typer.Option(help="How long to try.")] = 60.0,
-    engine: Annotated[str, typer.Option(help="What is tested: inline, pipeline, spark.")] = "inline",
+    engine: Annotated[
+        str, typer.Option(help="What is tested: inline, pipeline or spark.")
+    ] = "inline",
     seed: Annotated[
         int | None, typer.Option(help="Equal seeds try equal trials; default: a new one.")
     ] = None,

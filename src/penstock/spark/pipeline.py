@@ -130,14 +130,26 @@ class Pipeline:
             if cause.may_pass and self._failed <= RESTARTS:
                 self._write_status()
                 time.sleep(RESTART_SECONDS * self._failed)
-                with self.lock:
-                    if run == self._run:
-                        self.start(finite=finite)
-                return
+                if self._started_again(run, finite=finite):
+                    return
             self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
             self._write_status()
         if run == self._run:
             self._ended.set()
+
+    def _started_again(self, run: int, *, finite: bool) -> bool:
+        """Start the streaming query anew, unless somebody else did; False if that fails."""
+        with self.lock:
+            if run != self._run:
+                return True
+            try:
+                self.start(finite=finite)
+            except Exception as fault:  # noqa: BLE001  # Whoever waits has to learn of it.
+                text = cause_of(fault).text
+                self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+                self._run = run
+                return False
+            return True
 
     def wait(self) -> None:
         """Wait until a finite run has ended.

@@ -1,0 +1,1 @@
+"""The demonstration: a highway with rush hour and an accident, watched by continuous queries."""
