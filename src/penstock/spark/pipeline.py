@@ -144,7 +144,7 @@ class Pipeline:
                 return True
             try:
                 self.start(finite=finite)
-            except Exception as fault:  # noqa: BLE001  # Whoever waits has to learn of it.
+            except Exception as fault:  # Whoever waits has to learn of it.
                 text = cause_of(fault).text
                 self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
                 self._run = run
