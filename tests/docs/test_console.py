@@ -16,7 +16,14 @@ def runs(fence: Fence) -> bool:
 
 
 FENCES = list(filter(runs, fences_of("console", "sh")))
-ENVIRONMENT = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+ENVIRONMENT = {
+    **os.environ,
+    "COLUMNS": "80",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    # How many lines there are depends on how busy the machine is.
+    "PENSTOCK_PROGRESS": "0",
+}
 
 
 @dataclass

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from enum import Enum
+from pathlib import Path  # noqa: TC003  # typer reads it
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.script import ScriptFile, ScriptText, execute
-from penstock.errors import count
+from penstock.cli.answers import Answered, Wish, failure_warning, lines_of
+from penstock.cli.live import EVERY
+from penstock.cli.script import ScriptFile, ScriptText, execute, read_script
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
-    from penstock.reference.oracle import Oracle
-    from penstock.reference.timeline import Bag, Row, Timeline
+    from penstock.reference.timeline import Emission, Timeline
     from penstock.session import Outcome, Session
+    from penstock.spark.script import Script
+
+
+class Trigger(Enum):
+    """When a run ends."""
+
+    available_now = "available-now"
+    continuous = "continuous"
+
+
+class Engine(Enum):
+    """What computes the answers."""
+
+    spark = "spark"
+    oracle = "oracle"
 
 
 def run(
@@ -26,17 +45,131 @@ def run(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Show each row with the time in which it holds.")
     ] = False,
+    trigger: Annotated[
+        Trigger,
+        typer.Option(
+            help="available-now: take in what is there, and end; continuous: go on until Ctrl-C."
+        ),
+    ] = Trigger.available_now,
+    home: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the pipeline; run again with it, and it goes on."),
+    ] = None,
+    master: Annotated[
+        str, typer.Option(help="Spark's master URL; all cores of this machine by default.")
+    ] = "local[*,4]",
+    lanes: Annotated[
+        int | None, typer.Option(min=1, help="How many lanes share the work of a query.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of Spark's, as key=value.")
+    ] = None,
+    progress: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            envvar="PENSTOCK_PROGRESS",
+            help="Seconds between lines of progress on stderr, where it is no terminal; 0: none.",
+        ),
+    ] = EVERY,
+    engine: Annotated[
+        Engine,
+        typer.Option(help="oracle: the reference evaluator, on small CSV and JSON files."),
+    ] = Engine.spark,
 ) -> None:
-    """Run statements and print what their queries answer: every change, with its instant.
+    """Run statements on Spark; print what queries answer, unless a sink takes it.
 
-    The reference evaluator computes the answers from CSV and JSON files: exact, and meant for
-    small inputs.
+    By default it ends when all input that is there has been taken in, and prints every change of
+    each answer, with its instant. With --trigger continuous, changes are printed as they come.
     """
+    wish = Wish(at, intervals)
+    if engine is Engine.oracle:
+        _ask_oracle(script, text, wish)
+        return
+    from penstock.errors import QueryError
+
+    is_finite = trigger is Trigger.available_now
+    if not is_finite and (at or intervals):
+        msg = "--at and --intervals show answers that are complete"
+        raise QueryError(msg, hint="Leave them out, or --trigger continuous.")
+    spark_settings = _pairs(settings or [])
+    understood = _understood(script, text, home)
+    if not understood.asked and not understood.text:
+        _say(understood, {}, wish)
+        return
+    if not understood.asked:
+        _say(understood, {}, wish)
+        typer.echo("there is no query to run", err=True)
+        return
+    from penstock.cli.piping import Piping
+
+    piping = Piping(understood, master, home, lanes, spark_settings, progress)
+    if is_finite:
+        _say(understood, piping.run_to_end(), wish)
+        piping.leave()
+    else:
+        _say(understood, {}, wish)
+        piping.run_until_stopped()
+
+
+def _understood(script: Path | None, text: str, home: Path | None) -> Script:
+    """The statements, with those that the home knows; warnings are printed."""
+    from penstock.errors import QueryError
+    from penstock.spark.script import Script, declared_in
+
+    if script is None and not text:
+        msg = "there are no statements to read"
+        raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
+    texts = [(read_script(script), str(script))] if script is not None else []
+    understood = Script([*texts, (text, None)], declared_in(home))
+    for warning in understood.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    return understood
+
+
+def _pairs(settings: list[str]) -> dict[str, str]:
+    from penstock.errors import QueryError
+
+    for one in settings:
+        if "=" not in one:
+            msg = f'--set "{one}" has no value'
+            raise QueryError(msg, hint="Write --set key=value.")
+    return dict(one.split("=", 1) for one in settings)
+
+
+def _say(script: Script, answers: dict[str, Answered], wish: Wish) -> None:
+    """Print what statements say and queries answer, in the order of the script."""
+    from penstock.session import Outcome
+
+    is_first = True
+    for step in script.steps:
+        if isinstance(step, Outcome):
+            lines = _shown(step)
+        else:
+            found = answers.get(step.query)
+            lines = [] if found is None else lines_of(found, wish)
+        if lines:
+            typer.echo("\n".join(lines if is_first else ["", *lines]))
+            is_first = False
+
+
+def _shown(outcome: Outcome) -> list[str]:
+    """What SHOW, DESCRIBE and EXPLAIN say; other statements say nothing."""
+    from penstock.cql import syntax
+    from penstock.session import tabulated
+
+    if isinstance(outcome.statement, syntax.Show | syntax.Describe):
+        return tabulated(outcome)
+    return [outcome.message or ""] if isinstance(outcome.statement, syntax.Explain) else []
+
+
+def _ask_oracle(script: Path | None, text: str, wish: Wish) -> None:
+    """Let the reference evaluator answer from CSV and JSON files: exact, and slow."""
     session, outcomes = execute(script, text)
     answered = False
     declared = None
     for outcome in outcomes:
-        lines = _answer(session, outcome, at=at, intervals=intervals)
+        lines = _shown(outcome) or _answer(session, outcome, wish)
         if lines:
             typer.echo("\n".join(["", *lines] if answered else lines))
             answered = True
@@ -45,29 +178,26 @@ def run(
         typer.echo(f"{declared}; there is no query to answer", err=True)
 
 
-def _answer(session: Session, outcome: Outcome, *, at: str, intervals: bool) -> list[str]:
-    """What a statement answers; declarations answer nothing."""
+def _answer(session: Session, outcome: Outcome, wish: Wish) -> list[str]:
+    """What a query answers; declarations answer nothing."""
+    from penstock.algebra.streams import RelationToStream
     from penstock.cql import syntax
     from penstock.reference.oracle import Oracle
-    from penstock.session import tabulated
 
-    statement = outcome.statement
-    if isinstance(statement, syntax.Show | syntax.Describe):
-        return tabulated(outcome)
-    if isinstance(statement, syntax.Explain):
-        return [outcome.message or ""]
+    statement, plan = outcome.statement, outcome.plan
     is_query = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
-    if outcome.plan is None or not (is_query or isinstance(statement, syntax.Select)):
+    if plan is None or not (is_query or isinstance(statement, syntax.Select)):
         return []
-    columns = " | ".join(outcome.plan.schema.names)
-    title = f"{outcome.name}: {columns}" if outcome.name else columns
-    oracle = Oracle(_inputs(session, outcome.plan))
-    lines = _intervals(outcome.plan, oracle) if intervals else _results(outcome.plan, oracle, at)
+    oracle = Oracle(_inputs(session, plan))
+    result: Timeline | Sequence[Emission]
+    if isinstance(plan, RelationToStream) and not (wish.at or wish.intervals):
+        result = oracle.emissions(plan)
+    else:
+        result = oracle.timeline(plan)
+    lines = lines_of(Answered(outcome.name, plan, result), wish)
     if oracle.failures.count:
-        kinds = ", ".join(name.upper() for name in oracle.failures.by_function)
-        failed = count(oracle.failures.count, "expression")
-        typer.echo(f"warning: {failed} failed and gave NULL ({kinds})", err=True)
-    return [title, *lines]
+        typer.echo(failure_warning(oracle.failures.by_function), err=True)
+    return lines
 
 
 def _inputs(session: Session, plan: Plan) -> Inputs:
@@ -88,62 +218,3 @@ def _inputs(session: Session, plan: Plan) -> Inputs:
         elif isinstance(source, RelationDefinition):
             relations[name] = RelationHistory(read_rows(source))
     return Inputs(streams, relations)
-
-
-def _results(plan: Plan, oracle: Oracle, at: str) -> list[str]:
-    from penstock.algebra import streams as st
-    from penstock.algebra.time import TimeUnit
-    from penstock.reference.compare import by_instant
-    from penstock.streamtest.printing import print_table
-    from penstock.streamtest.values import print_cell, read_instant
-
-    unit = plan.unit or TimeUnit.TICK
-    if at:
-        instant = read_instant(at, unit)
-        content = [(instant, _signed("", oracle.timeline(plan).at(instant)))]
-    elif isinstance(plan, st.RelationToStream):
-        sent = by_instant(oracle.emissions(plan))
-        content = [(when, [("", row) for row in rows]) for when, rows in sent.items()]
-    else:
-        content = _changes(oracle.timeline(plan))
-
-    def cells(row: Row) -> list[str]:
-        return [print_cell(value, one) for value, one in zip(row, plan.schema.types, strict=True)]
-
-    printed = [(when, [(sign, cells(row)) for sign, row in rows]) for when, rows in content]
-    return print_table(printed, plan.schema.types, unit, None)
-
-
-def _intervals(plan: Plan, oracle: Oracle) -> list[str]:
-    """One line per row: the half-open interval in which it holds, and the row."""
-    from penstock.algebra.time import BEGINNING, TimeUnit
-    from penstock.reference.intervals import validities
-    from penstock.streamtest.values import print_cell
-
-    unit = plan.unit or TimeUnit.TICK
-    lines = []
-    for one in validities(oracle.timeline(plan)):
-        start = "start" if one.start == BEGINNING else unit.format(one.start)
-        cells = zip(one.row, plan.schema.types, strict=True)
-        values = " | ".join(print_cell(value, type_) for value, type_ in cells)
-        lines.append((f"[{start}, {unit.format(one.end)})", values))
-    width = max((len(interval) for interval, _ in lines), default=0)
-    return [f"{interval.ljust(width)}  {values}" for interval, values in lines]
-
-
-def _signed(sign: str, bag: Bag) -> list[tuple[str, Row]]:
-    from penstock.reference.timeline import in_order
-
-    return [(sign, row) for row in in_order(bag)]
-
-
-def _changes(timeline: Timeline) -> list[tuple[int, list[tuple[str, Row]]]]:
-    """What was there before all input, then every change."""
-    from penstock.algebra.time import BEGINNING
-
-    content = [
-        (change.at, _signed("-", change.removed) + _signed("+", change.inserted))
-        for change in timeline.changes()
-    ]
-    initial = _signed("+", timeline.initial)
-    return [(BEGINNING, initial), *content] if initial else content

@@ -34,7 +34,7 @@ def execute(script: Path | None, text: str) -> tuple[Session, Iterator[Outcome]]
         msg = "there are no statements to read"
         raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
     session = Session()
-    file = session.run(_read(script), str(script)) if script is not None else ()
+    file = session.run(read_script(script), str(script)) if script is not None else ()
     return session, _warned(chain(file, session.run(text)))
 
 
@@ -45,7 +45,12 @@ def _warned(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         yield outcome
 
 
-def _read(script: Path) -> str:
+def read_script(script: Path) -> str:
+    """The statements of a file.
+
+    Raises:
+        DataError: It cannot be read.
+    """
     from penstock.errors import DataError
 
     try:

@@ -22,6 +22,7 @@ from penstock.spark.progress import late_rows, progress_of
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.running import Running
+from penstock.spark.sinks import Sinks
 from penstock.spark.sources import is_brought
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Connection:
         spark: The session of Spark.
         home: The folder of the pipeline.
         running: The pipeline.
+        sinks: What CREATE SINK declares, and functions that are called with results.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Connection:
         self._relations = Relations()
         self._bringing = threading.Lock()
         self.running.open()
+        self.sinks = Sinks(self)
 
     @property
     def program(self) -> Program:
@@ -83,7 +86,9 @@ class Connection:
         """
         with self.running.changing:
             self._require_running()
-            return self._registrar.execute(text)
+            shown = self._registrar.execute(text)
+        self.sinks.look()
+        return shown
 
     def query(self, name: str) -> Query:
         """A query of the catalog.
@@ -196,6 +201,7 @@ class Connection:
         self._require_running()
         self.running.end()
         self.is_finished = True
+        self.sinks.settle()
 
     def resume(self) -> None:
         """Let the pipeline run again after a failure."""
@@ -219,6 +225,20 @@ class Connection:
         found = source_of(self.program.session.catalog, stream, "stream")
         return late_rows(self.home, self.running.record.number, found)
 
+    def sink(self, name: str, query: str, function: Callable[[pa.Table, int], object]) -> None:
+        """Call a function with the results of each commit, and the number of its record.
+
+        It goes on where a function of the same name has come to in this home, also one of an
+        earlier process. After a crash, or an error of the function, the same table comes again
+        under the same number: at least once.
+
+        Raises:
+            QueryError: There is a sink of that name.
+            UnknownName: There is no such query.
+        """
+        self.require_open()
+        self.sinks.call(name, query, function)
+
     def on_commit(self, function: Callable[[Record], None]) -> None:
         """Call a function with each record after it was committed; the pipeline waits for it."""
         self.require_open()
@@ -228,6 +248,7 @@ class Connection:
         """Stop the pipeline and give the home free; Spark stays up. Closing twice is fine."""
         if self.is_closed:
             return
+        self.sinks.close()
         self.is_closed = True
         try:
             self.running.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.algebra.types import BIGINT, TIMESTAMP
@@ -33,6 +35,8 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
         # What was brought together stays together: a file is a micro-batch's share of a stream.
         return reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS).load(str(path))
     options = source_options(definition.format, definition.options)
+    if definition.format in FILE_FORMATS:
+        options = one_file(options)
     reader = reader.format(definition.format or "memory").options(**options)
     if definition.format in FILE_FORMATS:
         ddl = columns_ddl(definition.schema)
@@ -51,6 +55,15 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
 def source_options(format_: str | None, options: Mapping[str, str]) -> dict[str, str]:
     """The options of a source, with our default: the first line of a CSV file is a header."""
     return {**({"header": "true"} if format_ == "csv" else {}), **options}
+
+
+def one_file(options: dict[str, str]) -> dict[str, str]:
+    """A stream of one file: Spark wants the folder, and a pattern that only this file fits."""
+    path = Path(options.get("path", ""))
+    if not path.is_file():
+        return options
+    name = re.sub(r"([\\*?\[\]{}])", r"\\\1", path.name)
+    return {**options, "path": str(path.absolute().parent), "pathGlobFilter": name}
 
 
 def is_brought(definition: StreamDefinition) -> bool:

@@ -29,8 +29,13 @@ def penstock(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+def ask(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run statements on the reference evaluator; `tests/spark/test_run.py` has Spark."""
+    return penstock("run", "--engine", "oracle", *arguments)
+
+
 def test_run_prints_every_change(cars: str) -> None:
-    done = penstock("run", "-e", cars + "SELECT lane, speed FROM cars [RANGE 100 SECONDS]")
+    done = ask("-e", cars + "SELECT lane, speed FROM cars [RANGE 100 SECONDS]")
     assert done.returncode == 0
     assert done.stdout == (
         "lane | speed\n"
@@ -44,13 +49,13 @@ def test_run_prints_every_change(cars: str) -> None:
 
 
 def test_run_prints_what_holds_at_an_instant(cars: str) -> None:
-    done = penstock("run", "--at", "100", "-e", cars + "SELECT COUNT(*) AS n FROM cars [ROWS 2]")
+    done = ask("--at", "100", "-e", cars + "SELECT COUNT(*) AS n FROM cars [ROWS 2]")
     assert done.stdout == "n\n@100  2\n"
 
 
 def test_run_prints_rows_with_their_intervals(cars: str) -> None:
     query = "CREATE QUERY q AS SELECT COUNT(*) AS n FROM cars [RANGE 50 SECONDS];"
-    done = penstock("run", "--intervals", "-e", cars + query)
+    done = ask("--intervals", "-e", cars + query)
     assert done.stdout == (
         "q: n\n"
         "[start, 8)  0\n"
@@ -66,12 +71,12 @@ def test_run_prints_rows_with_their_intervals(cars: str) -> None:
 def test_run_reads_a_file_and_then_the_command_line(cars: str, tmp_path: Path) -> None:
     script = tmp_path / "declare.cql"
     script.write_text(cars, encoding="utf-8")
-    done = penstock("run", str(script), "-e", "ISTREAM(SELECT lane FROM cars [NOW]); SHOW STREAMS")
+    done = ask(str(script), "-e", "ISTREAM(SELECT lane FROM cars [NOW]); SHOW STREAMS")
     assert done.stdout.startswith("lane\n@8    5\n@92   2\n@136  4\n\nstream  definition\ncars ")
 
 
 def test_warnings_go_to_stderr(cars: str) -> None:
-    done = penstock("run", "-e", cars + "SELECT DISTINCT lane FROM cars")
+    done = ask("-e", cars + "SELECT DISTINCT lane FROM cars")
     assert done.stderr == (
         'warning: DISTINCT remembers every different row of "cars" for ever;'
         " give it a window, such as [RANGE 1 HOUR]\n"

@@ -1,0 +1,217 @@
+"""A script of statements for a pipeline: understood before Spark starts, run once.
+
+What the home has declared already, word for word, is left as it is: a script can be run again, and
+its queries go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Relation, Stream
+from penstock.catalog.definitions import (
+    QueryDefinition,
+    RelationDefinition,
+    SinkDefinition,
+    StreamDefinition,
+)
+from penstock.cql import syntax
+from penstock.cql.dialect import parse_script
+from penstock.errors import DataError, QueryError
+from penstock.home.layout import Home
+from penstock.home.reading import ResultsReader, start_of
+from penstock.inline.answers import is_relation
+from penstock.pipeline.plans import read_plan
+from penstock.results.settling import Elements
+from penstock.session import Session
+from penstock.spark.groups import plans_with
+from penstock.spark.sink_targets import refuse_sink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from penstock.algebra.plan import Plan
+    from penstock.operators.block import Block
+    from penstock.session import Outcome
+    from penstock.spark.connection import Connection
+
+_SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
+"""Statements that change nothing."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query of the script.
+
+    Attributes:
+        query: The name under which it runs.
+        title: The name that it was given, if it was.
+        plan: What it computes.
+        is_new: Whether the home does not have it yet.
+    """
+
+    query: str
+    title: str | None
+    plan: Plan
+    is_new: bool = True
+
+
+class Script:
+    """Statements that have been understood.
+
+    Attributes:
+        steps: What is to be said and asked, in the order of the statements: the outcomes of
+            statements, and the queries.
+        text: The statements that the pipeline has to run.
+        warnings: What the user should know.
+
+    Raises:
+        PenstockError: A statement is at fault.
+    """
+
+    def __init__(self, texts: Sequence[tuple[str, str | None]], declared: Sequence[str]) -> None:
+        self.steps: list[Outcome | Asked] = []
+        self.warnings: list[str] = []
+        self._declared = {_plain(text) for text in declared}
+        self._session = Session()
+        self._statements: list[str] = []
+        self._selects = 0
+        for text in declared:
+            self._session.execute(text)
+        before = {one.name for one in self._session.catalog}
+        for text, name in texts:
+            self._take_in(text, name)
+        self.text = ";\n".join(self._statements)
+        self._refuse(before)
+
+    @property
+    def asked(self) -> list[Asked]:
+        """The queries."""
+        return [step for step in self.steps if isinstance(step, Asked)]
+
+    def without_sinks(self) -> list[Asked]:
+        """The queries whose results go nowhere."""
+        sinks = [one for one in self._session.catalog if isinstance(one, SinkDefinition)]
+        taken = {one.query.lower() for one in sinks}
+        return [one for one in self.asked if one.query.lower() not in taken]
+
+    def _take_in(self, text: str, name: str | None) -> None:
+        statements = parse_script(text, name)
+        known = [one for one in statements if self._is_declared(one, text)]
+        outcomes = self._session.run(_without(text, known), name)
+        for statement in statements:
+            if statement in known:
+                self._go_on(statement)
+            else:
+                self._perform(next(outcomes), text)
+
+    def _is_declared(self, statement: syntax.Statement, text: str) -> bool:
+        creates = isinstance(
+            statement, syntax.CreateSource | syntax.CreateQuery | syntax.CreateSink
+        )
+        return creates and _plain(_words(text, statement)) in self._declared
+
+    def _go_on(self, statement: syntax.Statement) -> None:
+        """A statement that the home has from an earlier run."""
+        if isinstance(statement, syntax.CreateQuery) and _is_query(statement):
+            found = self._session.catalog.find(statement.name.text, "query")
+            assert isinstance(found, QueryDefinition)
+            self.steps.append(Asked(found.name, found.name, found.plan, is_new=False))
+
+    def _perform(self, outcome: Outcome, text: str) -> None:
+        statement = outcome.statement
+        words = _words(text, statement)
+        self.warnings += outcome.warnings
+        if isinstance(statement, _SAYS_ONLY):
+            self.steps.append(outcome)
+            return
+        if isinstance(statement, syntax.Select):
+            assert outcome.plan is not None
+            self._selects += 1
+            name = f"query {self._selects}"
+            words = f"CREATE QUERY `{name}` AS {words}"
+            is_new = _plain(words) not in self._declared
+            self.steps.append(Asked(name, None, outcome.plan, is_new=is_new))
+            if not is_new:
+                return
+        elif outcome.name is not None and _is_query(statement):
+            assert outcome.plan is not None
+            self.steps.append(Asked(outcome.name, outcome.name, outcome.plan))
+        self._statements.append(words)
+
+    def _refuse(self, before: set[str]) -> None:
+        """Refuse what cannot be written to, and what nobody will bring rows for."""
+        catalog = self._session.catalog
+        for sink in catalog:
+            if isinstance(sink, SinkDefinition):
+                refuse_sink(None, sink)
+        for name in sorted({name for asked in self.asked for name in _sources(asked.plan)}):
+            found = catalog.get(name)
+            if (
+                isinstance(found, StreamDefinition | RelationDefinition)
+                and found.format in (None, "memory")
+                and name not in before
+            ):
+                msg = f'{found.kind} "{name}" has no format: nobody brings rows for it'
+                hint = "Declare it with USING csv OPTIONS (path 'rows.csv')."
+                raise DataError(msg, hint=hint)
+
+
+def declared_in(home: Path | None) -> tuple[str, ...]:
+    """The statements that a home has run, if it is there.
+
+    Raises:
+        DataError: It is damaged.
+    """
+    if home is None or not (home / "records").is_dir():
+        return ()
+    folder = Home(home)
+    last = folder.chain.last()
+    return () if last is None else read_plan(folder, last.plan).statements
+
+
+def elements_of(db: Connection, query: str) -> list[Block]:
+    """All results of a query that are kept, as they came.
+
+    Raises:
+        QueryError: It does not run.
+    """
+    group = db.program.group_of(query)
+    if group is None:
+        msg = f'query "{query}" is stopped in this home'
+        raise QueryError(msg, hint="start() of the query in Python lets it run again.")
+    plan = db.program.definition(query).plan
+    start = start_of(db.home, query, db.first_record(group), has_content=is_relation(plan))
+    reader = ResultsReader(db.home, query, start, Elements, plans_with(db.home, group))
+    commits = reader.read(db.running.record.number)
+    return [one.block for one in commits if one.block is not None]
+
+
+def _is_query(statement: syntax.Statement) -> bool:
+    return isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
+
+
+def _sources(plan: Plan) -> Iterator[str]:
+    for node in different_nodes(plan):
+        if isinstance(node, Stream | Relation):
+            yield node.name
+
+
+def _words(text: str, statement: syntax.Statement) -> str:
+    return text[statement.span.start : statement.span.end]
+
+
+def _plain(text: str) -> str:
+    """A statement without what its layout is."""
+    return " ".join(text.split())
+
+
+def _without(text: str, statements: Sequence[syntax.Statement]) -> str:
+    """A text in which statements are blank; the places of the others stay."""
+    for one in statements:
+        blank = "".join("\n" if char == "\n" else " " for char in _words(text, one))
+        text = text[: one.span.start] + blank + text[one.span.end :]
+    return text

@@ -1,0 +1,257 @@
+"""Where sinks write to, and which declarations of them are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from penstock.errors import QueryError, did_you_mean
+from penstock.spark.causes import cause_of
+from penstock.spark.sink_files import FILE_SINKS, FolderSink
+from penstock.spark.tables import converted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.catalog.definitions import SinkDefinition
+
+SPARK_SINKS = {"delta": "io.delta:delta-spark", "kafka": "org.apache.spark:spark-sql-kafka-0-10"}
+"""Formats that Spark writes, and the packages that they need."""
+FORMATS = (*FILE_SINKS, *SPARK_SINKS, "console", "memory")
+PYTHON = "python"
+"""What the format of a sink that calls a function is called; no statement can declare one."""
+MARKS = ("_at", "_sign", "_ts", "_te")
+"""Columns that a sink may add to those of its query."""
+_KNOWN_OPTIONS = {
+    "parquet": {"path"},
+    "csv": {"path", "header"},
+    "json": {"path"},
+    "console": set[str](),
+    "memory": set[str](),
+}
+_NEEDED = {"kafka": ("kafka.bootstrap.servers", "topic")} | dict.fromkeys(
+    (*FILE_SINKS, "delta"), ("path",)
+)
+
+
+class Target(Protocol):
+    """Takes the results of commits, each with the number of its record."""
+
+    def begin(self) -> None:
+        """Get ready for a new sink."""
+
+    def write(self, number: int, table: pa.Table) -> None:
+        """Take the results of a commit; at times the same ones again."""
+
+    def withdraw(self, number: int) -> None:
+        """Take back the results of an end of input that was none, if that can be done."""
+
+
+class Append:
+    """A target that has nothing to prepare, and cannot take anything back."""
+
+    def begin(self) -> None:
+        """Get ready for a new sink."""
+
+    def withdraw(self, number: int) -> None:
+        """What was passed on stays there."""
+
+
+class CallSink(Append):
+    """Calls a function with each table and the number of its record."""
+
+    def __init__(self, function: Callable[[pa.Table, int], object]) -> None:
+        self._function = function
+
+    def write(self, number: int, table: pa.Table) -> None:
+        """Call the function."""
+        self._function(table, number)
+
+
+class ConsoleSink(Append):
+    """Prints a line for each row, with the name of the sink."""
+
+    def __init__(self, name: str, show: Callable[[str], object]) -> None:
+        self._name = name
+        self._show = show
+
+    def write(self, number: int, table: pa.Table) -> None:
+        """Print the rows."""
+        del number
+        self._show("\n".join(f"{self._name} {line}" for line in row_lines(table)))
+
+
+class MemorySink:
+    """Keeps all tables in this process."""
+
+    def __init__(self) -> None:
+        self._tables: dict[int, pa.Table] = {}
+
+    def begin(self) -> None:
+        """Get ready for a new sink."""
+        self._tables.clear()
+
+    def write(self, number: int, table: pa.Table) -> None:
+        """Keep a table."""
+        self._tables[number] = table
+
+    def withdraw(self, number: int) -> None:
+        """Forget a table."""
+        self._tables.pop(number, None)
+
+    def table(self) -> pa.Table | None:
+        """All of them as one; None if there is none yet."""
+        tables = list(self._tables.values())
+        return pa.concat_tables(tables) if tables else None
+
+
+class SparkSink(Append):
+    """Hands tables to Spark's writer of a format.
+
+    Delta is told which application wrote which record, and leaves out what it has already.
+    """
+
+    def __init__(self, spark: SparkSession, definition: SinkDefinition, key: str) -> None:
+        self._spark = spark
+        self._format = definition.format
+        self._options = dict(definition.options)
+        self._key = key
+
+    def write(self, number: int, table: pa.Table) -> None:
+        """Append the rows."""
+        frame = converted(table, "spark", self._spark)
+        options = self._options
+        if self._format == "delta":
+            options = options | {"txnAppId": self._key, "txnVersion": str(number)}
+        else:
+            frame = _messages(frame)
+        frame.write.format(self._format).mode("append").options(**options).save()
+
+
+def _messages(frame: DataFrame) -> DataFrame:
+    """Each row as a JSON object, which is what Kafka takes."""
+    from pyspark.sql import functions as F
+
+    return frame.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value"))
+
+
+def row_lines(table: pa.Table) -> list[str]:
+    """Rows for people to read: the instant, the sign, the values."""
+    marks = [name for name in table.column_names if name in MARKS]
+    names = [name for name in table.column_names if name not in MARKS]
+    lines = []
+    for row in table.to_pylist():
+        if "_ts" in marks:
+            when = f"[{_text(row['_ts'], 'start')}, {_text(row['_te'], 'inf')})"
+        else:
+            when = f"@{_text(row['_at'], 'start')}"
+        sign = [row["_sign"]] if "_sign" in marks else []
+        lines.append(" ".join([when, *sign, " | ".join(_text(row[name]) for name in names)]))
+    return lines
+
+
+def _text(value: object, nothing: str = "NULL") -> str:
+    if value is None:
+        return nothing
+    return str(value).upper() if isinstance(value, bool) else str(value)
+
+
+def target_for(
+    spark: SparkSession, sink: SinkDefinition, place: str, key: str, show: Callable[[str], object]
+) -> Target:
+    """Where a sink writes to.
+
+    Args:
+        spark: Writes what Spark has to.
+        sink: Its definition.
+        place: The folder that it began with, if it writes files.
+        key: Stands for the sink and its home, and for no other.
+        show: Prints lines.
+    """
+    if sink.format in FILE_SINKS:
+        return FolderSink(Path(place), sink.format, sink.options)
+    if sink.format == "console":
+        return ConsoleSink(sink.name, show)
+    return MemorySink() if sink.format == "memory" else SparkSink(spark, sink, key)
+
+
+def place_of(sink: SinkDefinition) -> str:
+    """The folder that a sink writes files into, seen from where we are."""
+    if sink.format not in FILE_SINKS:
+        return ""
+    return str(Path(sink.options["path"].removeprefix("file://")).absolute())
+
+
+def refuse_sink(spark: SparkSession | None, sink: SinkDefinition) -> None:
+    """Refuse a sink that nothing can be written to, as far as its declaration tells.
+
+    Without a session of Spark, what only Spark knows is left out.
+
+    Raises:
+        QueryError: The format or an option is at fault.
+    """
+    if sink.format not in FORMATS:
+        msg = f'sink "{sink.name}": there is no format called "{sink.format}" for sinks'
+        hint = did_you_mean(sink.format, FORMATS, otherwise=f"Formats: {', '.join(FORMATS)}.")
+        raise QueryError(msg, hint=hint)
+    for option in _NEEDED.get(sink.format, ()):
+        if option not in sink.options:
+            msg = f'sink "{sink.name}" has no {option}'
+            raise QueryError(msg, hint=f"Add OPTIONS ({_quoted(option)} '...').")
+    known = _KNOWN_OPTIONS.get(sink.format)
+    for option in sink.options:
+        if known is not None and option not in known:
+            msg = f'sink "{sink.name}": {sink.format} has no option "{option}"'
+            listed = f"Options: {', '.join(sorted(known)) or 'none'}."
+            raise QueryError(msg, hint=did_you_mean(option, known, otherwise=listed))
+    if sink.format in FILE_SINKS:
+        _refuse_path(sink)
+    if spark is not None and sink.format in SPARK_SINKS:
+        _refuse_missing(spark, sink)
+
+
+def refuse_columns(sink: SinkDefinition, columns: tuple[str, ...]) -> None:
+    """Refuse a sink of a query whose columns have the names of those that a sink adds.
+
+    Raises:
+        QueryError: There is such a column.
+    """
+    for name in columns:
+        if name in MARKS:
+            msg = f'sink "{sink.name}": query "{sink.query}" has a column "{name}"'
+            raise QueryError(msg, hint="Sinks add one of that name. Rename yours with AS.")
+
+
+def _quoted(option: str) -> str:
+    return option if option.isidentifier() else f"'{option}'"
+
+
+def _refuse_path(sink: SinkDefinition) -> None:
+    path = sink.options["path"].removeprefix("file://")
+    if "://" in path:
+        msg = f'sink "{sink.name}": {sink.format} files cannot be written to {path}'
+        raise QueryError(msg, hint="Name a folder that this machine sees as a file system.")
+    if Path(path).is_file():
+        msg = f'sink "{sink.name}": {path} is a file, and not a folder'
+        raise QueryError(msg, hint="A folder is needed: there is a file for each commit.")
+
+
+def _refuse_missing(spark: SparkSession, sink: SinkDefinition) -> None:
+    """Refuse formats whose classes are not there."""
+    jvm = spark._jvm  # there is no other way to ask Spark which formats it knows
+    assert jvm is not None
+    sources = jvm.org.apache.spark.sql.execution.datasources.DataSource
+    try:
+        sources.lookupDataSource(sink.format, spark._jsparkSession.sessionState().conf())
+    except Exception as fault:
+        package = SPARK_SINKS[sink.format]
+        msg = f'sink "{sink.name}": Spark cannot write {sink.format} here'
+        hint = (
+            f"Its classes are missing ({cause_of(fault).text}). Open the connection with"
+            f" spark.jars.packages set to a version of {package} that fits Spark."
+        )
+        raise QueryError(msg, hint=hint) from None

@@ -1,0 +1,163 @@
+"""One sink: it reads the results of its query commit by commit, and writes them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from penstock.algebra.operators import Final
+from penstock.algebra.streams import RelationToStream
+from penstock.errors import DataError
+from penstock.home.reading import ResultsReader, start_of
+from penstock.inline.answers import changes_table, elements_table, emissions_table, is_relation
+from penstock.results.settling import Content, Elements, Sending
+from penstock.spark.groups import plans_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.home.reading import Commit
+    from penstock.operators.block import Block
+    from penstock.pipeline.plans import Group
+    from penstock.spark.connection import Connection
+    from penstock.spark.sink_progress import Progress, ProgressFiles
+    from penstock.spark.sink_targets import Target
+
+
+class Sink:
+    """Takes the results of a query to a target.
+
+    Attributes:
+        name: Its name.
+        progress: What has been written.
+        target: Where to.
+        reached: The record up to which it has read and written.
+        failed: How often in a row it has failed.
+        next_try: When it may be tried again, by the monotonic clock.
+        error: Why it does not get on, if that has been reported.
+    """
+
+    def __init__(
+        self, connection: Connection, files: ProgressFiles, progress: Progress, target: Target
+    ) -> None:
+        self.name = progress.sink
+        self.progress = progress
+        self.target = target
+        self.reached = -1
+        self.failed = 0
+        self.next_try = 0.0
+        self.error: str | None = None
+        self._db = connection
+        self._files = files
+        self._is_new = progress.record < 0
+        self._group: Group | None = None
+        self._reader: ResultsReader | None = None
+        self._plan: Plan | None = None
+        # Read, but not written yet: a reader does not read twice.
+        self._pending: Commit | None = None
+
+    def catch_up(self, last: int) -> None:
+        """Write all commits up to a record.
+
+        Raises:
+            Exception: What the target raises; what it has not taken comes again next time.
+            DataError: Commits that were not written are not kept any more.
+        """
+        self._withdraw(last)
+        group = self._db.program.group_of(self.progress.query)
+        if self._reader is not None and not _same(group, self._group):
+            # The query was stopped; what it said until then comes before what it says now.
+            self._read(last if group is None else self._db.first_record(group) - 1)
+            self._reader = None
+        if self._reader is None and group is not None:
+            with self._db.running.changing:
+                self._reader = self._opened(group)
+        self._read(last)
+        self.reached = last
+
+    def _read(self, last: int) -> None:
+        """Write what the reader has up to a record."""
+        if self._reader is None:
+            self._done(last, None)  # Of a query that is stopped there is nothing to write.
+            return
+        # Of an end of input there are results only if it is the last.
+        end = last if self._db.home.chain.read(last).kind == "flush" else None
+        self._deliver(end)
+        for commit in self._reader.read(last):
+            self._pending = commit
+            self._deliver(end)
+        self._done(last, end)
+
+    def _deliver(self, end: int | None) -> None:
+        """Write the commit that waits, unless that was done before."""
+        commit = self._pending
+        if commit is not None and commit.block is not None and not self._has(commit.number):
+            assert self._plan is not None
+            self.target.write(commit.number, table_of(self._plan, commit.block))
+            self._done(commit.number, end)
+        self._pending = None
+
+    def _has(self, number: int) -> bool:
+        return number <= self.progress.record or number == self.progress.end
+
+    def _done(self, number: int, end: int | None) -> None:
+        """Write down that all up to a record is written."""
+        before = (self.progress.record, self.progress.end)
+        if number == end:
+            self.progress.end = end
+            number -= 1
+        self.progress.record = max(number, self.progress.record)
+        if (self.progress.record, self.progress.end) != before:
+            self._files.write(self.progress)
+
+    def _withdraw(self, last: int) -> None:
+        """Take back the results of an end of input, if more came after it."""
+        if self.progress.end is not None and last > self.progress.end:
+            self.target.withdraw(self.progress.end)
+            self.progress.end = None
+            self._files.write(self.progress)
+
+    def _opened(self, group: Group) -> ResultsReader:
+        """A reader of the query's results as it runs in a group."""
+        home, query = self._db.home, self.progress.query
+        plan = self._plan = self._db.program.definition(query).plan
+        first = self._db.first_record(group)
+        start = start_of(home, query, first, has_content=is_relation(plan))
+        written = self.progress.record
+        if not self._is_new and start.record > max(written + 1, first):
+            msg = (
+                f"results of the records {written + 1} to {start.record - 1} are not kept any more"
+            )
+            hint = "Drop the sink, and create it again with another place to write to."
+            raise DataError(msg, hint=hint)
+        self._group = group
+        return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
+
+    def _fold(self, plan: Plan, group: Group) -> Callable[[], Elements]:
+        if isinstance(plan, RelationToStream):
+            return Sending
+        if isinstance(plan, Final):
+            return Elements
+        bound = self._db.running.pipeline.ledger.plan.groups[group.number]
+        node = bound.graph.nodes[bound.graph.results[self.progress.query]]
+        return partial(Content, node.arrow_types, node.span, bound.choices.queue_partitions)
+
+
+def _same(one: Group | None, other: Group | None) -> bool:
+    return one is not None and other is not None and one.number == other.number
+
+
+def table_of(plan: Plan, block: Block) -> pa.Table:
+    """What a sink writes of a commit.
+
+    Of a relation the net changes of each instant; of ISTREAM and its kin the rows with their
+    instant; of EMIT FINAL the rows with their validity.
+    """
+    if isinstance(plan, RelationToStream):
+        return emissions_table(plan, block)
+    if isinstance(plan, Final):
+        return elements_table(plan, block).drop_columns(["_sign"])
+    return changes_table(plan, block)

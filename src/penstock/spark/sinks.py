@@ -1,0 +1,301 @@
+"""Sinks: the results of queries go where CREATE SINK says, commit by commit, in order.
+
+A thread of its own writes behind the commits, so micro-batches do not wait. How far each sink has
+come is written down behind each write: a commit may be written again after a crash, and none is
+left out. What fails is tried again; the pipeline goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from penstock.catalog.definitions import SinkDefinition
+from penstock.errors import PenstockError, QueryError
+from penstock.home.status import write_status
+from penstock.spark.causes import cause_of
+from penstock.spark.sink_progress import Progress, ProgressFiles
+from penstock.spark.sink_targets import (
+    PYTHON,
+    CallSink,
+    MemorySink,
+    place_of,
+    refuse_columns,
+    refuse_sink,
+    target_for,
+)
+from penstock.spark.sink_writing import Sink
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from penstock.home.records import Record
+    from penstock.spark.connection import Connection
+    from penstock.spark.following import Since
+
+TRIES = 3
+"""So often a write is tried before its failure is reported."""
+MOST_PAUSE = 30.0
+"""Seconds until a sink that fails again and again is tried again, at most."""
+CLOSING_SECONDS = 10.0
+"""How long the end of a connection waits for sinks that have not written all."""
+MOST_ERRORS = 20
+
+
+def print_line(text: str) -> None:
+    """Print lines, at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+class Sinks:
+    """The sinks of a connection, and the thread that writes to them.
+
+    Attributes:
+        show: What console sinks print with; it may be replaced before statements run.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+        self.show: Callable[[str], object] = print_line
+        self._files = ProgressFiles(connection.home)
+        # Guards what follows; never held while a sink writes.
+        self._news = threading.Condition()
+        self._sinks: dict[str, Sink] = {}
+        self._is_closed = False
+        # Of those that cannot be opened as they were declared: what is wrong with them.
+        self._refused: dict[str, str] = {}
+        with suppress(PenstockError):
+            self.look()
+        connection.on_commit(self._wake)
+        self._thread = threading.Thread(target=self._run, name="penstock sinks", daemon=True)
+        self._thread.start()
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """Why sinks do not get on, by name; what they have not written is not lost."""
+        with self._news:
+            failing = {s.name: s.error for s in self._sinks.values() if s.error is not None}
+            return self._refused | failing
+
+    def look(self) -> None:
+        """Open the sinks that have been declared, and close those that have been dropped.
+
+        Raises:
+            PenstockError: A sink that is new cannot be written to; the others can.
+        """
+        with self._db.running.changing:
+            found = self._db.program.session.catalog.of_kind("sink")
+        declared = {one.name.lower(): one for one in found if isinstance(one, SinkDefinition)}
+        self._forget(declared)
+        refusals = []
+        for name, definition in declared.items():
+            with self._news:
+                known = self._sinks.get(name)
+            if known is not None and known.progress.is_of(definition):
+                continue
+            try:
+                opened = self._opened(definition)
+            except PenstockError as refusal:
+                self._refuse(definition.name, refusal)
+                refusals.append(refusal)
+            else:
+                with self._news:
+                    self._sinks[name] = opened
+                    self._refused.pop(definition.name, None)
+        self._wake()
+        if refusals:
+            raise refusals[0]
+
+    def call(
+        self,
+        name: str,
+        query: str,
+        function: Callable[[pa.Table, int], object],
+        since: Since = "beginning",
+    ) -> None:
+        """Call a function with the results of each commit, and the number of its record.
+
+        It goes on where a function of the same name has come to in this home, also one of an
+        earlier process. After a crash, or an error of the function, the same table comes again
+        under the same number. Until `forget` is called, results that it has not seen are kept.
+
+        Args:
+            name: Its name.
+            query: Whose results.
+            function: What to call.
+            since: Where a new one begins: with all that is kept, or with what comes next.
+
+        Raises:
+            QueryError: There is a sink of that name.
+            UnknownName: There is no such query.
+        """
+        definition = self._db.program.definition(query)
+        with self._news:
+            is_known = name.lower() in self._sinks
+        if is_known or self._db.program.session.catalog.get(name) is not None:
+            msg = f'there is a "{name}" already'
+            raise QueryError(msg, hint="Choose another name.")
+        sink = SinkDefinition(name, definition.name, PYTHON)
+        refuse_columns(sink, definition.plan.schema.names)
+        progress = self._files.read(name)
+        if progress is None or not progress.is_of(sink):
+            begin = self._db.running.record.number if since == "now" else -1
+            progress = Progress(name, definition.name, PYTHON, {}, record=begin)
+        with self._news:
+            self._sinks[name.lower()] = Sink(self._db, self._files, progress, CallSink(function))
+        self._wake()
+
+    def forget(self, name: str) -> None:
+        """Call a function no more; one that is passed under its name later begins anew."""
+        with self._news:
+            found = self._sinks.get(name.lower())
+            if found is None or found.progress.format != PYTHON:
+                return
+            del self._sinks[name.lower()]
+        self._files.remove(name)
+
+    def table(self, sink: str) -> pa.Table | None:
+        """All that a memory sink has taken since this connection was opened; None if nothing.
+
+        Raises:
+            QueryError: There is no memory sink of that name.
+        """
+        with self._news:
+            found = self._sinks.get(sink.lower())
+        if found is None or not isinstance(found.target, MemorySink):
+            msg = f'there is no sink "{sink}" in memory'
+            raise QueryError(msg, hint="CREATE SINK name FROM query USING memory makes one.")
+        return found.target.table()
+
+    def settle(self, timeout: float | None = None) -> bool:
+        """Wait until all that is committed has been written, but by sinks that fail.
+
+        Returns:
+            Whether every sink has written all.
+        """
+        if threading.current_thread() is self._thread:
+            return False  # A function that a sink calls would wait for itself.
+        last = self._db.running.record.number
+        with self._news:
+            # Records of other statements are no news to the thread.
+            self._news.notify_all()
+            self._news.wait_for(
+                lambda: all(s.reached >= last or s.error for s in self._sinks.values()), timeout
+            )
+            return not self._refused and all(s.reached >= last for s in self._sinks.values())
+
+    def close(self) -> None:
+        """Write what is committed, unless it takes long, and write no more."""
+        self.settle(CLOSING_SECONDS)
+        with self._news:
+            self._is_closed = True
+            self._news.notify_all()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(CLOSING_SECONDS)
+
+    def _opened(self, definition: SinkDefinition) -> Sink:
+        refuse_sink(self._db.spark, definition)
+        refuse_columns(definition, self._db.program.definition(definition.query).plan.schema.names)
+        progress = self._files.read(definition.name)
+        in_memory = definition.format == "memory"
+        is_new = in_memory or progress is None or not progress.is_of(definition)
+        if progress is None or is_new:
+            progress = Progress(
+                definition.name,
+                definition.query,
+                definition.format,
+                dict(definition.options),
+                place_of(definition),
+            )
+        place, key = progress.place, progress.key
+        target = target_for(self._db.spark, definition, place, key, lambda text: self.show(text))
+        if is_new:
+            target.begin()
+            # Before the first write: from then on the files there are its own.
+            self._files.write(progress)
+        return Sink(self._db, self._files, progress, target)
+
+    def _forget(self, declared: dict[str, SinkDefinition]) -> None:
+        """Let go of sinks that are declared no more."""
+        with self._news:
+            gone = [
+                name
+                for name, one in self._sinks.items()
+                if one.progress.format != PYTHON and name not in declared
+            ]
+            for name in gone:
+                del self._sinks[name]
+            known = {one.name for one in declared.values()}
+            self._refused = {name: why for name, why in self._refused.items() if name in known}
+        for progress in self._files.all():
+            if progress.format != PYTHON and progress.sink.lower() not in declared:
+                self._files.remove(progress.sink)
+
+    def _wake(self, record: Record | None = None) -> None:
+        del record
+        with self._news:
+            self._news.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._news:
+                self._news.wait_for(self._has_work, self._pause())
+                if self._is_closed:
+                    return
+                due = [one for one in self._sinks.values() if self._is_due(one)]
+            for sink in due:
+                self._catch_up(sink)
+            with self._news:
+                self._news.notify_all()
+
+    def _has_work(self) -> bool:
+        return self._is_closed or any(map(self._is_due, self._sinks.values()))
+
+    def _is_due(self, sink: Sink) -> bool:
+        return sink.reached < self._db.running.record.number and sink.next_try <= time.monotonic()
+
+    def _pause(self) -> float | None:
+        """How long nothing is due, if no news comes."""
+        times = [one.next_try for one in self._sinks.values() if one.failed]
+        return max(min(times) - time.monotonic(), 0.01) if times else None
+
+    def _catch_up(self, sink: Sink) -> None:
+        """Let a sink write; what goes wrong there is its own."""
+        try:
+            sink.catch_up(self._db.running.record.number)
+        except Exception as fault:
+            if self._db.is_closed:
+                return
+            known = isinstance(fault, PenstockError)
+            why = fault.message if isinstance(fault, PenstockError) else cause_of(fault).text
+            # What a sentence was written for does not pass by itself.
+            sink.failed = max(sink.failed + 1, TRIES if known else 0)
+            sink.next_try = time.monotonic() + min(0.25 * 2**sink.failed, MOST_PAUSE)
+            if sink.failed >= TRIES and sink.error != why:
+                sink.error = why
+                self._report(f'sink "{sink.name}": {why}')
+        else:
+            sink.failed, sink.error, sink.next_try = 0, None, 0.0
+
+    def _refuse(self, sink: str, refusal: PenstockError) -> None:
+        with self._news:
+            is_news = self._refused.get(sink) != refusal.message
+            self._refused[sink] = refusal.message
+        if is_news:
+            self._report(refusal.message)
+
+    def _report(self, text: str) -> None:
+        """Add to the last errors that `penstock status` shows."""
+        pipeline = self._db.running.pipeline
+        with pipeline.lock:
+            errors = [*pipeline.status.errors, (time.time(), text)]
+            pipeline.status.errors = errors[-MOST_ERRORS:]
+            # Nobody relies on the status; the disk may be what is at fault.
+            with suppress(OSError):
+                write_status(self._db.home, pipeline.status)

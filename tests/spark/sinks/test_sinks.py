@@ -1,0 +1,244 @@
+"""Sinks on Spark: what they write, once, and what becomes of it when something goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from penstock.errors import PenstockError
+from penstock.spark.sink_progress import ProgressFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from spark.sinks.conftest import Opened
+
+Rows = Counter[tuple[object, ...]]
+
+
+def rows(tables: Iterable[pa.Table]) -> Rows:
+    return Counter(tuple(row.values()) for table in tables for row in table.to_pylist())
+
+
+def written(folder: Path) -> Rows:
+    return rows(pq.read_table(path) for path in sorted(folder.glob("*.parquet")))
+
+
+def to_parquet(folder: Path) -> str:
+    return f"CREATE SINK out FROM counted USING parquet OPTIONS (path '{folder}');"
+
+
+def test_files_hold_the_changes_of_each_commit(opened: Opened) -> None:
+    folder = opened.folder
+    for form in ("csv", "json"):
+        path = folder / form
+        opened.execute(f"CREATE SINK {form}_sink FROM counted USING {form} OPTIONS (path '{path}')")
+    opened.execute(to_parquet(folder / "parquet"))
+    opened.feed((1, 1, 0), (2, 2, 0))
+    opened.feed((5, 1, 0))
+    opened.db.finish()
+    assert opened.sinks.settle(30)
+    expected = rows(opened.db["counted"].changes())
+    assert len(expected) > 6
+    assert written(folder / "parquet") == expected
+    lines = [one for path in (folder / "json").iterdir() for one in path.read_text().splitlines()]
+    assert Counter(tuple(json.loads(line).values()) for line in lines) == expected
+    found: Rows = Counter()
+    for path in (folder / "csv").iterdir():
+        header, *cells = csv.reader(path.read_text().splitlines())
+        assert header == ["k", "n", "_at", "_sign"]
+        found.update((int(k), int(n), int(at), sign) for k, n, at, sign in cells)
+    assert found == expected
+    records = [one.number for one in opened.db.home.chain.since(0) if one.results]
+    names = {path.name for path in (folder / "parquet").iterdir()}
+    assert names <= {f"{number:012d}.parquet" for number in records}
+    assert len(names) > 1
+
+
+def test_rows_that_are_sent_out_and_those_that_have_ended(opened: Opened) -> None:
+    opened.execute("""
+        CREATE QUERY sent AS ISTREAM(SELECT k FROM s [NOW]);
+        CREATE QUERY ended AS SELECT v FROM s [RANGE 3] EMIT FINAL;
+        CREATE SINK sent_here FROM sent USING memory;
+        CREATE SINK ended_here FROM ended USING memory;
+    """)
+    opened.feed((1, 4, 7), (2, 5, 8))
+    opened.feed((9, 6, 9))
+    sent, ended = opened.sinks.table("sent_here"), opened.sinks.table("ended_here")
+    assert sent is not None
+    assert sent.to_pylist()[:2] == [{"k": 4, "_at": 1}, {"k": 5, "_at": 2}]
+    assert ended is not None
+    assert rows([ended]) == Counter({(7, 1, 4): 1, (8, 2, 5): 1})
+
+
+def test_the_console_says_what_changes(opened: Opened, capsys: pytest.CaptureFixture[str]) -> None:
+    opened.execute("CREATE SINK told FROM counted USING console")
+    opened.feed((1, 1, 0))
+    opened.feed((5, 1, 0))
+    assert "told @1 + 1 | 1\n" in capsys.readouterr().out
+
+
+def test_a_commit_that_is_written_again_counts_once(
+    opened: Opened, opening: Callable[[], Opened]
+) -> None:
+    out = opened.folder / "out"
+    opened.execute(to_parquet(out))
+    opened.feed((1, 1, 0))
+    opened.feed((5, 1, 0))
+    opened.feed((12, 2, 0))
+    names = sorted(path.name for path in out.iterdir())
+    before = written(out)
+    files = ProgressFiles(opened.db.home)
+    opened.close()
+    progress = files.read("out")
+    assert progress is not None
+    # As if the process had been killed between a write and the note about it; and in a write.
+    progress.record = int(names[0].split(".")[0])
+    files.write(progress)
+    (out / f".{names[1]}").write_bytes(b"half a file")
+    again = opening()
+    assert again.sinks.settle(30)
+    assert written(out) == before
+    assert sorted(path.name for path in out.iterdir() if path.name[0] != ".") == names
+    again.feed((20, 3, 0))
+    assert written(out) == rows(again.db["counted"].changes())
+
+
+def test_an_end_of_input_that_was_none_is_taken_back(
+    opened: Opened, opening: Callable[[], Opened]
+) -> None:
+    out = opened.folder / "out"
+    opened.execute(to_parquet(out))
+    opened.feed((1, 1, 0), (3, 1, 0))
+    opened.db.finish()
+    assert opened.sinks.settle(30)
+    at_end = written(out)
+    assert at_end == rows(opened.db["counted"].changes())
+    opened.close()
+    again = opening()
+    assert again.sinks.settle(30)
+    assert written(out) == at_end
+    again.feed((4, 1, 0))
+    again.feed((6, 1, 0))
+    assert written(out) == rows(again.db["counted"].changes())
+    assert written(out) != at_end
+
+
+def test_a_function_is_called_again_until_it_has_taken_a_commit(opened: Opened) -> None:
+    calls: list[int] = []
+    taken: list[pa.Table] = []
+
+    def take(table: pa.Table, number: int) -> None:
+        calls.append(number)
+        if len(calls) < 3:
+            msg = "not yet"
+            raise ValueError(msg)
+        taken.append(table)
+
+    opened.sinks.call("mine", "counted", take)
+    opened.feed((1, 1, 0))
+    opened.feed((5, 1, 0))
+    assert calls[0] == calls[1] == calls[2]
+    assert calls[2:] == sorted(set(calls[2:]))
+    assert rows(taken) == rows(opened.db["counted"].changes())
+    with pytest.raises(PenstockError, match="already"):
+        opened.sinks.call("mine", "counted", take)
+
+
+def test_a_sink_that_fails_is_reported_and_nothing_is_lost(opened: Opened) -> None:
+    db, sinks = opened.db, opened.sinks
+    is_broken = True
+    taken: list[pa.Table] = []
+
+    def take(table: pa.Table, number: int) -> None:
+        if is_broken:
+            msg = "the wire is cut"
+            raise OSError(msg)
+        taken.append(table)
+
+    sinks.call("wire", "counted", take)
+    opened.execute(to_parquet(opened.folder / "out"))
+    db.insert("s", [(1, 1, 0), (3, 1, 0)])
+    db.wait_idle()
+    assert not sinks.settle(30)
+    assert sinks.errors == {"wire": "the wire is cut"}
+    assert 'sink "wire": the wire is cut' in [text for _, text in db.running.pipeline.status.errors]
+    db.insert("s", [(5, 1, 0)])
+    db.wait_idle()
+    sinks.settle(30)
+    expected = rows(db["counted"].changes())
+    assert written(opened.folder / "out") == expected
+    is_broken = False
+    deadline = time.monotonic() + 60
+    while sinks.errors and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert sinks.errors == {}
+    assert sinks.settle(30)
+    assert rows(taken) == expected
+
+
+def test_the_pipeline_does_not_wait_for_a_slow_sink(opened: Opened) -> None:
+    release = threading.Event()
+    opened.sinks.call("slow", "counted", lambda table, number: release.wait(60))
+    opened.db.insert("s", [(1, 1, 0)])
+    opened.db.wait_idle()
+    opened.db.insert("s", [(9, 1, 0)])
+    opened.db.wait_idle()
+    assert opened.db["counted"].clock is not None
+    assert not opened.sinks.settle(0.1)
+    release.set()
+    assert opened.sinks.settle(30)
+
+
+def test_a_sink_of_a_query_that_runs_begins_with_all_that_is_kept(opened: Opened) -> None:
+    opened.feed((1, 1, 0))
+    opened.feed((5, 1, 0))
+    opened.execute(to_parquet(opened.folder / "out"))
+    assert opened.sinks.settle(30)
+    expected = rows(opened.db["counted"].changes())
+    assert written(opened.folder / "out") == expected
+    opened.execute("DROP SINK out")
+    opened.feed((12, 1, 0))
+    assert written(opened.folder / "out") == expected
+    assert ProgressFiles(opened.db.home).read("out") is None
+
+
+@pytest.mark.parametrize(
+    ("sink", "said"),
+    [
+        ("counted USING parkay OPTIONS (path 'x')", 'there is no format called "parkay"'),
+        ("counted USING csv", "has no path"),
+        ("counted USING csv OPTIONS (path 'x', headr 'false')", 'csv has no option "headr"'),
+        ("counted USING parquet OPTIONS (path 's3://bucket/x')", "cannot be written to s3://"),
+        ("counted USING json OPTIONS (path 'pyproject.toml')", "is a file, and not a folder"),
+        ("counted USING json OPTIONS (path 'docs')", "there are files in"),
+        ("counted USING kafka OPTIONS (topic 't')", "has no kafka.bootstrap.servers"),
+        (
+            "counted USING kafka OPTIONS (topic 't', kafka.bootstrap.servers 'localhost:9')",
+            "Spark cannot write kafka here",
+        ),
+        ("counted USING delta OPTIONS (path 'x')", "Spark cannot write delta here"),
+        ("odd USING console", 'has a column "_at"'),
+    ],
+)
+def test_what_cannot_be_written_to_is_refused(shared: Opened, sink: str, said: str) -> None:
+    shared.db.execute(f"CREATE SINK wrong FROM {sink}")
+    try:
+        with pytest.raises(PenstockError) as refusal:
+            shared.sinks.look()
+        assert said in refusal.value.message
+        assert refusal.value.hint
+        assert "wrong" in shared.sinks.errors
+    finally:
+        shared.db.execute("DROP SINK wrong")
+    shared.sinks.look()
+    assert shared.sinks.errors == {}

@@ -1,0 +1,135 @@
+"""`penstock run` on Spark, as processes: to the end of the input, until Ctrl-C, and again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 240
+"""Seconds; Spark takes ten to start, and many times that on a machine that is busy."""
+SCRIPT = """
+CREATE STREAM cars (lane INT, speed DOUBLE, at BIGINT, WATERMARK FOR at AS at)
+USING csv OPTIONS (path '{folder}/cars', time_unit 's');
+CREATE QUERY fast AS SELECT lane, speed FROM cars [RANGE 100 SECONDS] WHERE speed > 20;
+CREATE QUERY lanes AS SELECT COUNT(*) AS n FROM cars [RANGE 10 SECONDS];
+CREATE SINK lanes_files FROM lanes USING parquet OPTIONS (path '{folder}/lanes');
+"""
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-P", "-m", "penstock", "run", *map(str, arguments)]
+
+
+def bring(folder: Path, name: str, *rows: str) -> None:
+    """A file of cars that appears whole."""
+    draft = folder / f".{name}"
+    draft.write_text("\n".join(["lane,speed,at", *rows, ""]), encoding="utf-8")
+    (folder / "cars").mkdir(exist_ok=True)
+    draft.rename(folder / "cars" / name)
+
+
+def refuse_noise(errors: str) -> None:
+    for word in ("Traceback", "java.", "py4j", "\tat "):
+        assert word not in errors
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "cars.cql"
+    path.write_text(SCRIPT.format(folder=tmp_path), encoding="utf-8")
+    return path
+
+
+def until(is_so: object, process: subprocess.Popen[str]) -> None:
+    assert callable(is_so)
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) -> None:
+    home, said = tmp_path / "home", tmp_path / "said"
+    bring(tmp_path, "1.csv", "5,18.28,8", "2,21.33,92")
+    arguments = (script, "--home", home, "--lanes", 2, "--progress", 1)
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            command(*arguments, "--trigger", "continuous"),
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            # As a terminal does: the processes that Spark started get the signal, too.
+            start_new_session=True,
+        )
+        try:
+            until(lambda: len(list((home / "records").glob("*.json"))) > 2, process)
+            bring(tmp_path, "2.csv", "4,30.5,136")
+            until(lambda: "fast @92 + 2 | 21.33\n" in said.read_text(), process)
+            os.killpg(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == 130, errors
+    assert "stopped." in errors
+    assert "rows in" in errors
+    refuse_noise(errors)
+    assert said.read_text() == "fast @92 + 2 | 21.33\n"
+    assert not (home / "sinks" / "run_3a__20_fast.json").exists()
+
+    bring(tmp_path, "3.csv", "1,25.0,140")
+    done = subprocess.run(
+        command(*arguments), capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "fast: lane | speed\n"
+        "@92   + 2 | 21.33\n"
+        "@136  + 4 |  30.5\n"
+        "@140  + 1 |  25.0\n"
+        "@192  - 2 | 21.33\n"
+        "@236  - 4 |  30.5\n"
+        "@240  - 1 |  25.0\n"
+    )
+    refuse_noise(done.stderr)
+    # The sink has seen every change of all three files once.
+    rows = [row for path in sorted((tmp_path / "lanes").iterdir()) for row in read(path)]
+    assert [(row["_at"], row["n"]) for row in rows if row["_sign"] == "+"] == [
+        (None, 0), (8, 1), (18, 0), (92, 1), (102, 0), (136, 1), (140, 2), (146, 1), (150, 0),
+    ]  # fmt: skip
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = pq.read_table(path).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-e", "SELECT"], "line 1, column 1: "),
+        (["-e", "CREATE SINK s FROM nowhere USING console"], 'there is no query called "nowhere"'),
+        (["--set", "spark.x", "-e", "SHOW STREAMS"], "has no value"),
+        (["--trigger", "continuous", "--at", "3", "-e", "SHOW STREAMS"], "complete"),
+        (
+            ["-e", "CREATE STREAM s (a INT, WATERMARK FOR a AS a); SELECT a FROM s"],
+            "no format",
+        ),
+    ],
+)
+def test_a_mistake_is_a_sentence_before_spark_starts(arguments: list[str], said: str) -> None:
+    # With this master, Spark would say something else.
+    started = command(*arguments, "--master", "nowhere")
+    done = subprocess.run(started, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    refuse_noise(done.stderr)
