@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +41,7 @@ def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject
     strict = pattern is Pattern.STR
     elements = data.draw(of_pattern | ending_edges(ROWS) if strict else of_pattern)
     clocks = sorted(data.draw(st.sets(st.integers(0, HORIZON), max_size=8)))
-    operator, before = Final(), BEGINNING
+    operator, before = Final(TYPES, strict=strict), BEGINNING
     found: list[Element] = []
     for clock in [*clocks, INFINITY]:
         step = data.draw(st.permutations([one for one in elements if before <= one.ts < clock]))
@@ -57,7 +59,7 @@ def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject
         before = clock
         if data.draw(st.booleans()):
             segments = operator.segments()
-            operator = Final()
+            operator = Final(TYPES, strict=strict)
             operator.restore(segments)
     check_edge(found, signed=False)
     intervals = [(one.ts, one.te) for one in found]
@@ -65,8 +67,41 @@ def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject
     check_same_snapshots(found, elements)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_many_elements_grow_move_to_the_front_and_leave(seed: int) -> None:
+    random = Random(seed)
+    strict = seed % 2 == 0
+    elements = [Element((0, "open"), 0, 1500)] if seed > 3 else []
+    for ts in range(0, 2000, 4):
+        for number in range(random.randrange(3)):
+            row, length = (random.randrange(3), "text" * number), random.choice([2, 30, 400])
+            te = INFINITY if strict and random.random() < 0.5 else ts + length
+            elements.append(Element(row, ts, te))
+            if te == INFINITY or (strict and random.random() < 0.5):
+                ended = ts + random.randrange(1, length)
+                elements.append(Element(row, ended, te, -1))
+    elements.sort(key=lambda one: one.ts)
+    operator, before = Final(TYPES, strict=strict), BEGINNING
+    found: list[Element] = []
+    most = 0
+    for clock in [*range(7, 2500, 11), INFINITY]:
+        step = [one for one in elements if before <= one.ts < clock]
+        operator.process(0, block_of(step, TYPES, strict))
+        found += [one for block in operator.advance(clock) for one in elements_of(block)]
+        most, before = max(most, operator.state_bytes), clock
+        if clock % 5 == 0:
+            segments = operator.segments()
+            operator = Final(TYPES, strict=strict)
+            operator.restore(segments)
+    assert sorted((one.ts, one.te) for one in found) == [(one.ts, one.te) for one in found]
+    expected = Counter((one.row, one.ts, one.te) for one in closed(elements))
+    assert Counter((one.row, one.ts, one.te) for one in found) == expected
+    assert (operator.state_rows, operator.state_bytes) == (0, 0)
+    assert most < 500_000
+
+
 def test_what_ends_at_the_clock_is_closed() -> None:
-    operator = Final()
+    operator = Final(TYPES, strict=False)
     operator.process(0, block_of([Element((1, "a"), 2, 5), Element((2, "a"), 2, 6)], TYPES, False))
     (block,) = operator.advance(5)
     assert elements_of(block) == [Element((1, "a"), 2, 5)]
@@ -74,7 +109,7 @@ def test_what_ends_at_the_clock_is_closed() -> None:
 
 
 def test_an_open_row_holds_back_those_that_began_behind_it() -> None:
-    operator = Final()
+    operator = Final(TYPES, strict=True)
     rows = [Element((1, "a"), 1, INFINITY), Element((2, "a"), 2, 3)]
     operator.process(0, block_of(rows, TYPES, True))
     assert operator.advance(10) == []

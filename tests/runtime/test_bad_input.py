@@ -68,6 +68,7 @@ def keyed(**options: object) -> Connection:
         ("at", pa.array([1]), "declared timestamp[us], but int64 came"),
         ("at", pa.array([1], pa.timestamp("ns")), "a value that came does not fit"),
         ("x", pa.array([["x"]]), "declared string, but list<"),
+        ("x", pa.array([b"\xff\xfe"]).view(pa.string()), "a value that came does not fit"),
     ],
 )
 def test_a_column_of_another_type_is_refused_by_name_and_nothing_is_taken_in(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra.time import INFINITY
-from penstock.errors import DataError
+from penstock.errors import DataError, InternalError
 from penstock.operators.block import Block, arriving, concatenated
 from penstock.planner.lowering import operator_graph
 from penstock.runtime.lane import Lane
@@ -157,3 +157,37 @@ def test_slides_without_end_are_refused() -> None:
     lane.feed({"a": rows((1, 1, 7))}, {"a": 1})
     with pytest.raises(DataError, match="a periodic query with a slide of 5 goes from 5 to"):
         lane.finish()
+
+
+def test_a_lane_that_failed_once_says_so_for_ever_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    lane = lane_of("SELECT k, COUNT(*) AS n FROM a [RANGE 10] GROUP BY k")
+    lane.feed({"a": rows((1, 1, 7))}, {"a": 2})
+    station = next(one for one in lane.stations if one.node.label.startswith("Aggregate"))
+    advance = station.operator.advance
+
+    def failing(clock: int) -> object:
+        advance(clock)
+        msg = "the disk is full"
+        raise OSError(msg)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(station.operator, "advance", failing)
+        with pytest.raises(OSError, match="the disk is full"):
+            lane.feed({"a": rows((2, 1, 8), (3, 2, 9))}, {"a": 4})
+    said = "this lane failed before and cannot go on: OSError: the disk is full"
+    for attempt in (
+        lambda: lane.feed({"a": rows((5, 1, 1))}, {"a": 6}),
+        lambda: lane.feed({}, {}),
+        lane.finish,
+        lane.segments,
+    ):
+        with pytest.raises(InternalError, match=said) as caught:
+            attempt()
+        assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_a_block_that_nobody_reads_does_not_break_a_lane() -> None:
+    lane = lane_of("SELECT k FROM a [RANGE 10]")
+    with pytest.raises(InternalError, match="no query of this lane reads 'b'"):
+        lane.feed({"a": rows((1, 1, 7)), "b": rows((1, 1, 7))}, {"a": 2})
+    assert len(lane.feed({"a": rows((1, 1, 7))}, {"a": 2}).blocks["q0"]) == 1

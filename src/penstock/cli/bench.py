@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.bench.kernels import Outcome, Part
+    from penstock.bench.pipeline import Section
 
 BENCHMARKS = {
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
+    "pipeline": "the pipeline on Spark, compared with Spark's own operators and its ceiling",
 }
 """Each benchmark and what it measures."""
 
@@ -27,6 +31,14 @@ def bench(
         list[str] | None,
         typer.Option(help="Only this section, operator or query; may be given again."),
     ] = None,
+    rows_per_batch: Annotated[
+        list[int] | None,
+        typer.Option(min=2, help="pipeline: rows of a micro-batch; may be given again."),
+    ] = None,
+    batches: Annotated[
+        int, typer.Option(min=0, help="pipeline: micro-batches; without it, as time allows.")
+    ] = 0,
+    quick: Annotated[bool, typer.Option(help="pipeline: one size, less warm.")] = False,
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
     from penstock.errors import UnknownName, did_you_mean
@@ -39,7 +51,10 @@ def bench(
         msg = f'there is no benchmark called "{name}"'
         otherwise = f"Benchmarks: {', '.join(BENCHMARKS)}."
         raise UnknownName(msg, hint=did_you_mean(name, BENCHMARKS, otherwise=otherwise))
-    _kernels(rows, seconds, only or [])
+    if name == "pipeline":
+        _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
+    else:
+        _kernels(rows, seconds, only or [])
 
 
 def _kernels(rows: int, seconds: float, only: list[str]) -> None:
@@ -63,7 +78,29 @@ def _kernels(rows: int, seconds: float, only: list[str]) -> None:
     typer.echo(json.dumps(found))
 
 
-def _measured(chosen: list[Part[Any]]) -> list[Outcome]:
+def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]) -> None:
+    import json
+    import tempfile
+    from dataclasses import replace
+    from pathlib import Path
+
+    from penstock.bench.kernels import machine, versions
+    from penstock.bench.pipeline import QUICK, Effort, sections
+
+    effort = QUICK if quick else Effort()
+    effort = replace(effort, sizes=sizes or effort.sizes, batches=batches)
+    found: dict[str, object] = {
+        "benchmark": "pipeline",
+        "machine": machine(),
+        "versions": versions(),
+    }
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
+        for outcome in _measured(sections(Path(folder), effort, only)):
+            found[outcome.name] = outcome.figures
+    typer.echo(json.dumps(found))
+
+
+def _measured(chosen: Sequence[Part[Any] | Section]) -> list[Outcome]:
     """Measure the sections, showing how far it is, and each table as soon as it is complete."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

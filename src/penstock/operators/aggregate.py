@@ -2,56 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.aggregate_loops import by_group, change_ends, counts_at
+from penstock.operators.aggregate_calls import Arrivals, Call
+from penstock.operators.aggregate_loops import by_group, change_ends
+from penstock.operators.aggregate_members import members_for
+from penstock.operators.aggregate_order import in_time, portions_in_time
 from penstock.operators.aggregates.events import Events
 from penstock.operators.block import Block
 from penstock.operators.buffered import Buffered
 from penstock.operators.sameness import same_rows
 from penstock.operators.tables import arrays_of
-from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restore_queue
+from penstock.state.arrays import is_text
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 from penstock.state.rows import RowStore, grown
-from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.algebra.patterns import Pattern
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
-    from penstock.operators.aggregates.accumulator import Accumulator
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Flags, Ints, Signs, Values
-
-SLOT, CHANGE = np.dtype(np.int32), np.dtype(np.int8)
-"""What is kept of each live element besides the payload of the accumulators."""
-SAVED_SLOT = np.dtype(np.int64)
-"""As which a slot is saved."""
-
-
-class Call:
-    """An aggregate of the query: its accumulator, and what its arguments are computed by."""
-
-    def __init__(
-        self, function: str, arguments: Sequence[Evaluator], accumulator: Accumulator
-    ) -> None:
-        self.function = function
-        self.arguments = tuple(arguments)
-        self.accumulator = accumulator
-        # What drops expired candidates by itself does not have to be told who leaves.
-        self.kept = tuple(accumulator.payload_types) if accumulator.needs_departures else ()
-
-    def payload(self, block: Block, failures: Failures) -> tuple[Values, ...]:
-        """What the accumulator keeps of each row."""
-        values = [argument(block.columns, len(block), failures) for argument in self.arguments]
-        return self.accumulator.prepare(values, len(block))
+    from penstock.state.arrays import Flags, Ints, Values
 
 
 class Aggregate(Buffered):
@@ -80,14 +58,18 @@ class Aggregate(Buffered):
         self._index = KeyIndex()
         self._types = [type_ for _, type_ in (*keys, *calls)]
         self._sent = RowStore(self._types)
-        # By group: how many rows it has; whether a row of it is out; whether it is there; space.
-        self._counts: Ints = np.zeros(0, np.int64)
+        self._with_text = any(map(is_text, self._types))
+        # By group: whether a row of it is out; whether it is there; space.
         self._out: Flags = np.zeros(0, np.bool_)
         self._alive: Flags = np.zeros(0, np.bool_)
         self._space: Ints = np.zeros(0, np.int64)
-        self._kept = [type_ for call in self._calls for type_ in call.kept]
-        types: list[np.dtype[Any]] = [SLOT, CHANGE, *self._kept]
-        self._ends: ExpiryQueue = expiry_queue(pattern, types, span, partitions)
+        self._members = members_for(
+            [call.accumulator for call in self._calls],
+            [type_ for call in self._calls for type_ in call.kept],
+            pattern,
+            span,
+            partitions,
+        )
         self._begun = False
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
@@ -98,10 +80,12 @@ class Aggregate(Buffered):
         self._begun = True
         if starts_empty and (block is None or int(block.ts[0]) > BEGINNING):
             made.append(self._over_nothing())
-        arrived = self._arrivals(block)
-        events, payloads = self._events(arrived, clock)
-        if len(events.groups):
-            made += self._changes(events, payloads)
+        arrived = self._arrivals(block, clock)
+        emptied: list[tuple[Ints, Flags]] = []
+        for events, payloads in self._events(arrived, clock):
+            made += self._changes(events, payloads, emptied)
+            self._members.settle(emptied[-1][0], clock)
+        self._forget(emptied)
         self._give_back(block, arrived.payloads)
         return made
 
@@ -119,29 +103,36 @@ class Aggregate(Buffered):
         forever = np.array([INFINITY])
         return Block(row, np.array([BEGINNING]), forever, np.ones(1, np.int8))
 
-    def _events(self, arrived: _Arrivals, clock: int) -> tuple[Events, list[tuple[Values, ...]]]:
-        """Who enters and leaves which group, by group and time, with their payload by call."""
-        ended, (slots, changes, *kept) = self._ends.pop(clock)
-        groups = np.concatenate([arrived.groups, slots.astype(np.int64)])
+    def _events(
+        self, arrived: Arrivals, clock: int
+    ) -> Iterator[tuple[Events, list[tuple[Values, ...]]]]:
+        """Who enters and leaves which group, by group and time, with their payload by call.
+
+        They come in portions that follow each other in time, most often all in one.
+        """
+        ended, slots, changes, kept = self._members.leave(clock)
+        groups = np.concatenate([arrived.groups, slots])
         times = np.concatenate([arrived.times, ended])
         signs = np.concatenate([arrived.signs, changes])
-        order = by_group(groups, _in_time(times, signs), self._space)
-        groups, times = groups[order], times[order]
-        is_last = np.ones(len(order), np.bool_)
-        is_last[:-1] = (groups[1:] != groups[:-1]) | (times[1:] != times[:-1])
-        ends = np.concatenate([arrived.ends, ended])[order]
-        events = Events(groups, times, signs[order], ends, np.flatnonzero(is_last))
-        return events, self._payloads(arrived.payloads, kept, len(ended), order)
+        ends = np.concatenate([arrived.ends, ended])
+        follow = in_time(times, signs)
+        longest = max(arrived.longest, self._sent.longest)
+        for portion in portions_in_time(times, follow, longest):
+            order = by_group(groups, portion, self._space)
+            group, at = groups[order], times[order]
+            is_last = np.ones(len(order), np.bool_)
+            is_last[:-1] = (group[1:] != group[:-1]) | (at[1:] != at[:-1])
+            events = Events(group, at, signs[order], ends[order], np.flatnonzero(is_last))
+            yield events, self._payloads(arrived.payloads, kept, len(ended), order)
 
-    def _arrivals(self, block: Block | None) -> _Arrivals:
+    def _arrivals(self, block: Block | None, clock: int) -> Arrivals:
         if block is None:
             nothing = np.zeros(0, np.int64)
             payloads = [
                 tuple(np.zeros(0, one) for one in call.accumulator.payload_types)
                 for call in self._calls
             ]
-            return _Arrivals(nothing, nothing, nothing, nothing.astype(np.int8), payloads)
-        signs = block.signs
+            return Arrivals(nothing, nothing, nothing, nothing.astype(np.int8), payloads, 0)
         failures = self._failures
         keys = tuple(key(block.columns, len(block), failures) for key in self._keys)
         groups, new = self._index.find_or_add(fingerprints(keys, len(block)))
@@ -150,16 +141,15 @@ class Aggregate(Buffered):
             self._alive[groups[new]] = True
             self._enter_keys(groups[new], [key.take(pa.array(new)) for key in keys])
         payloads = [call.payload(block, failures) for call in self._calls]
-        ending = np.flatnonzero(block.te < INFINITY)
-        if len(ending):
-            kept = [
-                values[ending]
-                for call, payload in zip(self._calls, payloads, strict=True)
-                if call.kept
-                for values in payload
-            ]
-            self._ends.push(block.te[ending], [groups[ending], -signs[ending], *kept])
-        return _Arrivals(groups, block.ts, block.te, signs, payloads)
+        kept = [
+            values
+            for call, payload in zip(self._calls, payloads, strict=True)
+            if call.kept
+            for values in payload
+        ]
+        self._members.enter(block, groups, kept, clock)
+        longest = int(block.texts().max(initial=0)) if self._with_text else 0
+        return Arrivals(groups, block.ts, block.te, block.signs, payloads, longest)
 
     def _enter_keys(self, slots: Ints, keys: Sequence[pa.Array]) -> None:
         nulls = [pa.nulls(len(slots), type_) for type_ in self._types[len(keys) :]]
@@ -179,11 +169,16 @@ class Aggregate(Buffered):
             payloads.append(tuple(np.concatenate(pair)[order] for pair in both))
         return payloads
 
-    def _changes(self, events: Events, payloads: list[tuple[Values, ...]]) -> list[Block]:
-        """What the groups' rows were, and what they become."""
+    def _changes(
+        self,
+        events: Events,
+        payloads: list[tuple[Values, ...]],
+        emptied: list[tuple[Ints, Flags]],
+    ) -> list[Block]:
+        """What the groups' rows were, and what they become; `emptied` gets who is empty then."""
         points = events.points
         groups, times = events.groups[points], events.times[points]
-        counts = counts_at(events.groups, events.signs, points, self._counts)
+        counts = self._members.after(events)
         values = [
             self._value(call, events, payload)
             for call, payload in zip(self._calls, payloads, strict=True)
@@ -199,7 +194,9 @@ class Aggregate(Buffered):
         begins = exists & ~unchanged & (times < te)
         made = Block(row, times, te, np.ones(len(times), np.int8)).take(begins)
         withdrawn = self._withdrawn(groups, times, te, unchanged, is_first, before)
-        self._remember(groups, row, exists, counts)
+        is_last = np.flatnonzero(np.append(is_first[1:], True))
+        self._remember(groups[is_last], row, is_last, exists[is_last])
+        emptied.append((groups[is_last], counts[is_last] == 0))
         return [withdrawn, made]
 
     def _give_back(self, block: Block | None, payloads: list[tuple[Values, ...]]) -> None:
@@ -233,28 +230,37 @@ class Aggregate(Buffered):
         return Block(before, since, forever, np.full(len(firsts), -1, np.int8)).take(ended)
 
     def _remember(
-        self, groups: Ints, row: tuple[pa.Array, ...], exists: Flags, counts: Ints
+        self, slots: Ints, row: tuple[pa.Array, ...], places: Ints, exists: Flags
     ) -> None:
-        """The last row of each group; groups without rows are forgotten."""
-        is_last = np.flatnonzero(np.append(groups[1:] != groups[:-1], True))
-        slots = groups[is_last]
-        self._out[slots] = exists[is_last]
-        kept = is_last[exists[is_last]]
-        self._sent.put(groups[kept], [column.take(pa.array(kept)) for column in row])
-        gone = slots[counts[is_last] == 0]
+        """The last row of each group, by its place among the rows."""
+        self._out[slots] = exists
+        kept = pa.array(places[exists])
+        self._sent.put(slots[exists], [column.take(kept) for column in row])
+
+    def _forget(self, emptied: list[tuple[Ints, Flags]]) -> None:
+        """Forget the groups that are empty after all portions of a step."""
+        if not emptied:
+            return
+        slots, empty = map(np.concatenate, zip(*emptied, strict=True))
+        if len(emptied) > 1:
+            # What counts is the last portion that touched a group.
+            slots, last = np.unique(slots[::-1], return_index=True)
+            empty = empty[::-1][last]
+        gone = slots[empty]
         for call in self._calls:
             call.accumulator.clear(gone)
         if not self._always:
             # A withdrawn element and its withdrawal still end together, maybe in a slot set free.
             gone = gone[self._alive[gone]]
             self._alive[gone] = False
+            self._members.clear(gone)
             self._index.remove(gone)
             self._sent.forget(gone)
 
     def _reserve(self, capacity: int = 0) -> None:
         capacity = max(capacity, self._index.capacity)
         self._sent.reserve(capacity)
-        self._counts = grown(self._counts, capacity)
+        self._members.reserve(capacity)
         self._out = grown(self._out, capacity)
         self._alive = grown(self._alive, capacity)
         self._space = grown(self._space, capacity)
@@ -263,15 +269,15 @@ class Aggregate(Buffered):
     def state_rows(self) -> int:
         """Groups, live elements, and what the accumulators keep."""
         kept = sum(call.accumulator.state_rows for call in self._calls)
-        return len(self._index) + len(self._ends) + kept
+        return len(self._index) + len(self._members) + kept
 
     @property
     def state_bytes(self) -> int:
         """Their bytes."""
         kept = sum(call.accumulator.state_bytes for call in self._calls)
-        by_group = (self._counts, self._out, self._alive, self._space)
+        by_group = (self._out, self._alive, self._space)
         groups = self._index.nbytes + self._sent.nbytes + sum(one.nbytes for one in by_group)
-        return groups + self._ends.nbytes + kept
+        return groups + self._members.nbytes + kept
 
     def segments(self) -> Segments:
         """Groups, the elements that will leave them, and what the accumulators keep."""
@@ -279,10 +285,9 @@ class Aggregate(Buffered):
             return {}
         slots = self._index.live_slots()
         columns = {str(number): one for number, one in enumerate(self._sent.take(slots))}
-        columns |= {"_slot": pa.array(slots), "_rows": pa.array(self._counts[slots])}
+        columns |= {"_slot": pa.array(slots), "_rows": pa.array(self._members.saved(slots))}
         columns |= {"_out": pa.array(self._out[slots])}
-        ends = queue_table(self._ends, [SAVED_SLOT, CHANGE, *self._kept])
-        made = {"groups": pa.table(columns), "ends": ends}
+        made = {"groups": pa.table(columns), "ends": self._members.ends()}
         for number, call in enumerate(self._calls):
             parts = call.accumulator.segments()
             made |= {f"{number}/{name}": table for name, table in parts.items()}
@@ -298,35 +303,10 @@ class Aggregate(Buffered):
         self._reserve(int(ends["payload0"].to_numpy().max()) + 1 if len(ends) else 0)
         self._alive[slots] = True
         self._sent.put(slots, columns)
-        self._counts[slots] = rows.to_numpy()
+        self._members.restore(slots, rows.to_numpy(), ends)
         self._out[slots] = out.to_numpy(zero_copy_only=False)
-        restore_queue(self._ends, ends)
         for number, call in enumerate(self._calls):
             start = f"{number}/"
             parts = {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
             call.accumulator.restore(parts)
         self._begun = True
-
-
-def _in_time(times: Ints, signs: Signs) -> Ints:
-    """Events by time; at one instant rows enter before others leave, so no count is ever short."""
-    entering_first = np.argsort(signs < 0, kind="stable")
-    return entering_first[order_of(times[entering_first])]
-
-
-class _Arrivals:
-    """The rows of a step as they enter their groups."""
-
-    def __init__(
-        self,
-        groups: Ints,
-        times: Ints,
-        ends: Ints,
-        signs: Values,
-        payloads: list[tuple[Values, ...]],
-    ) -> None:
-        self.groups = groups
-        self.times = times
-        self.ends = ends
-        self.signs = signs
-        self.payloads = payloads  # fmt: skip

@@ -62,6 +62,30 @@ def counts_at(groups: Ints, signs: Signs, points: Ints, counts: Ints) -> Ints:
 
 
 @compiled
+def latest_at(
+    groups: Ints, times: Ints, signs: Signs, ends: Ints, points: Ints, latest: Ints
+) -> Ints:
+    """1 where the group of a point has rows after it, else 0; `latest` ends go along."""
+    found = np.empty(len(points), np.int64)
+    event = 0
+    for place in range(len(points)):
+        group = groups[points[place]]
+        while event <= points[place]:
+            if signs[event] > 0:
+                latest[group] = max(latest[group], ends[event])
+            event += 1
+        found[place] = 1 if latest[group] > times[points[place]] else 0
+    return found
+
+
+@compiled
+def expect(groups: Ints, ends: Ints, awaited: Ints) -> None:
+    """The ends of groups are awaited."""
+    for place in range(len(groups)):
+        awaited[groups[place]] = max(awaited[groups[place]], ends[place])
+
+
+@compiled
 def change_ends(groups: Ints, times: Ints, unchanged: Flags) -> Ints:
     """Until when the row of each point holds: the next point of its group that changes it."""
     ends = np.empty(len(groups), np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.operators.anti_coverage import Coverage
 from penstock.operators.anti_loops import uncovered
-from penstock.operators.block import Block, concatenated
+from penstock.operators.block import Block, concatenated, stored_blocks
 from penstock.operators.join_chains import Chains
 from penstock.operators.join_loops import Incoming, keep_all
 from penstock.operators.join_pairs import PAIRS_AT_ONCE, portions
@@ -73,7 +73,7 @@ class AntiJoin(Operator):
             len(changes.ts),
             self._rows_at_once,
         )
-        results += [self._result(pairs) for pairs in found]
+        results += [block for pairs in found for block in self._blocks(pairs)]
         self._coverage.drop_unused(
             np.concatenate([self._rows.settle(incoming, clock, heads), changes.key])
         )
@@ -112,5 +112,5 @@ class AntiJoin(Operator):
         passing = Block(free.columns, free.ts, free.te, free.signs)
         return self._rows.accept(block, numbers), passing
 
-    def _result(self, pairs: Pairs) -> Block:
-        return Block(self._rows.take(pairs.first), pairs.ts, pairs.te, pairs.sign)
+    def _blocks(self, pairs: Pairs) -> list[Block]:
+        return stored_blocks(self._rows, pairs.first, pairs.ts, pairs.te, pairs.sign)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.operators.anti_loops import Changes
 from penstock.operators.block import concatenated
-from penstock.operators.join_sides import arrays_of
+from penstock.operators.tables import arrays_of
 from penstock.state.expiry import CalendarQueue
 from penstock.state.fingerprints import fingerprints
 from penstock.state.rows import RowStore, grown

@@ -20,6 +20,8 @@ from penstock.operators.join_sides import (
     side_table,
 )
 from penstock.operators.operator import Operator, Segments
+from penstock.state.arrays import joined
+from penstock.state.cutting import portions_of_text
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import UNKNOWN
 
@@ -137,7 +139,7 @@ class ReadOnArrival(Operator):
         columns = zip(*(columns for _, columns in found), strict=True)
         return fold(
             np.concatenate([numbers for numbers, _ in found]),
-            tuple(pa.concat_arrays(parts) for parts in columns),
+            tuple(joined(parts) for parts in columns),
             len(rows),
         )
 
@@ -148,13 +150,20 @@ class ReadOnArrival(Operator):
 
     def _matches(self, arrived: Incoming, rows: Block) -> Matches:
         for pairs in self._pairs(arrived, self._asking(rows)):
-            numbers, columns = pairs.second, self._rows.take(pairs.first)
-            if self._residual is None:
-                yield numbers, columns
-                continue
-            both = (*rows.take(numbers).columns, *columns)
-            holds = np.flatnonzero(self._residual(both, len(numbers)))
-            yield numbers[holds], tuple(one.take(pa.array(holds)) for one in columns)
+            weights = [*rows.weights(pairs.second), *self._rows.weights(pairs.first)]
+            for part in portions_of_text(len(pairs.ts), weights):
+                yield self._matching(rows, pairs.second[part], pairs.first[part])
+
+    def _matching(
+        self, rows: Block, numbers: Ints, places: Ints
+    ) -> tuple[Ints, tuple[pa.Array, ...]]:
+        """Of pairs of stream and relation rows those that satisfy the residual condition."""
+        columns = self._rows.take(places)
+        if self._residual is None:
+            return numbers, columns
+        both = (*rows.take(numbers).columns, *columns)
+        holds = np.flatnonzero(self._residual(both, len(numbers)))
+        return numbers[holds], tuple(one.take(pa.array(holds)) for one in columns)
 
     def _pairs(self, arrived: Incoming, asking: Incoming) -> Iterator[Pairs]:
         # The relation is the first side: its changes come before stream rows of the instant.

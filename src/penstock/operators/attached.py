@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.attached_loops import add_rows, attach
-from penstock.operators.block import Block
+from penstock.operators.block import Block, stored_blocks
 from penstock.operators.buffered import Buffered
 from penstock.operators.tables import arrays_of
 from penstock.state.fingerprints import fingerprints
@@ -52,14 +52,10 @@ class Attached(Buffered):
         slots, which, gone = attach(
             keys, elements.te < INFINITY, elements.signs, self._heads, self._next
         )
-        block = Block(
-            self._rows.take(slots),
-            elements.ts[which],
-            elements.te[which],
-            elements.signs[which],
-        )
+        ts, te, signs = elements.ts[which], elements.te[which], elements.signs[which]
+        blocks = stored_blocks(self._rows, slots, ts, te, signs)
         self._forget(keys[gone])
-        return [block.take(block.ts < block.te)]
+        return [block.take(block.ts < block.te) for block in blocks]
 
     def _keep(self, columns: Sequence[pa.Array], number: pa.Array) -> None:
         slots = self._pool.allocate(len(number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,9 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.operators.tables import arrays_of
+from penstock.state import arrays
+from penstock.state.arrays import is_text, joined, text_bytes, text_lengths
+from penstock.state.cutting import portions_of_text
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
@@ -61,6 +64,38 @@ class Block:
             None if self.sign is None else self.sign[rows],
         )
 
+    def stretch(self, start: int, stop: int) -> Block:
+        """The rows from `start` to before `stop`, not copied."""
+        if stop - start == len(self):
+            return self
+        return Block(
+            tuple(column.slice(start, stop - start) for column in self.columns),
+            self.ts[start:stop],
+            self.te[start:stop],
+            None if self.sign is None else self.sign[start:stop],
+        )
+
+    @property
+    def text(self) -> int:
+        """Bytes of all strings."""
+        return sum(text_bytes(column) for column in self.columns if is_text(column.type))
+
+    def texts(self) -> Ints:
+        """Bytes of the strings of each row."""
+        total = np.zeros(len(self), np.int64)
+        for column in self.columns:
+            if is_text(column.type):
+                total += text_lengths(column)
+        return total
+
+    def weights(self, rows: Ints) -> list[Ints]:
+        """The lengths of strings in rows, of the columns where all may be too much to take."""
+        return [
+            text_lengths(column)[rows]
+            for column in self.columns
+            if is_text(column.type) and text_bytes(column) * len(rows) > arrays.MOST_TEXT
+        ]
+
     def with_columns(self, columns: tuple[pa.Array, ...]) -> Block:
         """Other values under the same intervals."""
         return Block(columns, self.ts, self.te, self.sign)
@@ -85,13 +120,38 @@ def empty_block(schema: Schema) -> Block:
     return Block(tuple(pa.array([], to_arrow(one)) for one in schema.types), nothing, nothing)
 
 
+class StoredRows(Protocol):
+    """Rows that an operator keeps in slots."""
+
+    def take(self, slots: Ints) -> tuple[pa.Array, ...]:
+        """The rows of slots."""
+
+    def weights(self, slots: Ints) -> list[Ints]:
+        """The lengths of strings in slots, of columns where all may be too much to take."""
+
+
+def stored_blocks(
+    rows: StoredRows, slots: Ints, ts: Ints, te: Ints, sign: Signs | None = None
+) -> list[Block]:
+    """Rows kept in slots under intervals: one block, or as many as their strings need."""
+    return [
+        Block(rows.take(slots[part]), ts[part], te[part], None if sign is None else sign[part])
+        for part in portions_of_text(len(slots), rows.weights(slots))
+    ]
+
+
+def stored_arrivals(rows: StoredRows, slots: Ints, ts: Ints) -> list[Block]:
+    """Rows kept in slots, each from an instant on."""
+    return stored_blocks(rows, slots, ts, np.full(len(ts), INFINITY, np.int64))
+
+
 def concatenated(blocks: Sequence[Block]) -> Block:
     """The rows of several blocks, one after the other; there is at least one block."""
     if len(blocks) == 1:
         return blocks[0]
     signed = any(block.sign is not None for block in blocks)
     return Block(
-        tuple(pa.concat_arrays(parts) for parts in zip(*(b.columns for b in blocks), strict=True)),
+        tuple(joined(parts) for parts in zip(*(b.columns for b in blocks), strict=True)),
         np.concatenate([block.ts for block in blocks]),
         np.concatenate([block.te for block in blocks]),
         np.concatenate([block.signs for block in blocks]) if signed else None,

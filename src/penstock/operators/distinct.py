@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.block import Block
+from penstock.operators.block import Block, stored_blocks
 from penstock.operators.buffered import Buffered
 from penstock.operators.distinct_loops import cover, take_over
 from penstock.operators.tables import arrays_of
@@ -52,7 +52,9 @@ class Distinct(Buffered):
             self._expect(later, ended)
             parts.append((later, started, ended))
             gone.append(removed)
-        made = [Block(self._rows.take(slots), ts, te) for slots, ts, te in parts if len(slots)]
+        made = [
+            block for part in parts if len(part[0]) for block in stored_blocks(self._rows, *part)
+        ]
         if gone:
             self._rows.remove(np.concatenate(gone))
         return made

@@ -9,16 +9,18 @@ import numpy as np
 from penstock.algebra.patterns import Pattern
 from penstock.operators.block import Block
 from penstock.operators.join_chains import Chains
+from penstock.operators.join_loops import Pairs
 from penstock.operators.join_pairs import PAIRS_AT_ONCE, pairs_of_step
 from penstock.operators.join_sides import accept_rows, restore_side, rows_of_side, side_table
 from penstock.operators.operator import Operator, Segments
+from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
-    from penstock.operators.join_loops import Incoming, Pairs
+    from penstock.operators.join_loops import Incoming
     from penstock.operators.join_sides import JoinSide
     from penstock.state.arrays import Flags
 
@@ -59,7 +61,7 @@ class Join(Operator):
         arrived = self._accept()
         left, right = ((came, rows.kept()) for came, rows in zip(arrived, self._rows, strict=True))
         found = pairs_of_step(left, right, self._chains.heads, self._pairs_at_once)
-        results = [self._result(pairs) for pairs in found]
+        results = [self._result(part) for pairs in found for part in self._portions(pairs)]
         touched = [
             rows.settle(came, clock, self._chains.heads)
             for rows, came in zip(self._rows, arrived, strict=True)
@@ -93,6 +95,13 @@ class Join(Operator):
         )
         self._waiting = ([], [])
         return left, right
+
+    def _portions(self, pairs: Pairs) -> Iterator[Pairs]:
+        """The pairs, as many at a time as an array can hold the strings of."""
+        left, right = self._rows
+        weights = [*left.weights(pairs.first), *right.weights(pairs.second)]
+        for part in portions_of_text(len(pairs.ts), weights):
+            yield pairs if not weights else Pairs._make(one[part] for one in pairs)
 
     def _result(self, pairs: Pairs) -> Block:
         left, right = self._rows

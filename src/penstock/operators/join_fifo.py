@@ -88,6 +88,10 @@ class FifoSide:
         """The rows at places of the ring."""
         return self._store.take(places)
 
+    def weights(self, places: Ints) -> list[Ints]:
+        """The lengths of long strings at places, see `RowStore`."""
+        return self._store.weights(places)
+
     def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
         """All rows and their ends, oldest first."""
         places = self._spots(np.arange(self._oldest, self._next))

@@ -100,6 +100,10 @@ class LooseSide:
         """The rows at places."""
         return self._store.take(places)
 
+    def weights(self, places: Ints) -> list[Ints]:
+        """The lengths of long strings at places, see `RowStore`."""
+        return self._store.weights(places)
+
     def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
         """All rows and their ends."""
         places = self._places.taken()

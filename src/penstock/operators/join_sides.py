@@ -14,6 +14,7 @@ from penstock.operators.block import Block, concatenated
 from penstock.operators.join_fifo import FifoSide
 from penstock.operators.join_loops import Incoming, keep_all
 from penstock.operators.join_loose import LooseSide
+from penstock.operators.tables import arrays_of
 from penstock.state.expiry import DEFAULT_PARTITIONS
 from penstock.state.fingerprints import any_null, fingerprints
 
@@ -75,6 +76,9 @@ class KeptRows(Protocol):
     def take(self, places: Ints) -> tuple[pa.Array, ...]:
         """The rows at places."""
 
+    def weights(self, places: Ints) -> list[Ints]:
+        """The lengths of long strings at places, see `RowStore`."""
+
     def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
         """All rows and their ends."""
 
@@ -99,15 +103,6 @@ def side_table(kept: KeptRows) -> pa.Table:
     columns, ends = kept.contents()
     names = [*(f"c{number}" for number in range(len(columns))), "_te"]
     return pa.table([*columns, pa.array(ends)], names=names)
-
-
-def arrays_of(table: pa.Table) -> list[pa.Array]:
-    """The columns of a saved table, each in one piece."""
-    empty = [pa.array([], field.type) for field in table.schema]
-    return [
-        pa.concat_arrays([nothing, *column.chunks])
-        for nothing, column in zip(empty, table.columns, strict=True)
-    ]
 
 
 def block_of_table(table: pa.Table) -> Block:

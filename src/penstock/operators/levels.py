@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.block import Block
+from penstock.operators.block import Block, stored_blocks
 from penstock.operators.buffered import Buffered
 from penstock.operators.levels_loops import LISTS, all_nodes, insert_all, sweep_levels
 from penstock.operators.tables import arrays_of
@@ -62,9 +62,9 @@ class Levels(Buffered):
         slots.append(ended_slots)
         ends.append(ended)
         sides.append(np.full(len(ended), -1, np.int64))
-        return [self._swept(*map(np.concatenate, (times, slots, sides, ends)))]
+        return self._swept(*map(np.concatenate, (times, slots, sides, ends)))
 
-    def _swept(self, times: Ints, slots: Ints, sides: Ints, ends: Ints) -> Block:
+    def _swept(self, times: Ints, slots: Ints, sides: Ints, ends: Ints) -> list[Block]:
         order = order_of(times)
         times, ordered, sides, ends = times[order], slots[order], sides[order], ends[order]
         made: list[tuple[Ints, Ints, Ints]] = []
@@ -81,14 +81,14 @@ class Levels(Buffered):
             self._pool.release(freed)
             # Many copies of one row at one instant may need more than all events so far.
             room *= 2
-        block = self._block(made)
+        blocks = self._blocks(made)
         self._release(slots)
-        return block
+        return blocks
 
-    def _block(self, made: list[tuple[Ints, Ints, Ints]]) -> Block:
+    def _blocks(self, made: list[tuple[Ints, Ints, Ints]]) -> list[Block]:
         nothing = np.zeros(0, np.int64)
         slots, ts, te = map(np.concatenate, zip((nothing,) * 3, *made, strict=True))
-        return Block(self._rows.take(slots), ts, te)
+        return stored_blocks(self._rows, slots, ts, te)
 
     def _enter(self, block: Block) -> Ints:
         slots, new = self._rows.enter(block.columns, len(block))

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.block import Block
+from penstock.operators.block import Block, stored_blocks
 from penstock.operators.buffered import Buffered
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import ExpiryQueue, expiry_queue
@@ -44,7 +44,7 @@ class AnnouncedEnds(Buffered):
         if len(ends):
             forever = np.full(len(ends), INFINITY, np.int64)
             withdrawn = np.full(len(ends), -1, np.int8)
-            made.append(Block(self._rows.take(slots), ends, forever, withdrawn))
+            made += stored_blocks(self._rows, slots, ends, forever, withdrawn)
             self._rows.forget(slots)
             self._pool.release(slots)
         return made

@@ -130,7 +130,7 @@ class FirstRows(SetOperation):
         ranked = slots[np.argsort(ranks)]
         made = self._elements(self._followed(changes, ranked, counts))
         self.counted.release()
-        return [made]
+        return made
 
     def _followed(self, changes: Changes, ranked: Ints, counts: dict[int, int]) -> Changes:
         """How the rows within the limit change, instant by instant."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.block import Block, arriving, concatenated
+from penstock.operators.block import Block, arriving, concatenated, stored_arrivals
 from penstock.operators.buffered import Buffered
 from penstock.operators.set_operations import Counting
 from penstock.operators.time_windows import rounded_up
@@ -93,10 +93,10 @@ class RestoredResult(Counting):
         self._enter(changes, slides)
         due = self._due(slides, clock)
         slots, times = self._sent(due, changes, copies)
-        made = arriving(self.counted.rows.take(slots), times)
+        made = stored_arrivals(self.counted.rows, slots, times)
         self._entered = {key: n for key, n in self._entered.items() if key[0] not in due}
         self._release()
-        return [made]
+        return made
 
     def _enter(self, changes: Changes, slides: Ints) -> None:
         """Note what entered the result, under the slide at which it is restored."""

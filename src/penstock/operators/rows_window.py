@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.operators.block import Block
+from penstock.operators.block import Block, stored_blocks
 from penstock.operators.buffered import Buffered
 from penstock.operators.rows_window_loops import link_rows, rows_in_order, slide_rows
 from penstock.operators.tables import arrays_of
@@ -75,10 +75,10 @@ class RowsWindow(Buffered):
             len(self._pool),
             self._tell_vanished,
         )
-        made = Block(self._rows.take(found), ts, te, sign)
+        made = stored_blocks(self._rows, found, ts, te, sign)
         self._rows.forget(gone)
         self._pool.release(gone)
-        return [made]
+        return made
 
     def _enter_partitions(self, block: Block) -> Ints:
         keys = [block.columns[number] for number in self._partition_by]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.operators.block import Block, arriving
+from penstock.operators.block import Block, stored_arrivals
 from penstock.operators.set_operations import Counting
 from penstock.state.sorting import order_of
 
@@ -38,9 +38,9 @@ class WholeResult(Counting):
         slots, times = self._valid([result], instants.ts, clock)
         if self.ordering is not None:
             slots, times = self.ordering.arranged(self.counted.rows, slots, times)
-        made = arriving(self.counted.rows.take(slots), times)
+        made = stored_arrivals(self.counted.rows, slots, times)
         self.counted.release()
-        return [made if self.ordering is None else self.ordering.shown(made)]
+        return made if self.ordering is None else list(map(self.ordering.shown, made))
 
     def _valid(self, inputs: Sequence[Block | None], instants: Ints, clock: int) -> Chosen:
         """Which rows are valid at which instants, each as often as there are copies."""

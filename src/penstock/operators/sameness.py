@@ -40,7 +40,7 @@ def same_rows(
 def _same_column(column: pa.Array, first: pa.Array, is_first: Flags) -> Flags:
     """Whether each value is not distinct from the one before it."""
     if is_text(column.type):
-        return _same_values(column, _shifted(column, first, is_first))
+        return _same_texts(column, first, is_first)
     values, valid = values_of(column), validity_of(column)
     previous = np.empty_like(values)
     previous[1:] = values[:-1]
@@ -63,11 +63,11 @@ def _equal(left: Values, right: Values) -> Flags:
     return np.asarray((left == right).all(axis=1) if left.ndim == 2 else left == right)
 
 
-def _shifted(column: pa.Array, first: pa.Array, is_first: Flags) -> pa.Array:
-    """For each row the value before it: of the row in front, or of the group's first."""
-    places = np.arange(len(column)) - 1
-    places[is_first] = len(column) + np.arange(int(is_first.sum()))
-    return pa.concat_arrays([column, first]).take(pa.array(places))
+def _same_texts(column: pa.Array, first: pa.Array, is_first: Flags) -> Flags:
+    same = np.empty(len(column), np.bool_)
+    same[1:] = _same_values(column[1:], column[:-1])
+    same[is_first] = _same_values(column.take(pa.array(np.flatnonzero(is_first))), first)
+    return same
 
 
 def _same_values(left: pa.Array, right: pa.Array) -> Flags:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.algebra.time import BEGINNING
-from penstock.operators.block import Block, arriving
+from penstock.operators.block import Block, stored_arrivals, stored_blocks
 from penstock.operators.buffered import Buffered
 from penstock.operators.counted_loops import strict_elements
 
@@ -54,11 +54,11 @@ class SetOperation(Counting):
         changes = self.counted.step(inputs, clock)
         made = self._elements(changes)
         self.counted.release()
-        return [made]
+        return made
 
-    def _elements(self, changes: Changes) -> Block:
-        slots, ts, te, sign = strict_elements(*changes, self.counted.space)
-        return Block(self.counted.rows.take(slots), ts, te, sign)
+    def _elements(self, changes: Changes) -> list[Block]:
+        elements = strict_elements(*changes, self.counted.space)
+        return stored_blocks(self.counted.rows, *elements)
 
 
 class InsertedRows(Counting):
@@ -66,13 +66,13 @@ class InsertedRows(Counting):
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """The rows whose copies become more."""
-        return [self._reported(self.counted.step(inputs, clock), 1)]
+        return self._reported(self.counted.step(inputs, clock), 1)
 
-    def _reported(self, changes: Changes, direction: int) -> Block:
+    def _reported(self, changes: Changes, direction: int) -> list[Block]:
         amounts = changes.deltas * direction
         reported = np.flatnonzero((amounts > 0) & (changes.times > BEGINNING))
         times = np.repeat(reported, amounts[reported])
-        made = arriving(self.counted.rows.take(changes.slots[times]), changes.times[times])
+        made = stored_arrivals(self.counted.rows, changes.slots[times], changes.times[times])
         self.counted.release()
         return made
 
@@ -82,4 +82,4 @@ class RemovedRows(InsertedRows):
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """The rows whose copies become fewer."""
-        return [self._reported(self.counted.step(inputs, clock), -1)]
+        return self._reported(self.counted.step(inputs, clock), -1)

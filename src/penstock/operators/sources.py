@@ -53,7 +53,7 @@ class RelationRows(SetOperation):
             raise DataError(msg, hint="A change with sign - removes a row that was added before.")
         made = self._elements(changes)
         self.counted.release()
-        return [made]
+        return made
 
 
 class Passing(Operator):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from penstock.state.arrays import joined
+
 
 def arrays_of(table: pa.Table) -> list[pa.Array]:
     """The columns of a table, each as one array."""
@@ -13,4 +15,4 @@ def arrays_of(table: pa.Table) -> list[pa.Array]:
 def one_array(column: pa.ChunkedArray) -> pa.Array:
     """A column as one array."""
     found = column.combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+    return joined(found.chunks) if isinstance(found, pa.ChunkedArray) else found

@@ -8,7 +8,8 @@ from penstock.algebra.expressions import Call as FunctionCall
 from penstock.algebra.expressions import Literal
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.types import BOOLEAN, to_arrow
-from penstock.operators.aggregate import Aggregate, Call
+from penstock.operators.aggregate import Aggregate
+from penstock.operators.aggregate_calls import Call
 from penstock.operators.aggregates.choice import accumulator_for
 from penstock.operators.counted import CountedRows, Target
 from penstock.operators.cuts import Coalesce, Split
@@ -183,9 +184,14 @@ def cut_node(building: Building, child: int, plan: op.Split | op.Coalesce) -> in
 def final_node(building: Building, child: int) -> int:
     """EMIT FINAL: what is sent has ended, so nothing is ever withdrawn."""
     node = building.node(child)
-    pattern = Pattern.WK if node.pattern is Pattern.STR else node.pattern
+    strict = node.pattern is Pattern.STR
     return building.add(
-        "final", [child], lambda _: Final(), label="Final", types=node.types, pattern=pattern
+        "final",
+        [child],
+        lambda _: Final(node.arrow_types, strict=strict),
+        label="Final",
+        types=node.types,
+        pattern=Pattern.WK if strict else node.pattern,
     )
 
 

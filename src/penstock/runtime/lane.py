@@ -13,6 +13,7 @@ import numpy as np
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.compute.failures import Failures
 from penstock.errors import InternalError
+from penstock.runtime.fuse import Fuse
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
@@ -72,24 +73,30 @@ class Lane:
         self._waiting: list[Ints] = []
         self._streams_beside = self._beside()
         self._told = BEGINNING
+        self._fuse = Fuse()
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
 
         A watermark says that no row before it will come. Relations have none: their changes are
         blocks with signs, and come before the watermarks pass their instants.
+
+        Raises:
+            InternalError: An earlier feed failed, with whatever error: operators may have taken
+                in a part of it, so nothing that this lane says can be relied on any more.
         """
+        entries = {name: self._entry(name) for name in blocks}
         results = Results()
-        for name, block in blocks.items():
-            self._take_in(name, block, results)
-        for name, watermark in watermarks.items():
-            self.watermarks[name] = max(self.watermarks[name], watermark)
-        for cut in self._cuts():
-            self._pass(cut, results)
+        with self._fuse.guarding():
+            for name, block in blocks.items():
+                self._take_in(name, self.stations[entries[name]], block, results)
+            for name, watermark in watermarks.items():
+                self.watermarks[name] = max(self.watermarks[name], watermark)
+            for cut in self._cuts():
+                self._pass(cut, results)
         return results
 
-    def _take_in(self, name: str, block: Block, results: Results) -> None:
-        entry = self.stations[self._entry(name)]
+    def _take_in(self, name: str, entry: Station, block: Block, results: Results) -> None:
         if name in self.graph.streams and len(block):
             late = block.ts < self.watermarks[name]
             if late.any():
@@ -103,6 +110,7 @@ class Lane:
 
     def finish(self) -> Results:
         """The input has come to its end: return all that is left."""
+        self._fuse.check()
         self._told = INFINITY
         return self.feed({}, dict.fromkeys(self.graph.streams, INFINITY))
 
@@ -189,6 +197,7 @@ class Lane:
 
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""
+        self._fuse.check()
         made: dict[str, pa.Table] = {}
         for number, station in enumerate(self.stations):
             made |= {f"{number}/{name}": table for name, table in station.segments().items()}
@@ -196,14 +205,18 @@ class Lane:
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Go on from saved state; the lane is new, and of the same graph."""
-        for number, station in enumerate(self.stations):
-            start = f"{number}/"
-            parts = {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
-            station.restore(parts)
-        for name, (_, number) in self.graph.streams.items():
-            self.watermarks[name] = self.stations[number].reached[0]
-            queued = self.stations[number].queued_instants()
-            self._waiting += [queued] if len(queued) else []
+        with self._fuse.guarding():
+            for number, station in enumerate(self.stations):
+                station.restore(_below(f"{number}/", segments))
+            for name, (_, number) in self.graph.streams.items():
+                self.watermarks[name] = self.stations[number].reached[0]
+                queued = self.stations[number].queued_instants()
+                self._waiting += [queued] if len(queued) else []
+
+
+def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """The tables whose names begin so, under the rest of their names."""
+    return {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
 
 
 def together(lanes: Sequence[Results]) -> Results:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.compute.evaluate import compile_expression
 from penstock.compute.failures import Failures
+from penstock.runtime.fuse import Fuse
 from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
 from penstock.state.routing import lanes_of
 
@@ -29,6 +30,7 @@ class Lanes:
         self.graph = graph
         count = count if partitioning.is_partitioned else 1
         self.lanes = [Lane(graph, step_rows) for _ in range(count)]
+        self._fuse = Fuse()
         self._routers = {
             name: Router(route, self._schema(name), count)
             for name, route in partitioning.routes.items()
@@ -40,13 +42,15 @@ class Lanes:
         for name, block in blocks.items():
             for share, part in zip(shares, self._routed(name, block), strict=True):
                 share[name] = part
-        return together(
-            [lane.feed(share, watermarks) for lane, share in zip(self.lanes, shares, strict=True)]
-        )
+        # If one lane fails, the results of those before it are lost with it.
+        with self._fuse.guarding():
+            fed = zip(self.lanes, shares, strict=True)
+            return together([lane.feed(share, watermarks) for lane, share in fed])
 
     def finish(self) -> Results:
         """The input has come to its end in all lanes."""
-        return together([lane.finish() for lane in self.lanes])
+        with self._fuse.guarding():
+            return together([lane.finish() for lane in self.lanes])
 
     def failures(self, query: str) -> Failures:
         """How many expressions failed in what a query computes, in all lanes."""
@@ -57,6 +61,7 @@ class Lanes:
 
     def segments(self) -> list[dict[str, pa.Table]]:
         """The state of each lane."""
+        self._fuse.check()
         return [lane.segments() for lane in self.lanes]
 
     def restore(self, segments: Sequence[Mapping[str, pa.Table]]) -> None:

@@ -41,7 +41,7 @@ def _read_column(source: str, table: pa.Table, name: str, wanted: pa.DataType) -
     try:
         if column.type != wanted:
             column = _converted(f'{source}, column "{name}"', column, wanted)
-        return canonical(one_array(column))
+        return _checked(canonical(one_array(column)))
     except pa.ArrowException as fault:
         msg = f'{source}, column "{name}": declared {wanted}, but a value that came does not fit'
         raise DataError(msg, hint=f"{fault}.") from fault
@@ -81,6 +81,13 @@ def _number_rank(one: pa.DataType) -> int | None:
     """Integers, decimals, floats: each can be read as those after it. None: not a number."""
     kinds = (pa.types.is_integer, pa.types.is_decimal, pa.types.is_floating)
     return next((rank for rank, kind in enumerate(kinds) if kind(one)), None)
+
+
+def _checked(column: pa.Array) -> pa.Array:
+    """Text that is UTF-8: a file or a buffer may bring any bytes, and functions rely on it."""
+    if pa.types.is_string(column.type):
+        column.validate(full=True)
+    return column
 
 
 def canonical(column: pa.Array) -> pa.Array:

@@ -13,6 +13,8 @@ from penstock.compute.failures import Failures
 from penstock.operators.operator import Metrics
 from penstock.operators.waiting import Waiting
 from penstock.runtime.metrics import OperatorReport
+from penstock.state import arrays
+from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,16 +54,35 @@ class Station:
         if clock <= self.clock:
             return ()
         began = time.perf_counter()
+        made = [block for stop in self._stops(clock) for block in self._step(stop)]
+        self.frontier = self.operator.frontier(clock)
+        self._metrics.seconds += time.perf_counter() - began
+        self._metrics.rows_out += sum(map(len, made))
+        return made
+
+    def _step(self, clock: int) -> list[Block]:
         made: list[Block] = []
         for port, queue in enumerate(self._queues):
             for block in queue.take(clock):
                 made += self.operator.process(port, block)
         made += self.operator.advance(clock)
         self.clock = clock
-        self.frontier = self.operator.frontier(clock)
-        self._metrics.seconds += time.perf_counter() - began
-        self._metrics.rows_out += sum(map(len, made))
         return made
+
+    def _stops(self, clock: int) -> list[int]:
+        """Instants to stop at on the way to the clock.
+
+        An operator puts the rows of a step together, and an array holds only so much text.
+        """
+        if sum(queue.text for queue in self._queues) <= arrays.MOST_TEXT:
+            return [clock]
+        due = [queue.due(clock) for queue in self._queues]
+        ts, sizes = map(np.concatenate, zip(*due, strict=True))
+        instants, numbers = np.unique(ts, return_inverse=True)
+        text = np.zeros(len(instants), np.int64)
+        np.add.at(text, numbers, sizes)
+        parts = portions_of_text(len(instants), [text])
+        return [*(int(instants[part.stop]) for part in parts[:-1]), clock]
 
     def queued_instants(self) -> Ints:
         """The ts of all rows that wait."""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from penstock.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -17,6 +22,9 @@ Values = npt.NDArray[Any]
 
 DECIMAL_WORDS = np.dtype((np.uint64, (2,)))
 """A decimal128: the low word, then the high word with the sign."""
+
+MOST_TEXT = 2**31 - 1
+"""Bytes of text that one Arrow array of strings can hold."""
 
 _WIDTHS: dict[int, Any] = {8: np.int8, 32: np.int32, 64: np.int64, 128: DECIMAL_WORDS}
 
@@ -78,11 +86,53 @@ def text_parts(array: pa.Array) -> tuple[Ints, npt.NDArray[np.uint8]]:
 
 
 def text_array(starts: Ints, content: npt.NDArray[np.uint8], valid: Flags | None) -> pa.Array:
-    """A string column from where each string begins and the bytes of all."""
+    """A string column from where each string begins and the bytes of all.
+
+    Raises:
+        DataError: An array cannot hold so much text.
+    """
+    check_text(int(starts[-1]))
     bitmap = None if valid is None or bool(valid.all()) else pa.py_buffer(_bits(valid))
     offsets = pa.py_buffer(starts.astype(np.int32))
     length = len(starts) - 1
     return pa.Array.from_buffers(pa.string(), length, [bitmap, offsets, pa.py_buffer(content)])
+
+
+def joined(parts: Sequence[pa.Array]) -> pa.Array:
+    """One column after the other, in one array.
+
+    Raises:
+        DataError: An array cannot hold so much text.
+    """
+    if is_text(parts[0].type):
+        check_text(sum(map(text_bytes, parts)))
+    return pa.concat_arrays(parts)
+
+
+def text_lengths(column: pa.Array) -> Ints:
+    """How many bytes each string has."""
+    starts, _ = text_parts(column)
+    return np.diff(starts)
+
+
+def text_bytes(column: pa.Array) -> int:
+    """How many bytes all strings of a column have."""
+    _, offsets, _ = column.buffers()
+    if offsets is None or not len(column):
+        return 0
+    starts = np.frombuffer(offsets, dtype=np.int32)
+    return int(starts[column.offset + len(column)]) - int(starts[column.offset])
+
+
+def check_text(size: int) -> None:
+    """Say so if one array cannot hold so many bytes of text; ask before room is made for them.
+
+    Raises:
+        DataError: It cannot.
+    """
+    if size > MOST_TEXT:
+        msg = f"{size} bytes of text meet in one column at one instant; {MOST_TEXT} are the most"
+        raise DataError(msg, hint="Select fewer or shorter strings.")
 
 
 def _bits(flags: Flags) -> npt.NDArray[np.uint8]:

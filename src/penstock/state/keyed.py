@@ -46,6 +46,10 @@ class KeyedRows:
         """The rows of slots, in their order; a slot may come several times."""
         return self._rows.take(slots)
 
+    def weights(self, slots: Ints) -> list[Ints]:
+        """The lengths of long strings in slots, see `RowStore`."""
+        return self._rows.weights(slots)
+
     def remove(self, slots: Ints) -> None:
         """Forget rows; their slots are given to others."""
         self._index.remove(slots)

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.state import arrays
 from penstock.state.arrays import (
     Flags,
     Ints,
     Lengths,
     Values,
     arrow_array,
+    check_text,
     is_text,
     storage_of,
     text_array,
@@ -58,6 +60,19 @@ class RowStore:
         """The rows of the slots, in their order; a slot may come several times."""
         return tuple(store.take(slots) for store in self.columns)
 
+    def weights(self, slots: Ints) -> list[Ints]:
+        """The lengths of strings in slots, of the columns where all may be too much to take.
+
+        `portions_of_text` says how much can be taken at once.
+        """
+        found = [store.weights(slots) for store in self.columns]
+        return [one for one in found if one is not None]
+
+    @property
+    def longest(self) -> int:
+        """No string in any column is longer."""
+        return max((store.longest for store in self.columns), default=0)
+
     def forget(self, slots: Ints) -> None:
         """The slots are free: what only they hold can go."""
         for store in self.columns:
@@ -87,6 +102,8 @@ def grown(array: Values, capacity: int) -> Values:
 class _FixedColumn:
     """Values of one width in an array; whether they are NULL in another, made when needed."""
 
+    longest = 0
+
     def __init__(self, type_: pa.DataType) -> None:
         self.type = type_
         storage = storage_of(type_)
@@ -110,6 +127,10 @@ class _FixedColumn:
     def take(self, slots: Ints) -> pa.Array:
         valid = None if self.valid is None else gathered(self.valid, slots)
         return arrow_array(gathered(self.values, slots), valid, self.type)
+
+    def weights(self, slots: Ints) -> Ints | None:
+        del slots
+        return None
 
     def forget(self, slots: Ints) -> None:
         del slots
@@ -135,6 +156,8 @@ class _TextColumn:
         self.heap = np.zeros(0, np.uint8)
         self.used = 0
         self.waste = 0
+        # No string is longer: so most often one need not look at lengths to know that all fit.
+        self.longest = 0
 
     def reserve(self, capacity: int) -> None:
         self.starts = grown(self.starts, capacity)
@@ -148,6 +171,7 @@ class _TextColumn:
         self.heap[self.used : self.used + last - first] = content[first:last]
         self.starts[slots] = starts[:-1] + (self.used - first)
         lengths = np.diff(starts)
+        self.longest = max(self.longest, int(lengths.max(initial=0)))
         valid = validity_of(column)
         self.lengths[slots] = lengths if valid is None else np.where(valid, lengths, -1)
         self.used += last - first
@@ -157,9 +181,15 @@ class _TextColumn:
         valid = lengths >= 0
         starts = np.zeros(len(slots) + 1, np.int64)
         np.cumsum(np.maximum(lengths, 0), out=starts[1:])
+        check_text(int(starts[-1]))
         content = np.empty(int(starts[-1]), np.uint8)
         copy_texts(self.heap, self.starts[slots], starts, content)
         return text_array(starts, content, valid)
+
+    def weights(self, slots: Ints) -> Ints | None:
+        if self.longest * len(slots) <= arrays.MOST_TEXT:
+            return None
+        return np.maximum(self.lengths[slots], 0).astype(np.int64)
 
     def forget(self, slots: Ints) -> None:
         self.waste += int(np.maximum(self.lengths[slots], 0).sum())
@@ -175,6 +205,7 @@ class _TextColumn:
         copy_texts(self.heap, self.starts[slots], starts, heap)
         self.starts, self.lengths = starts[:-1].copy(), lengths
         self.heap, self.used, self.waste = heap, len(heap), 0
+        self.longest = int(lengths.max(initial=0))
 
     @property
     def nbytes(self) -> int:

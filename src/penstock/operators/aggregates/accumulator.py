@@ -82,3 +82,21 @@ class Accumulator(ABC):
     @abstractmethod
     def state_bytes(self) -> int:
         """Memory allocated for them."""
+
+
+class SelfExpiring(Accumulator):
+    """Drops elements by itself when their interval has ended, at the next value wanted.
+
+    It keeps only elements that may still be the answer, and says when these end: the value of a
+    group changes at no other instant without an element entering.
+    """
+
+    needs_departures = False
+
+    @abstractmethod
+    def new_elements(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Groups and ends of the elements that the last sweep brought and that are still kept."""
+
+    @abstractmethod
+    def elements(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Groups and ends of all elements kept."""

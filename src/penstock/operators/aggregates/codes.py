@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.types import BOOLEAN, DOUBLE, STRING, Type, to_arrow
-from penstock.errors import DataError
 from penstock.operators.aggregates.counting import truth_of
 from penstock.operators.aggregates.decimals import from_words, words_of
 from penstock.operators.aggregates.events import owned
 from penstock.operators.aggregates.exact_sums import ONE_WORD
 from penstock.operators.aggregates.pool import Pool, binary_of
+from penstock.state.arrays import check_text, text_array
 
 if TYPE_CHECKING:
     from penstock.operators.aggregates.accumulator import Segments
@@ -28,8 +28,6 @@ NO_TEXTS = np.zeros((0, 4), np.int64)
 NO_BYTES = np.zeros(0, np.uint8)
 SIGN = 2**63 - 1
 DECIMAL_BYTES = 16
-MOST_BYTES = 2**31 - 1
-"""What an Arrow array of strings can hold."""
 
 
 class Codes(ABC):
@@ -114,16 +112,11 @@ class PooledCodes(Codes):
         return self.pool.hold(offsets, data.reshape(-1), known)
 
     def decode(self, codes: Int64s, known: Bools) -> pa.Array:
-        """The values in the pool; a block of more than 2 GB of text is refused."""
+        """The values in the pool."""
         if self.type.is_decimal:
             return from_words(self.words(codes, known), self.arrow, ~known)
-        offsets, data = self.pool.take(codes, known)
-        if len(data) > MOST_BYTES:
-            msg = f"{len(data)} bytes of text in one block of results; {MOST_BYTES} are the most"
-            raise DataError(msg, hint="Send smaller blocks.")
-        valid = np.packbits(known, bitorder="little")
-        buffers = [pa.py_buffer(valid), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-        return pa.Array.from_buffers(self.arrow, len(codes), buffers)
+        check_text(int(self.pool.offsets(codes, known)[-1]))
+        return text_array(*self.pool.take(codes, known), known)
 
     def words(self, codes: Int64s, known: Bools) -> Int64s:
         """The unscaled numbers of decimals as words (low, high)."""

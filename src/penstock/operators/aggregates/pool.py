@@ -69,11 +69,15 @@ class Pool:
 
     def take(self, numbers: Int64s, known: Bools) -> tuple[Int64s, Bytes]:
         """The texts with these numbers, empty where unknown: offsets and bytes."""
-        lengths = np.where(known, self.texts[np.where(known, numbers, 0), loops.LENGTH], 0)
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        offsets = self.offsets(numbers, known)
         data = np.empty(offsets[-1], np.uint8)
         loops.gather(numbers, known, self.texts, self.data, data)
         return offsets, data
+
+    def offsets(self, numbers: Int64s, known: Bools) -> Int64s:
+        """Where each of these texts would begin, if they were taken, and the last end."""
+        lengths = np.where(known, self.texts[np.where(known, numbers, 0), loops.LENGTH], 0)
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
     def table(self) -> pa.Table:
         """Every text held, with its number."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.aggregates import staircase_loops as loops
-from penstock.operators.aggregates.accumulator import BOOL, INT64, Accumulator, Segments, Values
+from penstock.operators.aggregates.accumulator import BOOL, INT64, Segments, SelfExpiring, Values
 from penstock.operators.aggregates.codes import Codes, PooledCodes, codes_for
 from penstock.operators.aggregates.counting import known_of
 from penstock.operators.aggregates.events import owned
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 FIRST = 16
 
 
-class Staircase(Accumulator):
+class Staircase(SelfExpiring):
     """MIN or MAX, keeping only candidates that are the answer or can become it.
 
     Elements that come in the order of their ends cost constant time, amortised. One that ends
     before k candidates costs k steps more.
     """
 
-    needs_departures = False
     payload_types = (INT64, BOOL)
 
     def __init__(self, call: AggregateCall) -> None:
@@ -41,12 +40,13 @@ class Staircase(Accumulator):
 
     def _reset(self) -> None:
         self.ends = Slots(2)
-        self.meta = np.zeros(4, np.int64)
+        self.meta = np.zeros(5, np.int64)
+        self._added = np.zeros(0, np.int64)
         self._allot(FIRST)
 
     def _allot(self, places: int) -> None:
         """Empty room for candidates, beside place 0, which means none."""
-        self.nodes = np.zeros((places + 1, 4), np.int64)
+        self.nodes = np.zeros((places + 1, 5), np.int64)
         self.meta[:] = 0
         loops.chain(self.nodes, 1, self.meta)
 
@@ -60,6 +60,8 @@ class Staircase(Accumulator):
         out = np.empty(len(events.points), np.int64)
         known = np.empty(len(events.points), np.int64)
         gone = self._room(len(events))
+        self.meta[loops.ADDED] = 0
+        self._added = np.empty(len(events), np.int64)
         self._run(events, payload, gone, out, known)
         values = self.codes.decode(out, known == 1)
         self._settle(gone)
@@ -87,6 +89,7 @@ class Staircase(Accumulator):
                 self.ends.rows,
                 self.meta,
                 gone,
+                self._added,
                 out,
                 known,
             )
@@ -121,11 +124,28 @@ class Staircase(Accumulator):
         loops.clear(reached, self.nodes, self.ends.rows, self.meta, gone)
         self._settle(gone)
 
-    def segments(self) -> Segments:
-        """The candidates, and what codes stand for."""
+    def new_elements(self) -> tuple[Int64s, Int64s]:
+        """The candidates that the last sweep brought and left."""
+        added = self._added[: self.meta[loops.ADDED]]
+        self._added = self._added[:0]
+        groups, ends = np.empty(len(added), np.int64), np.empty(len(added), np.int64)
+        count = loops.asked(added, self.nodes, groups, ends)
+        return groups[:count], ends[:count]
+
+    def elements(self) -> tuple[Int64s, Int64s]:
+        """All candidates."""
+        groups, ends, _ = self._listed()
+        return groups, ends
+
+    def _listed(self) -> list[Int64s]:
+        """Of each candidate: its group, its end and its code."""
         columns = [np.empty(self.state_rows, np.int64) for _ in range(3)]
         loops.listed(self.ends.rows, self.nodes, *columns)
-        candidates = pa.table(dict(zip(("group", "end", "code"), columns, strict=True)))
+        return columns
+
+    def segments(self) -> Segments:
+        """The candidates, and what codes stand for."""
+        candidates = pa.table(dict(zip(("group", "end", "code"), self._listed(), strict=True)))
         return {"candidates": candidates, **self.codes.segments()}
 
     def restore(self, segments: Segments) -> None:
@@ -140,7 +160,8 @@ class Staircase(Accumulator):
         places = np.arange(1, len(group) + 1)
         starts = np.concatenate([[True], group[1:] != group[:-1]])[: len(group)]
         stops = np.concatenate([group[1:] != group[:-1], [True]])[: len(group)]
-        rows = np.stack([end, code, (places - 1) * ~starts, (places + 1) * ~stops], axis=1)
+        known = np.zeros(len(group), np.int64)
+        rows = np.stack([end, code, (places - 1) * ~starts, (places + 1) * ~stops, known], axis=1)
         self.meta[:] = 0
         loops.chain(self.nodes, len(group) + 1, self.meta)
         self.nodes[1 : len(group) + 1] = rows

@@ -2,7 +2,8 @@
 
 Of each group only the candidates are kept that are the answer now or can become it: ordered by
 their end, each better than all that end later. A candidate is a row of `nodes`; `ends` has each
-group's first and last candidate. Places in `nodes` are counted from 1, so that 0 means none.
+group's first and last candidate. Places in `nodes` are counted from 1, so that 0 means none. A
+candidate is new until somebody asked for it: it then has the number of its group, from 1 on.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from penstock.state.compiled import compiled
 if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Bytes, Int8s, Int64s
 
-END, CODE, BEFORE, AFTER = range(4)
+END, CODE, BEFORE, AFTER, NEW = range(5)
 FIRST, LAST = range(2)
-FREE, LIVE, DROPPED, POINT = range(4)
-"""Of `meta`: the first free place, candidates kept, codes dropped, points done in this sweep."""
+FREE, LIVE, DROPPED, POINT, ADDED = range(5)
+"""Of `meta`: the first free place, candidates kept, codes dropped, points done in this sweep,
+candidates added in it."""
 
 
 @compiled
@@ -50,6 +52,7 @@ def unlink(group: int, node: int, nodes: Int64s, ends: Int64s, meta: Int64s, gon
         ends[group, LAST] = left
     forget(nodes[node, CODE], meta, gone)
     nodes[node, AFTER] = meta[FREE]
+    nodes[node, NEW] = 0
     meta[FREE] = node
     meta[LIVE] -= 1
 
@@ -78,12 +81,14 @@ def sweep(
     ends: Int64s,
     meta: Int64s,
     gone: Int64s,
+    added: Int64s,
     out: Int64s,
     known: Int64s,
 ) -> int:
     """Take in events from `start` on; `direction` is 1 for MAX, -1 for MIN.
 
-    Returns the event before which `nodes` must grow, or the number of events.
+    `added` gets the places of new candidates. Returns the event before which `nodes` must grow, or
+    the number of events.
     """
     for i in range(start, groups.size):
         group = groups[i]
@@ -105,6 +110,9 @@ def sweep(
                     worse, left = left, int(nodes[left, BEFORE])
                     unlink(group, worse, nodes, ends, meta, gone)
                 node = link(end, code, left, right, nodes, meta)
+                nodes[node, NEW] = group + 1
+                added[meta[ADDED]] = node
+                meta[ADDED] += 1
                 if left == 0:
                     ends[group, FIRST] = node
                 if right == 0:
@@ -119,6 +127,18 @@ def sweep(
             out[at] = nodes[first, CODE] if first > 0 else 0
             meta[POINT] += 1
     return groups.size
+
+
+@compiled
+def asked(added: Int64s, nodes: Int64s, groups: Int64s, until: Int64s) -> int:
+    """Write out the candidates that are still new, which they are not any more; how many."""
+    count = 0
+    for node in added:
+        if nodes[node, NEW] > 0:
+            groups[count], until[count] = nodes[node, NEW] - 1, nodes[node, END]
+            nodes[node, NEW] = 0
+            count += 1
+    return count
 
 
 @compiled

@@ -1,0 +1,86 @@
+"""Penstock: the statements of each workload, and a pipeline that runs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.catalog.definitions import QueryDefinition
+from penstock.home.layout import Home
+from penstock.home.results import result_blocks
+from penstock.pipeline.plans import PipelinePlan, groups_for
+from penstock.session import Session
+from penstock.spark.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+_JOIN = "FROM a [RANGE {w}], b [RANGE {w}] WHERE a.k = b.k"
+
+QUERIES: dict[str, tuple[str, ...]] = {
+    "join": (f"SELECT a.v, b.v AS w {_JOIN}",),
+    "aggregate": (
+        "SELECT k, COUNT(*) AS n, SUM(v) AS total, MAX(v) AS top FROM a [RANGE {w}] GROUP BY k",
+    ),
+    "distinct": ("SELECT DISTINCT k FROM a [RANGE {w}]",),
+    "ten": (
+        f"SELECT a.v, b.v AS w {_JOIN}",
+        f"SELECT a.k, a.v {_JOIN} AND a.v < b.v",
+        "SELECT k, COUNT(*) AS n, SUM(v) AS total, MAX(v) AS top FROM a [RANGE {w}] GROUP BY k",
+        "SELECT k, COUNT(*) AS n FROM b [RANGE {w}] GROUP BY k",
+        "SELECT k, AVG(v) AS middle FROM b [RANGE {w}] GROUP BY k",
+        "SELECT k, MIN(v) AS least FROM a [RANGE {w}] WHERE v > 500 GROUP BY k",
+        "SELECT DISTINCT k FROM a [RANGE {w}]",
+        "SELECT DISTINCT k FROM b [RANGE {w}]",
+        "SELECT k, v FROM a [RANGE {w}] WHERE v > 990",
+        "SELECT k, v * 2 AS twice FROM b [NOW] WHERE v < 10",
+    ),
+}
+"""The queries of each workload; {w} is the length of windows."""
+
+
+def streams_of(workload: str) -> tuple[str, ...]:
+    """The streams that a workload reads."""
+    return ("a", "b") if workload in ("join", "ten") else ("a",)
+
+
+def statements(workload: str, data: Path, window: int, options: Mapping[str, str]) -> list[str]:
+    """The streams over the files of an input, and the queries."""
+    made = []
+    for stream in streams_of(workload):
+        listed = {"path": str(data / stream), **options}
+        chosen = ", ".join(f"{name} '{value}'" for name, value in listed.items())
+        made.append(
+            f"CREATE STREAM {stream} (ts BIGINT, k BIGINT, v BIGINT, WATERMARK FOR ts AS ts) "
+            f"USING parquet OPTIONS ({chosen})"
+        )
+    for number, text in enumerate(QUERIES[workload]):
+        made.append(f"CREATE QUERY q{number} AS {text.format(w=window)}")
+    return made
+
+
+def pipeline_of(spark: SparkSession, folder: Path, made: Sequence[str], tasks: int) -> Pipeline:
+    """A pipeline with a home of its own, ready to start."""
+    home = Home(folder)
+    home.open()
+    session = Session()
+    for text in made:
+        session.execute(text)
+    plans = {one.name: one.plan for one in session.catalog if isinstance(one, QueryDefinition)}
+    pipeline = Pipeline(spark, home, tasks)
+    pipeline.ledger.change_plan(PipelinePlan(tuple(made), tuple(groups_for(plans, 0, tasks))))
+    return pipeline
+
+
+def results_of(pipeline: Pipeline) -> int:
+    """How many elements the results of all queries have so far."""
+    home = pipeline.home
+    queries = [name for group in pipeline.ledger.plan.plan.groups for name in group.queries]
+    return sum(
+        len(block)
+        for record in home.chain.since(0)
+        for query in queries
+        for block in result_blocks(home, record, query)
+    )
