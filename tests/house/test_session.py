@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from penstock.spark.probe import squares_add_up
 from penstock.spark.session import SETTINGS, launch_environment, start_session
@@ -16,12 +17,14 @@ from penstock.spark.session import SETTINGS, launch_environment, start_session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import SparkSession
-
 
 @pytest.fixture(scope="module")
 def started() -> Iterator[tuple[SparkSession, str]]:
     """A session, and what its start wrote to stderr (Java's own stderr included)."""
+    other = SparkSession.getActiveSession()
+    if other is not None:
+        # Left by another file of tests: this one is about a start.
+        other.stop()
     before = {name: os.environ.get(name) for name in launch_environment("local")}
     saved = os.dup(2)
     read, write = os.pipe()

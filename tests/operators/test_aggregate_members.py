@@ -63,3 +63,19 @@ def test_counting_needs_every_row() -> None:
     ts = range(5000)
     lane.feed({"a": block_of(ts, [1] * len(ts), list(ts))}, {"a": 5000})
     assert state_rows(lane) >= 5000
+
+
+@pytest.mark.parametrize("value", [None, 7])
+@pytest.mark.parametrize("call", ["MAX(v)", "MIN(v)"])
+def test_a_group_goes_when_its_last_row_does(value: int | None, call: str) -> None:
+    """Also if that row could never be the answer: it has no value, or a greater one ends before."""
+    lane = lane_of(f"SELECT k, {call} AS m FROM a [RANGE 10] GROUP BY k")
+    results = lane.feed({"a": block_of(range(1, 4), [1] * 3, [9, 8, value])}, {"a": 5})
+    assert state_rows(lane) > 0
+    results.extend(lane.feed({}, {"a": 14}))
+    assert state_rows(lane) == 0
+    there = [
+        sum(int(one.signs[(one.ts <= at) & (at < one.te)].sum()) for one in results.blocks["q"])
+        for at in range(15)
+    ]
+    assert there == [0] + [1] * 12 + [0, 0]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.catalog.definitions import QueryDefinition
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
-from penstock.pipeline.plans import PipelinePlan, groups_for
-from penstock.session import Session
+from penstock.pipeline.plans import Group, PipelinePlan, bound, groups_for
 from penstock.spark.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -65,10 +63,8 @@ def pipeline_of(spark: SparkSession, folder: Path, made: Sequence[str], tasks: i
     """A pipeline with a home of its own, ready to start."""
     home = Home(folder)
     home.open()
-    session = Session()
-    for text in made:
-        session.execute(text)
-    plans = {one.name: one.plan for one in session.catalog if isinstance(one, QueryDefinition)}
+    names = tuple(f"q{number}" for number in range(sum("CREATE QUERY" in one for one in made)))
+    plans = bound(PipelinePlan(tuple(made), (Group(0, names, 1),))).groups[0].plans
     pipeline = Pipeline(spark, home, tasks)
     pipeline.ledger.change_plan(PipelinePlan(tuple(made), tuple(groups_for(plans, 0, tasks))))
     return pipeline
