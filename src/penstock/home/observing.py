@@ -29,6 +29,7 @@ from penstock.home.facts import (
     QueryFacts,
     StreamFacts,
 )
+from penstock.home.processes import is_alive
 from penstock.home.status import read_status
 from penstock.session import Session
 
@@ -72,7 +73,7 @@ class Observer:
         status, notes = _status(self._home)
         is_taken = _is_taken(self._home.path / "lock")
         # A process that has just taken the home leaves the status of the one before it in place.
-        speaker = status if status and is_taken and _lives(status.process) else None
+        speaker = status if status and is_taken and is_alive(status.process) else None
         return Facts(
             home=str(self._home.path),
             seen_at=time.time(),
@@ -161,17 +162,6 @@ def _is_taken(lock: Path) -> bool:
     except FileNotFoundError:
         return False
     return False
-
-
-def _lives(process: int) -> bool:
-    """Whether there is such a process on this machine."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def _instant(number: int, unit: TimeUnit) -> Instant:

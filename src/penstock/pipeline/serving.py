@@ -7,7 +7,6 @@ here instead, one process for each task of a Spark application on a host. `askin
 from __future__ import annotations
 
 import json
-import os
 import selectors
 import socket
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from penstock.errors import PenstockError
 from penstock.home.layout import Home
+from penstock.home.processes import is_alive
 from penstock.pipeline.keeping import Keeper
 from penstock.pipeline.work import Done, Work
 
@@ -53,7 +53,7 @@ def serve(address: Path, watched: int) -> None:
     asked = time.monotonic()
     with selectors.DefaultSelector() as waiting:
         waiting.register(server, selectors.EVENT_READ)
-        while time.monotonic() - asked < IDLE_SECONDS and _is_alive(watched):
+        while time.monotonic() - asked < IDLE_SECONDS and is_alive(watched):
             if not waiting.select(_LOOK_AROUND):
                 continue
             connection, _ = server.accept()
@@ -75,16 +75,6 @@ def _answer(keepers: Keepers, line: bytes) -> bytes:
         return json.dumps({"refused": str(error)}).encode()
     except Exception:  # Whatever it is, the task that asked has to know.
         return json.dumps({"error": traceback.format_exc()}).encode()
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 if __name__ == "__main__":

@@ -52,6 +52,22 @@ def _fetch_ahead(row: int, marks: Ints, mask: int, table: Ints, keys: Words) -> 
 
 
 @compiled
+def _probe(
+    table: Ints, keys: Words, first: np.uint64, second: np.uint64, mark: int
+) -> tuple[int, int]:
+    """Where a key stands or would stand in the table, and its slot, -1 if it is not there."""
+    mask = len(table) - 1
+    place = mark & mask
+    while table[place] >= 0:
+        if table[place] >> _SLOT_BITS == mark:
+            slot = table[place] & _SLOT
+            if keys[slot, 0] == first and keys[slot, 1] == second:
+                return place, slot
+        place = (place + 1) & mask
+    return place, -1
+
+
+@compiled
 def find(table: Ints, keys: Words, wanted: Words) -> Ints:
     """The slot of each wanted key, -1 where it is not in the table."""
     mask = len(table) - 1
@@ -60,14 +76,7 @@ def find(table: Ints, keys: Words, wanted: Words) -> Ints:
     for row in range(len(wanted)):
         _fetch_ahead(row, marks, mask, table, keys)
         first, second, mark = wanted[row, 0], wanted[row, 1], marks[row]
-        place, found = mark & mask, -1
-        while table[place] >= 0:
-            if table[place] >> _SLOT_BITS == mark:
-                slot = table[place] & _SLOT
-                if keys[slot, 0] == first and keys[slot, 1] == second:
-                    found = slot
-                    break
-            place = (place + 1) & mask
+        _, found = _probe(table, keys, first, second, mark)
         slots[row] = found
     return slots
 
@@ -85,14 +94,7 @@ def find_or_add(
     for row in range(len(wanted)):
         _fetch_ahead(row, marks, mask, table, keys)
         first, second, mark = wanted[row, 0], wanted[row, 1], marks[row]
-        place, found = mark & mask, -1
-        while table[place] >= 0:
-            if table[place] >> _SLOT_BITS == mark:
-                slot = table[place] & _SLOT
-                if keys[slot, 0] == first and keys[slot, 1] == second:
-                    found = slot
-                    break
-            place = (place + 1) & mask
+        place, found = _probe(table, keys, first, second, mark)
         if found < 0:
             if free_count:
                 free_count -= 1
