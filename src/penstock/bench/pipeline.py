@@ -85,7 +85,7 @@ class Effort:
     sizes: tuple[int, ...] = tuple(BATCHES)
     batches: int = 0
     seconds: float = 8.0
-    warm_seconds: float = 4.0
+    warm_seconds: float = 15.0
     stretches: tuple[int, ...] = STRETCHES
     latency_seconds: float = 30.0
 
