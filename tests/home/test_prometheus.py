@@ -11,6 +11,7 @@ import pytest
 from home.driving import Driver
 from penstock.home.observing import Observer
 from penstock.home.prometheus import exposition
+from penstock.home.status import Durations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +48,14 @@ def read(text: str) -> dict[Sample, float]:
         elif line.startswith("# TYPE "):
             _, _, name, kind = line.split(" ")
             assert name == current
-            assert kind in ("counter", "gauge")
+            assert kind in ("counter", "gauge", "histogram")
             assert (kind == "counter") == name.endswith("_total")
         else:
             match = SAMPLE.fullmatch(line)
             assert match is not None, line
             name, labels, number = match.groups()
-            assert name == current
+            suffix = name.removeprefix(current)
+            assert suffix in (("_bucket", "_sum", "_count") if kind == "histogram" else ("",))
             pairs = [
                 (key, re.sub(r"\\.", lambda one: UNESCAPED[one[0]], content))
                 for key, content in LABEL.findall(labels or "")
@@ -94,9 +96,23 @@ def test_metrics_have_the_values_of_the_facts(facts: Facts) -> None:
     assert value(found, "batch_seconds", part="job") == 0.25
     assert value(found, "batch_seconds", part="commit") == 0.0005
     assert value(found, "query_failures_total", query="numbers", function="cast") == 1
-    assert value(found, "disk_files", kind="log") == 2
+    assert value(found, "disk_files", kind="log") == facts.disk["log"].files > 0
     lags = {one.name: one.lag for one in facts.queries}
     assert value(found, "query_event_lag", query="same", unit="tick") == lags["same"] == 0
+
+
+def test_durations_of_batches_are_counted_by_bounds(facts: Facts) -> None:
+    durations = Durations()
+    for seconds in (0.04, 0.05, 0.3, 99.0):
+        durations.add(seconds)
+    found = read(exposition(replace(facts, durations=durations)))
+
+    def count(bound: str) -> float | None:
+        return value(found, "batch_duration_seconds_bucket", le=bound)
+
+    assert [count(one) for one in ("0.05", "0.2", "0.5", "60", "+Inf")] == [2, 2, 3, 3, 4]
+    assert value(found, "batch_duration_seconds_count") == 4
+    assert value(found, "batch_duration_seconds_sum") == pytest.approx(99.39)
 
 
 def test_state_is_told_for_every_operator_of_every_lane(facts: Facts) -> None:

@@ -15,7 +15,7 @@ from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import DataError
 from penstock.home.reading import ResultsReader, Start, content_at, start_of
-from penstock.pipeline.housekeeping import Retention, fold, sweep
+from penstock.pipeline.sweeping import Retention, sweep
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.results.settling import Content, Elements, Sending
@@ -80,7 +80,7 @@ def plan_of(driver: Driver, query: str) -> Plan:
 def empty(driver: Driver, query: str) -> partial[Content]:
     for group in driver.ledger.plan.groups.values():
         if query in group.plans:
-            node = group.graph.nodes[group.graph.results[query]]
+            node = group.result(query)
             return partial(Content, node.arrow_types, node.span, 8)
     raise AssertionError(query)
 
@@ -205,13 +205,13 @@ def test_the_end_of_the_input_holds_until_more_rows_come(driver: Driver, query: 
 def test_what_was_folded_away_is_where_a_reader_begins(driver: Driver) -> None:
     early = reader_of(driver, "grouped")
     taken = [row for rows in batches(5, 4) for row in bring(driver, rows)]
-    driver.ledger.commit_content(fold(driver.home, driver.ledger, driver.ledger.record))
+    driver.fold()
     rest = batches(6, 9)[4:]
     taken += [row for rows in rest[:3] for row in bring(driver, rows)]
     between = driver.ledger.record
     taken += bring(driver, rest[3])
     folded_clock = driver.ledger.record.clocks["grouped"]
-    driver.ledger.commit_content(fold(driver.home, driver.ledger, driver.ledger.record))
+    driver.fold()
     taken += bring(driver, rest[4])
     # Records before the one between are gone, those after it not yet: they name the older fold.
     now = time.time()
@@ -228,7 +228,30 @@ def test_what_was_folded_away_is_where_a_reader_begins(driver: Driver) -> None:
     for instant in range(folded_clock - 1, driver.ledger.record.clocks["grouped"]):
         assert past(driver, "grouped", instant) == timeline.at(instant), instant
     with pytest.raises(DataError, match="not kept any more"):
-        early.catch_up(driver.ledger.record.number)
+        list(early.read(driver.ledger.record.number))
+    early.catch_up(driver.ledger.record.number)
+    assert content_of(early) == content_of(reader)
+
+
+@pytest.mark.parametrize("has_read", [False, True])
+def test_who_only_wants_the_content_reads_what_was_not_folded(
+    driver: Driver, has_read: bool
+) -> None:
+    taken = bring(driver, [(1, 1, 5), (2, 2, 6)])
+    reader = reader_of(driver, "grouped")
+    if has_read:
+        reader.catch_up(driver.ledger.record.number)
+    taken += [row for rows in batches(8) for row in bring(driver, rows)]
+    driver.fold()
+    # What was folded is not looked at again.
+    for path in driver.home.segments.glob("*.results"):
+        path.unlink()
+    taken += bring(driver, [(31, 1, 2)])
+    taken += bring(driver, [(37, 2, 3)])
+    reader.catch_up(driver.ledger.record.number)
+    timeline = Oracle(Inputs({"s": taken})).timeline(plan_of(driver, "grouped"))
+    assert reader.reached == driver.ledger.record.clocks["grouped"] > 27
+    assert content_of(reader) == timeline.at(reader.reached - 1)
 
 
 def test_elements_are_passed_on_as_they_are(driver: Driver) -> None:

@@ -19,6 +19,8 @@ from penstock.session import Session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+PLANNED = {op.Combine, st.Exchanged}
+"""Only fragments have these, whose meaning is that of the plan they were cut from."""
 ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream}
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
@@ -62,7 +64,7 @@ PLANS = [
 def concrete(kind: type[Plan]) -> Iterator[type[Plan]]:
     for below in kind.__subclasses__():
         yield from concrete(below)
-    if kind not in ABSTRACT:
+    if kind not in ABSTRACT | PLANNED:
         yield kind
 
 

@@ -17,6 +17,7 @@ from penstock.state.expiry import (
     expiry_queue,
     queue_table,
     restore_queue,
+    restored_slots,
 )
 
 TYPES = (np.dtype(np.int64), np.dtype(np.float64))
@@ -63,8 +64,18 @@ def test_entries_come_back_by_end_once_the_clock_has_passed(data: st.DataObject)
         if data.draw(st.sampled_from([False, False, True])):
             table = queue_table(queue, TYPES)
             queue = make()
-            restore_queue(queue, table)
+            # All that is held but for some was in slots that were free.
+            kept = sorted({slot for _, slot, _ in held[::2]})
+            moved = restored_slots(np.array(kept, np.int64), [table])
+            restore_queue(queue, table, moved)
+            held = [
+                (end, kept.index(slot) if slot in kept else len(kept), other)
+                for end, slot, other in held
+            ]
             assert len(queue) == len(held)
+        if data.draw(st.sampled_from([False, False, True])):
+            queue.renumber(np.arange(number)[::-1])
+            held = [(end, number - 1 - slot, other) for end, slot, other in held]
     assert Counter(popped(queue, 10**6)) == Counter(held)
     assert len(queue) == 0
 

@@ -232,6 +232,30 @@ class Aggregate(Unary):
 
 
 @dataclass(frozen=True)
+class Combine(Unary):
+    """Rows that come and go together, put together: the first of two phases of an aggregate.
+
+    Of rows with equal keys and one validity it makes one, or several. Only the planner makes
+    these: what they show at an instant depends on how rows were put together, what an aggregate
+    over them shows does not.
+    """
+
+    keys: tuple[Named, ...]
+    aggregates: tuple[tuple[str, AggregateCall], ...]
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Keys, then partial aggregates."""
+        keys = tuple(key.field for key in self.keys)
+        return Schema(keys + tuple(Field(name, call.of) for name, call in self.aggregates))
+
+    def label(self) -> str:
+        """Partial aggregates and keys."""
+        calls = ", ".join(str(call) for _, call in self.aggregates)
+        return f"Combine {calls}" + (f" BY {', '.join(map(str, self.keys))}" if self.keys else "")
+
+
+@dataclass(frozen=True)
 class ScalarProduct(Binary):
     """Each left row with the value of the right side's single row, NULL if it has none."""
 

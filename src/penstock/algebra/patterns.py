@@ -42,11 +42,13 @@ def _pattern_of(plan: Plan) -> Pattern:
             return Pattern.MON
         case st.Relation():
             return Pattern.STR
+        case st.Exchanged():
+            return plan.pattern
         case st.Window():
             return _window_pattern(plan)
         case op.UnionAll():
             return _union_pattern(plan, inputs)
-        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Final():
+        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Final() | op.Combine():
             return inputs[0]
         case op.OnArrival():
             return pattern_of(plan.reading.left)

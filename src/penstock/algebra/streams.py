@@ -15,6 +15,7 @@ from penstock.errors import InternalError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.algebra.patterns import Pattern
     from penstock.algebra.types import Schema
 
 
@@ -59,6 +60,35 @@ class Relation(Plan):
         """Name and columns."""
         kind = "Relation" if self.retroactive else "Nonretroactive relation"
         return f"{kind} {self.name} {self.columns}"
+
+
+@dataclass(frozen=True)
+class Exchanged(Plan):
+    """What another fragment of a plan sends: the rows of its result, with their validity.
+
+    Only the planner makes these, where it cuts a plan; `pattern` and `span` are those of what is
+    sent.
+    """
+
+    name: str
+    columns: Schema
+    time_unit: TimeUnit | None
+    pattern: Pattern
+    span: int
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The columns of what is sent."""
+        return self.columns
+
+    @cached_property
+    def unit(self) -> TimeUnit | None:
+        """The unit of what is sent."""
+        return self.time_unit
+
+    def label(self) -> str:
+        """Name and columns."""
+        return f"Exchange {self.name} {self.columns}"
 
 
 @dataclass(frozen=True)

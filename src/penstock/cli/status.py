@@ -206,7 +206,7 @@ def _state(facts: Facts) -> Table:
         "lane", "operator", "rows in", "rows out", "remembers", "memory", "seconds", left=(0, 1)
     )
     for one in facts.operators:
-        lane = f"{one.group}.{one.lane}"
+        lane = f"{one.group}.{one.fragment}.{one.lane}"
         counts = [f"{number:,}" for number in (one.rows_in, one.rows_out, one.state_rows)]
         table.add_row(lane, one.label, *counts, _size(one.state_bytes), f"{one.seconds:.3f}")
     return table

@@ -35,6 +35,7 @@ class Coverage:
     late: int = 0
     feeds: int = 0
     restores: int = 0
+    changes: int = 0
     refused: int = 0
     operators: Counter[str] = field(default_factory=Counter)
     windows: Counter[str] = field(default_factory=Counter)
@@ -49,6 +50,7 @@ class Coverage:
         self.late += len(late_rows(trial))
         self.feeds += trial.feed_count
         self.restores += len(trial.restore_after)
+        self.changes += len(trial.lanes_after)
         self.refused += refused
         lanes = "1 lane" if trial.lanes == 1 else f"{trial.lanes} lanes"
         self.runs.update([trial.strategy, lanes])
@@ -69,7 +71,7 @@ class Coverage:
         count = self.operators.total()
         return (
             f"{self.plans} plans, {count} operators, {self.rows} rows ({self.late} late),"
-            f" {self.feeds} feeds, {self.restores} restores"
+            f" {self.feeds} feeds, {self.restores} restores ({self.changes} with other lanes)"
         )
 
     def table(self) -> str:

@@ -76,6 +76,7 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
         "feeds": trial.feed_count,
         "fed_with": trial.fed_with,
         "restore_after": sorted(trial.restore_after),
+        "lanes_after": sorted(trial.lanes_after.items()),
         "late": [
             [name, i, _cells(trial.streams[name].rows[i], schemas[name])]
             for name, i in sorted(late_rows(trial))
@@ -159,6 +160,7 @@ def read_trial(text: str, name: str) -> Trial:
         feed_count=fed["feeds"],
         lanes=fed["lanes"],
         restore_after=frozenset(fed["restore_after"]),
+        lanes_after=dict(fed.get("lanes_after", ())),
         strategy=fed["strategy"],
         partitions=fed["partitions"],
         edits=tuple(Edit(*edit) for edit in fed["edits"]),

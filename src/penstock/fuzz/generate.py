@@ -56,7 +56,8 @@ def generate(
         if _slides(trial, plan) > MOST_SLIDES:
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
-        generated = Generated(replace(trial, edits=edits), edited(plan, edits), refused)
+        trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
+        generated = Generated(trial, edited(plan, edits), refused)
         if draw.chance(20) or not _is_dull(generated):
             return generated
 
@@ -90,6 +91,13 @@ def _bound(program: Program) -> Plan:
     session = Session()
     session.execute(program.script)
     return session.bind(str(program.query)).plan
+
+
+def _lanes_after(seed: str, trial: Trial) -> dict[int, int]:
+    """Most restores go on with another number of lanes."""
+    draw = Draw(f"{seed} lanes")
+    found = {feed: draw.pick(1, 2, 3, 4, 5) for feed in sorted(trial.restore_after)}
+    return {feed: lanes for feed, lanes in found.items() if draw.chance(80)}
 
 
 def _random_feeding(draw: Draw, program: Program, plan: Plan, strategies: Sequence[str]) -> Trial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from penstock.fuzz.trial import Ran
+from penstock.operators.dividing import CannotDivide
 from penstock.planner.building import Choices, Strategy
 from penstock.reference.inputs import RelationHistory
 from penstock.runtime.running import Running
@@ -22,9 +23,14 @@ class InlineContender:
 
     takes_edits = True
 
+    def __init__(self) -> None:
+        self.changes = 0
+        self.refusals = 0
+        """How often the number of lanes changed, and how often the state could not be divided."""
+
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         """Feed a trial to the end."""
-        running = _started(trial, plan)
+        running = _started(trial, plan, trial.lanes)
         results = running.feed(_initial(trial, running))
         aside = list(running.aside)
         for number, feed in enumerate(trial.feeds):
@@ -32,26 +38,38 @@ class InlineContender:
             aside += running.aside
             running.aside = []
             if number in trial.restore_after:
-                saved = running.save()
-                running = _restored(trial, plan, running)
-                running.restore(saved)
+                running = self._restored(trial, plan, running, number)
         results.extend(running.finish())
         late: Late = frozenset((one.source, int(place)) for one in aside for place in one.positions)
         failures = running.lanes.failures(QUERY).count
         return Ran(answer_of(plan, results.blocks.get(QUERY, []), failures), late)
 
+    def _restored(self, trial: Trial, plan: Plan, before: Running, number: int) -> Running:
+        """New lanes, as many as the trial says if the state can be divided among them."""
+        same = len(before.lanes.lanes)
+        wanted = trial.lanes_after.get(number, same)
+        try:
+            running = _restored(trial, plan, before, wanted)
+        except CannotDivide:
+            self.refusals += 1
+            return _restored(trial, plan, before, same)
+        self.changes += len(running.lanes.lanes) != same
+        return running
 
-def _started(trial: Trial, plan: Plan) -> Running:
+
+def _started(trial: Trial, plan: Plan, lanes: int) -> Running:
     choices = Choices(cast("Strategy", trial.strategy), trial.partitions)
     slack = {name: stream.slack for name, stream in trial.streams.items()}
-    return Running({QUERY: plan}, slack, trial.lanes, choices)
+    return Running({QUERY: plan}, slack, lanes, choices)
 
 
-def _restored(trial: Trial, plan: Plan, before: Running) -> Running:
+def _restored(trial: Trial, plan: Plan, before: Running, lanes: int) -> Running:
     """New lanes; what failed so far is remembered by whoever runs them, not by their state."""
-    running = _started(trial, plan)
-    for lane, old in zip(running.lanes.lanes, before.lanes.lanes, strict=True):
-        for station, old_station in zip(lane.stations, old.stations, strict=True):
+    running = _started(trial, plan, lanes)
+    running.restore(before.save())
+    first = running.lanes.lanes[0]
+    for old in before.lanes.lanes:
+        for station, old_station in zip(first.stations, old.stations, strict=True):
             station.failures.by_function.update(old_station.failures.by_function)
     return running
 

@@ -60,7 +60,7 @@ def stream_rows(trial: Trial, ledger: Ledger, feed: Feed) -> dict[str, pa.Table]
 def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
     """The changes of relations that come with a feed; without one, what they hold at first."""
     for group in ledger.plan.groups.values():
-        for name, (relation, _) in group.graph.relations.items():
+        for name, relation in group.relations.items():
             given = trial.relations.get(name)
             if given is None:
                 continue

@@ -24,7 +24,9 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
     if trial.lanes > 1:
         yield replace(trial, lanes=1)
     if trial.restore_after:
-        yield replace(trial, restore_after=frozenset())
+        yield replace(trial, restore_after=frozenset(), lanes_after={})
+    if trial.lanes_after:
+        yield replace(trial, lanes_after={})
     if trial.feed_count > 1:
         yield _refed(trial, lambda _: 0, 1)
     if trial.edits:
@@ -37,6 +39,10 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, edits=trial.edits[:index] + trial.edits[index + 1 :])
     for feed in sorted(trial.restore_after):
         yield replace(trial, restore_after=trial.restore_after - {feed})
+    for feed, lanes in trial.lanes_after.items():
+        for fewer in {1, 2} - {lanes}:
+            if fewer < lanes:
+                yield replace(trial, lanes_after={**trial.lanes_after, feed: fewer})
     for joined in range(1, trial.feed_count):
         yield _refed(trial, _joined_at(joined), trial.feed_count - 1)
     if trial.lanes > 2:
@@ -56,6 +62,7 @@ def _refed(trial: Trial, feed_of: Callable[[int], int], count: int) -> Trial:
         relations=_each(trial.relations, lambda one: tuple(map(feed_of, one.feeds))),
         feed_count=count,
         restore_after=frozenset(map(feed_of, trial.restore_after)),
+        lanes_after={feed_of(feed): lanes for feed, lanes in trial.lanes_after.items()},
     )
 
 

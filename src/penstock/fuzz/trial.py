@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.algebra.plan import different_nodes
@@ -76,6 +76,8 @@ class Trial:
         feed_count: How many times the engine is fed; rows say with which feed they come.
         lanes: How many lanes share the work.
         restore_after: Feeds after which state is saved and restored into fresh lanes.
+        lanes_after: How many lanes there are from one restore to the next; without one, as many
+            as before.
         strategy: One of `STRATEGIES`.
         partitions: How many partitions the engine's calendar queues have.
         edits: Changes of the plan that no query text can say.
@@ -87,6 +89,7 @@ class Trial:
     feed_count: int = 1
     lanes: int = 1
     restore_after: frozenset[int] = frozenset()
+    lanes_after: Mapping[int, int] = field(default_factory=dict)
     strategy: str = "upa"
     partitions: int = 8
     edits: tuple[Edit, ...] = ()

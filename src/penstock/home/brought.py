@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from penstock.home.files import writing_to
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -39,13 +41,17 @@ def bring(home: Home, stream: str, rows: pa.Table) -> Path:
 
     Spark reads files in the order of their times, which it knows to the millisecond. Instants are
     written as numbers, which mean the same to everybody.
+
+    Raises:
+        DataError: The disk is full.
     """
     folder = home.incoming(stream)
-    folder.mkdir(parents=True, exist_ok=True)
     at = _CLOCK.next()
     path = folder / f"{at:015d}.parquet"
     draft = folder / f".{path.name}"
-    pq.write_table(_plain(rows), draft)
+    with writing_to(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(_plain(rows), draft)
     os.utime(draft, ns=(at * _MILLISECOND, at * _MILLISECOND))
     draft.rename(path)
     return path

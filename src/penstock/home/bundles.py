@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.errors import DataError
-from penstock.home.files import sync_file
+from penstock.home.files import sync_file, writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -64,8 +64,12 @@ class BundleWriter:
 
 @contextmanager
 def bundle_writer(path: Path, about: Mapping[str, Any] | None = None) -> Iterator[BundleWriter]:
-    """Write a bundle; without its last bytes it is no bundle, so a torn one is noticed."""
-    with pa.OSFile(str(path), "wb") as file:
+    """Write a bundle; without its last bytes it is no bundle, so a torn one is noticed.
+
+    Raises:
+        DataError: The disk is full.
+    """
+    with writing_to(path.parent), pa.OSFile(str(path), "wb") as file:
         writer = BundleWriter(path, file, about or {})
         yield writer
         writer.close()

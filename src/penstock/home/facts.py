@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.home.status import Durations
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class OperatorFacts:
     """An operator of a lane: what it has done since the lane was made in memory, and remembers."""
 
     group: int
+    fragment: int
     lane: int
     number: int
     label: str
@@ -98,6 +102,7 @@ class Facts:
         status_record: The newest record that the status tells of.
         batch_rows: Rows of the last batch that the status tells of.
         batch_seconds: How long its parts took.
+        durations: How long batches took, since the process was started that wrote the status.
         offsets: How far the sources have been read, in Spark's words.
         errors: The last errors, newest last, each with its time.
         disk: Kinds of files in the home, and the room they take.
@@ -120,6 +125,7 @@ class Facts:
     operators: tuple[OperatorFacts, ...]
     batch_rows: int
     batch_seconds: dict[str, float]
+    durations: Durations | None
     offsets: dict[str, Any]
     errors: tuple[tuple[float, str], ...]
     disk: dict[str, DiskUse]

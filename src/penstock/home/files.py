@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from penstock.errors import DataError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """While a file is written into a folder: if there is no space, say where, and what to do.
+
+    Raises:
+        DataError: The disk is full, or the user's share of it.
+    """
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno not in _FULL:
+            raise
+        # All in one sentence: of what fails in a task of Spark's, the user sees the first line.
+        msg = (
+            f"the disk with {folder} is full ({os.strerror(fault.errno)}): make space there,"
+            " then go on; nothing that was committed is lost"
+        )
+        raise DataError(
+            msg, hint="./penstock status --home DIR says what takes up space."
+        ) from None
 
 
 def publish(path: Path, content: bytes) -> None:
@@ -15,23 +44,37 @@ def publish(path: Path, content: bytes) -> None:
 
     Raises:
         FileExistsError: There is one already; it is left as it is.
+        DataError: The disk is full.
     """
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        with draft.open("xb") as file:
+    with writing_to(path.parent):
+        try:
+            with draft.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            # A link, unlike a renaming, never takes the place of another file.
+            os.link(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync_folder(path.parent)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a file with its whole content in the place of another, on disk when this returns."""
+    draft = path.with_name(f".{path.name}")
+    with writing_to(path.parent):
+        with draft.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # A link, unlike a renaming, never takes the place of another file.
-        os.link(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-    sync_folder(path.parent)
+        draft.replace(path)
+        sync_folder(path.parent)
 
 
 def sync_file(path: Path) -> None:
     """Make sure that the content of a file is on disk."""
-    with path.open("rb") as file:
+    with writing_to(path.parent), path.open("rb") as file:
         os.fsync(file.fileno())
 
 

@@ -95,3 +95,13 @@ class Home:
     def new_segment(self, record: int, task: int, kind: str) -> str:
         """A name for a file that is to become part of a record."""
         return f"{record:012d}.{task}.{uuid4().hex[:12]}.{kind}"
+
+
+def number_of(name: str) -> int | None:
+    """The number of the record that a segment or a plan came by, from its name; None if it is none.
+
+    >>> number_of("000000000012.0.3f2a.log"), number_of(".draft"), number_of("notes.txt")
+    (12, None, None)
+    """
+    first = name[:12]
+    return int(first) if name[12:13] == "." and first.isascii() and first.isdigit() else None

@@ -91,6 +91,7 @@ class Observer:
             operators=tuple(_operators(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
+            durations=status.batches if status else None,
             offsets=status.offsets if status else {},
             errors=tuple(status.errors) if status else (),
             disk=_disk(self._home),
@@ -196,7 +197,7 @@ def _queries(
             name=found.name,
             text=" ".join(found.text.split()),
             group=group,
-            lanes=lanes,
+            lanes=_most_lanes(record, group) or lanes,
             unit=unit.value,
             clock=_instant(clock, unit),
             lag=lag,
@@ -204,6 +205,12 @@ def _queries(
             new_results=None if results is None else results.get(found.name, 0),
             failures=record.failures.get(found.name, {}),
         )
+
+
+def _most_lanes(record: Record, group: int | None) -> int:
+    """On how many lanes the fragments of a group run, the widest of them; 0 if none has run."""
+    counts = Counter(name.rpartition(".")[0] for name in record.lanes)
+    return max((n for name, n in counts.items() if name.startswith(f"{group}.")), default=0)
 
 
 def _sources(query: QueryDefinition, record: Record) -> list[StreamProgress]:
@@ -226,10 +233,10 @@ def _operators(lanes: Mapping[str, list[dict[str, Any]]]) -> Iterator[OperatorFa
             yield OperatorFacts(*_lane(name), number, **values)
 
 
-def _lane(name: str) -> tuple[int, int]:
-    """The group and the lane that a name such as `0.1` stands for."""
-    group, _, lane = name.partition(".")
-    return int(group), int(lane)
+def _lane(name: str) -> tuple[int, int, int]:
+    """The group, the fragment and the lane that a name such as `0.0.1` stands for."""
+    group, fragment, lane = map(int, name.split("."))
+    return group, fragment, lane
 
 
 def _disk(home: Home) -> dict[str, DiskUse]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
+
+from penstock.home.status import BOUNDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
         QueryFacts,
         StreamFacts,
     )
+    from penstock.home.status import Durations
 
 Labels = dict[str, str | int]
 Samples = list[tuple[Labels, float | int | None]]
@@ -46,9 +50,37 @@ class Metric:
             yield f"{name}{_braced(labels)} {_number(value)}"
 
 
+@dataclass(frozen=True)
+class Histogram:
+    """How often a value was at most as large as each of some bounds."""
+
+    name: str
+    meaning: str
+    durations: Durations
+
+    def lines(self) -> Iterator[str]:
+        """The counts, each with those before it, and the sum."""
+        name = f"penstock_{self.name}"
+        yield f"# HELP {name} {_escaped(self.meaning)}"
+        yield f"# TYPE {name} histogram"
+        counts = list(accumulate(self.durations.counts))
+        for bound, count in zip((*map(_number, BOUNDS), "+Inf"), counts, strict=True):
+            yield f'{name}_bucket{{le="{bound}"}} {count}'
+        yield f"{name}_sum {_number(self.durations.seconds)}"
+        yield f"{name}_count {counts[-1]}"
+
+
 def exposition(facts: Facts) -> str:
     """All metrics of a pipeline; one without values is left out."""
-    metrics = [*_pipeline(facts), *_streams(facts), *_queries(facts), *_operators(facts)]
+    metrics: list[Metric | Histogram] = [
+        *_pipeline(facts),
+        *_streams(facts),
+        *_queries(facts),
+        *_operators(facts),
+    ]
+    if facts.durations is not None:
+        meaning = "Seconds that batches took, since the process was started."
+        metrics.append(Histogram("batch_duration_seconds", meaning, facts.durations))
     return "".join(f"{line}\n" for metric in metrics for line in metric.lines())
 
 
@@ -163,7 +195,16 @@ def _queries(facts: Facts) -> Iterator[Metric]:
 def _operators(facts: Facts) -> Iterator[Metric]:
     """Labels tell apart operators that are alike: `number` is the place in the lane."""
     operators: list[tuple[Labels, OperatorFacts]] = [
-        ({"group": o.group, "lane": o.lane, "number": o.number, "operator": o.label}, o)
+        (
+            {
+                "group": o.group,
+                "fragment": o.fragment,
+                "lane": o.lane,
+                "number": o.number,
+                "operator": o.label,
+            },
+            o,
+        )
         for o in facts.operators
     ]
     yield Metric(

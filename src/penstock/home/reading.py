@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.home.layout import Home
+    from penstock.home.records import Content as FoldedResults
     from penstock.home.records import Record
     from penstock.operators.block import Block
     from penstock.results.settling import Content, Elements
@@ -37,12 +39,14 @@ class Commit:
 class Start:
     """Where the results of a query begin that are kept: with a record, and what was before it.
 
-    Of instants before `clock` - 1 nothing is known.
+    Of instants before `clock` - 1 nothing is known. If results of the query are folded, `folds`
+    is the record it was registered by: what was folded there or later is its own.
     """
 
     record: int
     blocks: Sequence[Block]
     clock: int
+    folds: int | None = None
 
 
 def start_of(home: Home, query: str, first: int, *, has_content: bool) -> Start:
@@ -51,13 +55,25 @@ def start_of(home: Home, query: str, first: int, *, has_content: bool) -> Start:
     What a query sent out is not folded: what is gone is gone.
     """
     numbers = home.chain.numbers()
+    folds = first if has_content else None
     if numbers[0] <= first or not has_content:
-        return Start(max(first, numbers[0]), (), BEGINNING)
-    contents = [one.content for one in map(home.chain.read, numbers) if one.content is not None]
-    # The oldest one that no removed record is missing behind.
-    content = next(one for one in contents if one.record >= numbers[0] - 1)
+        return Start(max(first, numbers[0]), (), BEGINNING, folds)
+
+    def has_what_is_gone(number: int) -> bool:
+        content = home.chain.read(number).content
+        return content is not None and content.record >= numbers[0] - 1
+
+    # The oldest content that no removed record is missing behind; the newest record has one.
+    place = bisect_left(numbers, True, key=has_what_is_gone)
+    content = home.chain.read(numbers[place]).content
+    assert content is not None
+    return _after(home, content, query, first)
+
+
+def _after(home: Home, content: FoldedResults, query: str, first: int) -> Start:
+    """A start behind the records that were folded."""
     clock = Bundle(home.segments / content.file).about["clocks"].get(query, BEGINNING)
-    return Start(content.record + 1, list(content_blocks(home, content, query)), clock)
+    return Start(content.record + 1, list(content_blocks(home, content, query)), clock, first)
 
 
 class ResultsReader:
@@ -90,6 +106,7 @@ class ResultsReader:
         self._runs_in = runs_in
         self._fold = fold()
         self._start: Start | None = start
+        self._folds = start.folds
         self._next = start.record
         # The fold with the results of the end of the input, and the clock then.
         self._at_end: tuple[Elements, int] | None = None
@@ -111,9 +128,21 @@ class ResultsReader:
                 yield commit
 
     def catch_up(self, last: int) -> None:
-        """Take in the commits up to a record."""
+        """Take in the commits up to a record; of those that have been folded, what was left."""
+        if self._next <= last:
+            self._skip(read_record(self._home, last))
         for _ in self.read(last):
             pass
+
+    def _skip(self, newest: Record) -> None:
+        """Begin anew behind the records that were folded since the last call, if any."""
+        content, folds = newest.content, self._folds
+        if content is None or folds is None or content.record < max(folds, self._next):
+            return
+        if self._runs_in(newest.plan):
+            self._start = _after(self._home, content, self.query, folds)
+            self._next = self._start.record
+            self._fold, self._at_end = self._make(), None
 
     def _taken(self, record: Record, *, is_newest: bool) -> Commit | None:
         self._at_end = None

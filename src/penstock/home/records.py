@@ -7,6 +7,7 @@ in the folder.
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -103,6 +104,11 @@ class Record:
         """The clocks that a next record goes on with."""
         return self.resumed if self.kind == "flush" else self.clocks
 
+    @property
+    def folded_up_to(self) -> int:
+        """The record up to which results have been folded; -1 if none have."""
+        return self.content.record if self.content else -1
+
     def next(self, kind: Kind, **changes: Any) -> Record:
         """The record after this one, with what changes."""
         fixed: dict[str, Any] = {"results": (), "clocks": self.open_clocks, "resumed": {}}
@@ -182,7 +188,8 @@ class Chain:
 
     def numbers(self) -> list[int]:
         """The numbers of all records that are kept, ascending."""
-        return sorted(int(path.stem) for path in self._folder.glob("[0-9]*.json"))
+        names = os.listdir(self._folder) if self._folder.is_dir() else []
+        return sorted(int(one[:-5]) for one in names if one.endswith(".json") and one[0] != ".")
 
     def last(self) -> Record | None:
         """The newest record; None if there is none."""

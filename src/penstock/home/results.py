@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 def result_blocks(home: Home, record: Record, query: str) -> Iterator[Block]:
     """The elements that a commit added to the result of a query."""
     for name in record.results:
-        yield from _blocks(home, name, query)
+        yield from blocks_in(Bundle(home.segments / name), query)
 
 
 def content_blocks(home: Home, content: Content, query: str) -> Iterator[Block]:
     """What was left of the elements of a query when results were folded."""
-    yield from _blocks(home, content.file, query)
+    yield from blocks_in(Bundle(home.segments / content.file), query)
 
 
-def _blocks(home: Home, segment: str, query: str) -> Iterator[Block]:
-    bundle = Bundle(home.segments / segment)
+def blocks_in(bundle: Bundle, query: str) -> Iterator[Block]:
+    """The elements of a query in a file."""
     if f"query/{query}" in bundle.names:
         yield from_table(bundle.table(f"query/{query}"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from bisect import bisect_left
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,27 @@ if TYPE_CHECKING:
     from penstock.home.layout import Home
 
 FILE = "status.json"
+BOUNDS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""Seconds by which micro-batches are counted."""
+
+
+@dataclass
+class Durations:
+    """How long micro-batches took since the process was started.
+
+    Attributes:
+        counts: How many took at most as long as each of `BOUNDS`, and longer than the one before;
+            the last ones took longer than all.
+        seconds: All of them together.
+    """
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    seconds: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one more."""
+        self.counts[bisect_left(BOUNDS, seconds)] += 1
+        self.seconds += seconds
 
 
 @dataclass
@@ -28,6 +50,7 @@ class Status:
         record: The number of the last commit record that this includes.
         operators: Of each lane what its operators have done, and remember.
         seconds: How long the parts of the last batch took.
+        batches: How long all batches took.
         batch_rows: Rows of streams in the last batch.
         offsets: How far the sources have been read, in Spark's words.
         errors: The last errors, newest last, each with its time.
@@ -43,6 +66,7 @@ class Status:
     batch_rows: int = 0
     offsets: dict[str, Any] = field(default_factory=dict)
     errors: list[tuple[float, str]] = field(default_factory=list)
+    batches: Durations = field(default_factory=Durations)
 
 
 def write_status(home: Home, status: Status) -> None:
@@ -60,4 +84,5 @@ def read_status(home: Home) -> Status | None:
         return None
     values = json.loads(path.read_text("utf-8"))
     values["errors"] = [(at, text) for at, text in values["errors"]]
+    values["batches"] = Durations(**values["batches"])
     return Status(**values)

@@ -12,12 +12,15 @@ from penstock.operators.aggregate_calls import Arrivals, Call
 from penstock.operators.aggregate_loops import by_group, change_ends
 from penstock.operators.aggregate_members import members_for
 from penstock.operators.aggregate_order import in_time, portions_in_time
+from penstock.operators.aggregates.dividing import divided_calls
 from penstock.operators.aggregates.events import Events
 from penstock.operators.block import Block
 from penstock.operators.buffered import Buffered
+from penstock.operators.dividing import Moves, netted, with_column
 from penstock.operators.sameness import same_rows
 from penstock.operators.tables import arrays_of
 from penstock.state.arrays import is_text
+from penstock.state.expiry import restored_slots
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 from penstock.state.rows import RowStore, grown
@@ -28,8 +31,10 @@ if TYPE_CHECKING:
     from penstock.algebra.patterns import Pattern
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Values
+    from penstock.state.moving import Moved
 
 
 class Aggregate(Buffered):
@@ -257,8 +262,28 @@ class Aggregate(Buffered):
             self._index.remove(gone)
             self._sent.forget(gone)
 
-    def _reserve(self, capacity: int = 0) -> None:
-        capacity = max(capacity, self._index.capacity)
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while: of groups, and what is kept of them."""
+        column = 0
+        for call in self._calls:
+            for number, codes in call.accumulator.shrink().items():
+                self._members.recode(column + number, codes)
+            column += len(call.kept)
+        if self._index.is_spacious:
+            self._move(self._index.compact())
+
+    def _move(self, moved: Moved) -> None:
+        self._sent.move(moved.kept)
+        self._out, self._alive = moved.rows(self._out), moved.rows(self._alive)
+        self._space = moved.rows(self._space)
+        self._members.move(moved)
+        for call in self._calls:
+            call.accumulator.move(moved)
+        self._reserve()
+
+    def _reserve(self) -> None:
+        # An element that was withdrawn may end in the first slot behind those in use.
+        capacity = self._index.capacity + 1
         self._sent.reserve(capacity)
         self._members.reserve(capacity)
         self._out = grown(self._out, capacity)
@@ -293,20 +318,38 @@ class Aggregate(Buffered):
             made |= {f"{number}/{name}": table for name, table in parts.items()}
         return made
 
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Groups, each with its elements and what the accumulators keep of them."""
+        begun = [part for part in parts if part]
+        if not begun:
+            return [{} for _ in range(division.lanes)]
+        shares = division.shares([part["groups"] for part in begun], division.results)
+        moves = Moves(shares)
+        groups = [shares.of(lane) for lane in range(division.lanes)]
+        ends = [netted(part["ends"], "payload1") for part in begun]
+        calls = [call.accumulator for call in self._calls]
+        divided_ends, made = divided_calls(calls, begun, ends, moves)
+        return [
+            {"groups": with_column(one, "_slot", np.arange(len(one))), "ends": end, **own}
+            for one, end, own in zip(groups, divided_ends, made, strict=True)
+        ]
+
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
         *columns, slot, rows, out = arrays_of(segments["groups"])
-        slots = slot.to_numpy()
+        moved = restored_slots(slot.to_numpy(), [segments["ends"]])
+        slots = np.arange(len(moved.kept))
         keys = columns[: len(self._keys)]
         self._index.restore(fingerprints(keys, len(slots)), slots)
-        ends = segments["ends"]
-        self._reserve(int(ends["payload0"].to_numpy().max()) + 1 if len(ends) else 0)
+        self._reserve()
         self._alive[slots] = True
         self._sent.put(slots, columns)
-        self._members.restore(slots, rows.to_numpy(), ends)
+        self._members.restore(rows.to_numpy(), segments["ends"], moved)
         self._out[slots] = out.to_numpy(zero_copy_only=False)
         for number, call in enumerate(self._calls):
             start = f"{number}/"
             parts = {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
             call.accumulator.restore(parts)
+            call.accumulator.move(moved)
         self._begun = True
+        self.shrink()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Events
     from penstock.operators.block import Block
     from penstock.state.arrays import Ints, Signs, Values
+    from penstock.state.moving import Moved
 
     NewQueue = Callable[[], ExpiryQueue]
 
@@ -56,11 +57,17 @@ class Members(Protocol):
     def reserve(self, capacity: int) -> None:
         """Room for groups below the capacity."""
 
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots."""
+
+    def recode(self, column: int, codes: Ints) -> None:
+        """Code c has become `codes[c]` in a column of the payload."""
+
     def saved(self, groups: Ints) -> Ints:
         """What is known of groups."""
 
-    def restore(self, groups: Ints, known: Ints, ends: pa.Table) -> None:
-        """Take back what is known of groups, and the ends to come."""
+    def restore(self, known: Ints, ends: pa.Table, moved: Moved) -> None:
+        """Take back what is known of groups, and the ends to come; groups have other slots."""
 
     def ends(self) -> pa.Table:
         """The ends to come."""
@@ -126,14 +133,23 @@ class CountedMembers:
         """Room for groups below the capacity."""
         self._counts = grown(self._counts, capacity)
 
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots."""
+        self._counts = moved.rows(self._counts)
+        self._queue.renumber(moved.numbers)
+
+    def recode(self, column: int, codes: Ints) -> None:
+        """Code c has become `codes[c]` in a column of the payload."""
+        self._queue.renumber(codes, len((SLOT, CHANGE)) + column)
+
     def saved(self, groups: Ints) -> Ints:
         """How many rows groups have."""
         return self._counts[groups]
 
-    def restore(self, groups: Ints, known: Ints, ends: pa.Table) -> None:
+    def restore(self, known: Ints, ends: pa.Table, moved: Moved) -> None:
         """Take back counts and ends."""
-        self._counts[groups] = known
-        restore_queue(self._queue, ends)
+        self._counts[: len(known)] = known
+        restore_queue(self._queue, ends, moved)
 
     def ends(self) -> pa.Table:
         """The ends to come."""
@@ -205,14 +221,23 @@ class Candidates:
         self._awaited = grown(self._awaited, capacity)
         self._latest[before:] = self._awaited[before:] = BEGINNING
 
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots."""
+        self._latest, self._awaited = self._latest[moved.kept], self._awaited[moved.kept]
+        self.reserve(len(moved.kept) + 1)
+        self._queue.renumber(moved.numbers)
+
+    def recode(self, column: int, codes: Ints) -> None:
+        """No payload is kept."""
+
     def saved(self, groups: Ints) -> Ints:
         """The latest ends of groups."""
         return self._latest[groups]
 
-    def restore(self, groups: Ints, known: Ints, ends: pa.Table) -> None:
+    def restore(self, known: Ints, ends: pa.Table, moved: Moved) -> None:
         """Take back the latest ends, all of which are awaited."""
-        self._latest[groups] = self._awaited[groups] = known
-        restore_queue(self._queue, ends)
+        self._latest[: len(known)] = self._awaited[: len(known)] = known
+        restore_queue(self._queue, ends, moved)
 
     def ends(self) -> pa.Table:
         """The ends to come."""

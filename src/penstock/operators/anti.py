@@ -12,7 +12,13 @@ from penstock.operators.block import Block, concatenated, stored_blocks
 from penstock.operators.join_chains import Chains
 from penstock.operators.join_loops import Incoming, keep_all
 from penstock.operators.join_pairs import PAIRS_AT_ONCE, portions
-from penstock.operators.join_sides import block_of_table, no_rows, rows_of_side, side_table
+from penstock.operators.join_sides import (
+    block_of_table,
+    no_rows,
+    rows_of_side,
+    shrink_sides,
+    side_table,
+)
 from penstock.operators.operator import Operator, Segments
 from penstock.state.fingerprints import fingerprints
 
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.operators.dividing import Division
     from penstock.operators.join_loops import Pairs
     from penstock.operators.join_sides import JoinSide
 
@@ -77,7 +84,14 @@ class AntiJoin(Operator):
         self._coverage.drop_unused(
             np.concatenate([self._rows.settle(incoming, clock, heads), changes.key])
         )
+        self.shrink()
         return [block for block in results if len(block)]
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        moved = shrink_sides(self._chains, [self._rows])
+        if moved is not None:
+            self._coverage.move(moved)
 
     def segments(self) -> Segments:
         """The left rows, which keys are covered, and when that will change."""
@@ -88,6 +102,12 @@ class AntiJoin(Operator):
         incoming, _ = self._accept(block_of_table(segments["left"]))
         keep_all(incoming, self._rows.kept(), self._chains.heads, LEFT)
         self._coverage.restore(segments)
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Left rows and coverage, each where the other is."""
+        left, coverage = division.inputs
+        spreads = {"left": left, "covered": coverage, "changes": coverage}
+        return division.rows(parts, spreads)
 
     @property
     def state_rows(self) -> int:

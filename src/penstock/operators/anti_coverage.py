@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.operators.join_sides import JoinSide
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints, Signs, Values, Words
+    from penstock.state.moving import Moved
 
 _SLACK = 1024
 NUMBER, DELTA = np.dtype(np.int32), np.dtype(np.int8)
@@ -76,6 +77,13 @@ class Coverage:
         if len(self._queue) > self._enough:
             self._cancel()
             self._enough = 2 * len(self._queue) + _SLACK
+
+    def move(self, moved: Moved) -> None:
+        """Keys have been given other numbers."""
+        self._keys.move(moved.kept)
+        self._keys.reserve(len(moved.kept) + 1)
+        self.counts, self._awaited = moved.rows(self.counts), moved.rows(self._awaited)
+        self._queue.renumber(moved.numbers)
 
     def segments(self) -> Segments:
         """The keys that are covered, and the changes to come."""

@@ -17,6 +17,7 @@ from penstock.operators.join_sides import (
     no_rows,
     restore_side,
     rows_of_side,
+    shrink_sides,
     side_table,
 )
 from penstock.operators.operator import Operator, Segments
@@ -28,6 +29,7 @@ from penstock.state.keys import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.operators.join import Residual
     from penstock.operators.join_loops import Pairs
     from penstock.operators.join_sides import JoinSide
@@ -103,7 +105,12 @@ class ReadOnArrival(Operator):
         else:
             self._apply(arrived)
         self._chains.drop_empty(self._rows.settle(arrived, clock, self._chains.heads))
+        self.shrink()
         return [block for block in results if len(block)]
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        shrink_sides(self._chains, [self._rows])
 
     def segments(self) -> Segments:
         """The relation."""
@@ -112,6 +119,10 @@ class ReadOnArrival(Operator):
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take in the relation."""
         restore_side(self._relation, self._rows, self._chains, 0, segments[_NAME])
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """The relation, divided as it is."""
+        return division.rows(parts, {_NAME: division.inputs[1]})
 
     @property
     def state_rows(self) -> int:

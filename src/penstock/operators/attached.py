@@ -20,6 +20,7 @@ from penstock.state.slots import SlotPool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
@@ -81,6 +82,18 @@ class Attached(Buffered):
         self._rows.forget(slots)
         self._pool.release(slots)
 
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        if self._index.is_spacious:
+            moved = self._index.compact()
+            self._heads = moved.rows(self._heads)
+        if self._pool.is_spacious:
+            moved = self._pool.compact()
+            self._rows.move(moved.kept)
+            self._next, self._numbers = moved.rows(self._next), moved.rows(self._numbers)
+            moved.links(self._next)
+            moved.links(self._heads)
+
     @property
     def state_rows(self) -> int:
         """Rows kept."""
@@ -99,6 +112,10 @@ class Attached(Buffered):
         slots, _, _ = attach(keys, *everything, self._heads, self._next)
         columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
         return {"rows": pa.table(columns | {"_number": pa.array(self._numbers[slots])})}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Rows where the elements with their numbers are."""
+        return division.rows(parts, {"rows": division.inputs[1]})
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""

@@ -27,7 +27,9 @@ class Buffered(Operator):
         """Work on the rows of the step."""
         inputs = [concatenated(blocks).by_time() if blocks else None for blocks in self._arrived]
         self._arrived = [[] for _ in inputs]
-        return [block for block in self.step(inputs, clock) if len(block)]
+        made = [block for block in self.step(inputs, clock) if len(block)]
+        self.shrink()
+        return made
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """The results of a step; an input that brought no row is None."""

@@ -10,9 +10,18 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.counted_loops import gone_rows, net_changes
+from penstock.operators.dividing import Moves, netted, with_column
 from penstock.operators.tables import arrays_of
-from penstock.state.expiry import ExpiryQueue, expiry_queue, queue_table, restore_queue
+from penstock.state.expiry import (
+    ExpiryQueue,
+    expiry_queue,
+    queue_table,
+    restore_queue,
+    restored_slots,
+)
+from penstock.state.fingerprints import fingerprints
 from penstock.state.keyed import KeyedRows
+from penstock.state.keys import KeyIndex
 from penstock.state.rows import grown
 from penstock.state.sorting import order_of
 
@@ -21,8 +30,10 @@ if TYPE_CHECKING:
 
     from penstock.algebra.patterns import Pattern
     from penstock.operators.block import Block
+    from penstock.operators.dividing import Division, Spread
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Values
+    from penstock.state.moving import Moved
 
 
 SLOT, DELTA = np.dtype(np.int32), np.dtype(np.int8)
@@ -114,8 +125,12 @@ class CountedRows:
         """Slots of the last step's rows that were taken out more often than they were there."""
         return self._met[(self.counts[self._met, :2] < 0).any(axis=1)]
 
-    def release(self) -> None:
-        """Forget the rows of the last step that occur nowhere; call it when they have been read."""
+    def release(self) -> Moved | None:
+        """Forget the rows of the last step that occur nowhere; call it when they have been read.
+
+        Returns:
+            The new slots of rows, if most room was empty and all rows have moved together.
+        """
         met = np.concatenate([self._met, self._held]) if len(self._held) else self._met
         self._alive[self._held_now] = False
         gone = gone_rows(met, self.counts, self._alive)
@@ -123,6 +138,16 @@ class CountedRows:
         self._held = self._held_now
         self.rows.remove(gone)
         self._met = self._met[:0]
+        return self._compact() if self.rows.is_spacious else None
+
+    def _compact(self) -> Moved:
+        moved = self.rows.compact()
+        self.counts, self.space = moved.rows(self.counts), moved.rows(self.space)
+        self._alive = moved.rows(self._alive)
+        self._held = self._held_now = moved.numbers[self._held]
+        for queue in self._ends:
+            queue.renumber(moved.numbers)
+        return moved
 
     def hold(self, slots: Ints) -> None:
         """Keep the rows of these slots at the next release, even if they occur nowhere."""
@@ -167,21 +192,45 @@ class CountedRows:
         queues = {f"ends{side}": queue_table(one, SAVED) for side, one in enumerate(self._ends)}
         return {"rows": pa.table(columns), **queues}
 
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back what `segments` gave."""
+    def divided(
+        self, parts: Sequence[Segments], division: Division, spread: Spread
+    ) -> tuple[list[Segments], Moves]:
+        """Each different row with its counts and ends; and where the slots are now."""
+        shares = division.shares([part["rows"] for part in parts], spread)
+        met = [_met(shares.of(lane)) for lane in range(division.lanes)]
+        moves = Moves(shares, [slots for _, slots in met])
+        made: list[Segments] = [{"rows": rows} for rows, _ in met]
+        for side in range(len(self._ends)):
+            ends = [netted(part[f"ends{side}"], "payload1") for part in parts]
+            for segments, one in zip(made, moves.moved(ends, "payload0", "payload1"), strict=True):
+                segments[f"ends{side}"] = one
+        return made, moves
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> Moved:
+        """Take back what `segments` gave; rows have new slots now."""
         *columns, slot, first, second, third = arrays_of(segments["rows"])
-        slots = slot.to_numpy()
-        self.rows.restore(columns, slots)
         ends = [segments[f"ends{side}"] for side in range(len(self._ends))]
-        # An end may name a slot that was free when the state was saved.
-        highest = max(
-            (int(one["payload0"].to_numpy().max()) for one in ends if len(one)), default=0
-        )
-        self._reserve(max(self.rows.capacity, highest + 1))
+        moved = restored_slots(slot.to_numpy(), ends)
+        slots = np.arange(len(moved.kept))
+        self.rows.restore(columns, slots)
+        self._reserve(len(slots) + 1)
         self._alive[slots] = True
         counts = np.stack([one.to_numpy() for one in (first, second, third)], axis=1)
         if np.abs(counts).max(initial=0) > WIDE:
             self.counts = self.counts.astype(np.int64)
         self.counts[slots] = counts
         for queue, one in zip(self._ends, ends, strict=True):
-            restore_queue(queue, one)
+            restore_queue(queue, one, moved)
+        return moved
+
+
+def _met(rows: pa.Table) -> tuple[pa.Table, Ints]:
+    """Rows under new slots, those alike in one; and the new slot of each row."""
+    columns = arrays_of(rows)
+    slots, new = KeyIndex().find_or_add(fingerprints(columns[:-4], len(rows)))
+    made = with_column(rows.take(pa.array(new)), "_slot", np.arange(len(new)))
+    for name in rows.column_names[-3:]:
+        counts = np.zeros(len(new), np.int64)
+        np.add.at(counts, slots, rows[name].to_numpy())
+        made = with_column(made, name, counts)
+    return made, slots

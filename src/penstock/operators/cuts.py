@@ -19,6 +19,7 @@ from penstock.state.keys import KeyIndex
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
@@ -32,6 +33,8 @@ class Split(Buffered):
 
     An element that may be withdrawn is cut as time goes on, also if its end is not known.
     """
+
+    meets = False
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -90,6 +93,10 @@ class Split(Buffered):
         """Elements not yet cut to their end."""
         return {"rest": to_table(concatenated(self._rest))} if self._rest else {}
 
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Each element where it may be withdrawn."""
+        return division.rows(parts, {"rest": division.inputs[0]})
+
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
         self._rest = [from_table(table) for table in segments.values()]
@@ -137,8 +144,8 @@ class Coalesce(Buffered):
 
 def _places(block: Block) -> tuple[Ints, Ints]:
     """Numbers for where each element begins and ends, the same for rows alike at one instant."""
-    rows, _ = KeyIndex().find_or_add(fingerprints(block.columns, len(block)))
+    rows, _ = KeyIndex(len(block)).find_or_add(fingerprints(block.columns, len(block)))
     instants = np.concatenate([block.ts, block.te])
     places = np.stack([np.tile(rows, 2), instants], axis=1).view(np.uint64)
-    numbers, _ = KeyIndex().find_or_add(places)
+    numbers, _ = KeyIndex(len(places)).find_or_add(places)
     return numbers[: len(block)], numbers[len(block) :]

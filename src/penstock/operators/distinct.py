@@ -24,6 +24,7 @@ from penstock.state.rows import grown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
@@ -76,6 +77,14 @@ class Distinct(Buffered):
         if ending.any():
             self._queue.push(ends[ending], [slots[ending]])
 
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        if self._rows.is_spacious:
+            moved = self._rows.compact()
+            self._ends = self._ends[moved.kept]
+            self._reserve(len(moved.kept) + 1)
+            self._queue.renumber(moved.numbers)
+
     @property
     def state_rows(self) -> int:
         """Different rows."""
@@ -92,6 +101,10 @@ class Distinct(Buffered):
         columns = self._rows.columns(slots)
         columns |= {f"_end{n}": pa.array(self._ends[slots, n]) for n in range(2)}
         return {"rows": pa.table(columns)}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Each different row on its own."""
+        return division.rows(parts, {"rows": division.inputs[0]})
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take back the rows."""

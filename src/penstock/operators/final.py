@@ -13,6 +13,7 @@ from penstock.operators.final_loops import (
     HELD,
     NEWEST,
     NEXT,
+    NUMBER,
     OLDEST,
     SENT,
     close_withdrawn,
@@ -21,6 +22,7 @@ from penstock.operators.final_loops import (
 )
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
+from penstock.state.moving import Occupancy
 from penstock.state.rows import RowStore, grown
 from penstock.state.sorting import order_of
 
@@ -52,6 +54,7 @@ class Final(Buffered):
         self._ts: Ints = np.zeros(0, np.int64)
         self._te: Ints = np.zeros(0, np.int64)
         self._head = self._tail = self._held = 0
+        self._lately = Occupancy()
         self._alike = _Alike() if strict else None
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
@@ -86,6 +89,7 @@ class Final(Buffered):
             self._alike.take_in(block, first, self._te)
 
     def _forget(self, places: Ints, first: int) -> None:
+        self._lately.note(self._tail - self._head)
         self._te[places] = SENT
         self._held -= len(places)
         self._head = first
@@ -98,17 +102,27 @@ class Final(Buffered):
         if self._tail + more <= len(self._te):
             return
         if 2 * (self._tail - self._head) <= self._tail:
-            kept = np.arange(self._head, self._tail)
-            self._ts, self._te = self._ts[kept], self._te[kept]
-            self._rows.move(kept)
-            if self._alike is not None:
-                self._alike.move(self._head, self._tail)
-            self._head, self._tail = 0, len(kept)
-        wanted = max(self._tail + more, 2 * self._tail, _LEAST)
+            self._move_to_front()
+        wanted = max(self._tail + more, self._tail + self._tail // 2, _LEAST)
         self._ts, self._te = grown(self._ts, wanted), grown(self._te, wanted)
         self._rows.reserve(wanted)
         if self._alike is not None:
             self._alike.reserve(wanted)
+
+    def _move_to_front(self) -> None:
+        kept = np.arange(self._head, self._tail)
+        self._ts, self._te = self._ts[kept], self._te[kept]
+        self._rows.move(kept)
+        if self._alike is not None:
+            self._alike.move(self._head, self._tail)
+        self._head, self._tail = 0, len(kept)
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        if self._lately.leaves_empty(len(self._te), self._tail - self._head):
+            self._move_to_front()
+        if self._alike is not None:
+            self._alike.shrink(self._head, self._tail)
 
     @property
     def state_rows(self) -> int:
@@ -118,8 +132,6 @@ class Final(Buffered):
     @property
     def state_bytes(self) -> int:
         """Their bytes."""
-        if not self._held:
-            return 0
         alike = 0 if self._alike is None else self._alike.nbytes
         return self._rows.nbytes + self._ts.nbytes + self._te.nbytes + alike
 
@@ -171,6 +183,14 @@ class _Alike:
         self._of_alike[:, (OLDEST, NEWEST)] = np.maximum(
             self._of_alike[:, (OLDEST, NEWEST)] - head, 0
         )
+
+    def shrink(self, head: int, tail: int) -> None:
+        """Give back the room of numbers; elements stand from `head` to before `tail`."""
+        if self._index.is_spacious:
+            moved = self._index.compact()
+            self._of_alike = moved.rows(self._of_alike)
+            numbers = self._of_element[head:tail, NUMBER]
+            numbers[:] = moved.numbers[numbers]
 
     @property
     def nbytes(self) -> int:

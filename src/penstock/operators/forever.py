@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Forever(Operator):
     """Elements that never end; withdrawals do not reach them."""
 
+    meets = False
+
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Take off the ends."""
         kept = block if block.sign is None else block.take(block.sign > 0)
@@ -27,6 +29,8 @@ class Forever(Operator):
 class EndColumn(Operator):
     """Rows with the end of their interval in one more column."""
 
+    meets = False
+
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Write the ends beside the rows."""
         return [block.with_columns((*block.columns, pa.array(block.te)))]
@@ -34,6 +38,8 @@ class EndColumn(Operator):
 
 class Lasting(Operator):
     """Rows valid until the instant in their last column, whatever happens to them before."""
+
+    meets = False
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Read the ends off the rows."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import DataError
@@ -21,6 +22,7 @@ from penstock.state.sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
@@ -76,15 +78,20 @@ class TimeSlides(Buffered):
 
     The first `arrivals` ports bring rows as they came, the others the same rows windowed. After
     the last interval ended it is not known whether there will be another slide before the next
-    row comes, so the frontier stays behind the clock until then.
+    row comes, so the frontier stays behind the clock until then; unless it `skips` such slides,
+    as it may where nothing is in the result once all intervals have ended.
     """
 
-    def __init__(self, slide: int, arrivals: int, windows: int) -> None:
+    meets = False
+
+    def __init__(self, slide: int, arrivals: int, windows: int, *, skips: bool = False) -> None:
         super().__init__(arrivals + windows)
         self._slide = slide
         self._arrivals = arrivals
+        self._skips = skips
         self._next: int | None = None
         self._last = BEGINNING
+        self._endless = False
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """The slides up to the clock and the last interval known."""
@@ -97,6 +104,8 @@ class TimeSlides(Buffered):
             raise DataError(msg, hint=f"At most {MOST_SLIDES} slides pass at once.")
         slides = np.arange(self._next, stop, self._slide, dtype=np.int64)
         self._next += len(slides) * self._slide
+        if self._skips and not self._endless:
+            self._next = max(self._next, int(rounded_up(np.array([clock]), self._slide)[0]))
         return [instants_block(slides)]
 
     def frontier(self, clock: int) -> int:
@@ -113,17 +122,25 @@ class TimeSlides(Buffered):
         for block in inputs[self._arrivals :]:
             if block is not None:
                 ends = np.concatenate([block.ts, block.te])
+                self._endless |= bool((block.te == INFINITY).any())
                 self._last = max(self._last, int(ends[ends < INFINITY].max(initial=BEGINNING)))
 
     def segments(self) -> Segments:
         """The next slide and the last."""
         known = pa.array([self._next], pa.int64())
-        return {"slides": pa.table({"next": known, "last": pa.array([self._last])})}
+        columns = {"next": known, "last": [self._last], "endless": [self._endless]}
+        return {"slides": pa.table(columns)}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """All that any lane knows, for all."""
+        slides = pa.concat_tables([part["slides"] for part in parts])
+        known = {name: [pc.max(slides[name]).as_py()] for name in slides.column_names}
+        return [{"slides": pa.table(known, schema=slides.schema)}] * division.lanes
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
         (row,) = segments["slides"].to_pylist()
-        self._next, self._last = row["next"], row["last"]
+        self._next, self._last, self._endless = row["next"], row["last"], row["endless"]
 
 
 class RowSlides(Buffered):

@@ -11,7 +11,13 @@ from penstock.operators.block import Block
 from penstock.operators.join_chains import Chains
 from penstock.operators.join_loops import Pairs
 from penstock.operators.join_pairs import PAIRS_AT_ONCE, pairs_of_step
-from penstock.operators.join_sides import accept_rows, restore_side, rows_of_side, side_table
+from penstock.operators.join_sides import (
+    accept_rows,
+    restore_side,
+    rows_of_side,
+    shrink_sides,
+    side_table,
+)
 from penstock.operators.operator import Operator, Segments
 from penstock.state.cutting import portions_of_text
 
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.operators.dividing import Division
     from penstock.operators.join_loops import Incoming
     from penstock.operators.join_sides import JoinSide
     from penstock.state.arrays import Flags
@@ -67,7 +74,12 @@ class Join(Operator):
             for rows, came in zip(self._rows, arrived, strict=True)
         ]
         self._chains.drop_empty(np.concatenate(touched))
+        self.shrink()
         return [block for block in results if len(block)]
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        shrink_sides(self._chains, self._rows)
 
     def segments(self) -> Segments:
         """The rows of each side."""
@@ -77,6 +89,10 @@ class Join(Operator):
         """Take in the rows of each side; what was there together has met before."""
         for port, name in enumerate(_NAMES):
             restore_side(self._inputs[port], self._rows[port], self._chains, port, segments[name])
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """The rows of each side where those of the other are."""
+        return division.rows(parts, dict(zip(_NAMES, division.inputs, strict=True)))
 
     @property
     def state_rows(self) -> int:

@@ -12,6 +12,7 @@ from penstock.state.rows import grown
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Words
+    from penstock.state.moving import Moved
 
 
 class Chains:
@@ -36,6 +37,17 @@ class Chains:
         empty = once_empty(self.heads, candidates)
         self.index.remove(empty)
         return empty
+
+    @property
+    def is_spacious(self) -> bool:
+        """Whether most numbers have been free for a while."""
+        return self.index.is_spacious
+
+    def compact(self) -> Moved:
+        """Give the keys the lowest numbers, in the order they have."""
+        moved = self.index.compact()
+        self.heads = moved.rows(self.heads)
+        return moved
 
     @property
     def nbytes(self) -> int:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.operators.join_loops import FIFO, NOBODY, TE, Kept, drop_oldest
+from penstock.operators.join_loops import FIFO, KEY, NOBODY, TE, Kept, drop_oldest
 from penstock.operators.join_pairs import incoming_rows
+from penstock.state.moving import Occupancy
 from penstock.state.rows import RowStore
 from penstock.state.sorting import order_of
 
@@ -38,6 +39,7 @@ class FifoSide:
         self._records: Ints = np.zeros((_LEAST, 3), np.int64)
         self._oldest = 0
         self._next = 0
+        self._lately = Occupancy()
 
     def __len__(self) -> int:
         return self._next - self._oldest
@@ -75,14 +77,24 @@ class FifoSide:
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the oldest rows that have ended."""
         del incoming
+        self._lately.note(len(self))
         oldest, keys = drop_oldest(
             self._records, self._base, self._oldest, self._next, clock, heads, self._port
         )
         self._store.forget(self._spots(np.arange(self._oldest, oldest)))
         self._oldest = oldest
-        if len(self._records) > 16 * max(len(self), _LEAST):
-            self._resize(len(self))
         return keys
+
+    def shrink(self, heads: Ints) -> None:
+        """A smaller ring, if most of it has been empty for a while."""
+        del heads
+        if self._lately.leaves_empty(len(self._records), len(self)):
+            self._resize(len(self))
+
+    def renumber_keys(self, numbers: Ints) -> None:
+        """Key k has become key `numbers[k]`; between two steps."""
+        places = self._spots(np.arange(self._oldest, self._next))
+        self._records[places, KEY] = numbers[self._records[places, KEY]]
 
     def take(self, places: Ints) -> tuple[pa.Array, ...]:
         """The rows at places of the ring."""

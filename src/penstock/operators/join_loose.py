@@ -10,8 +10,12 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.operators.join_chains import Chains
 from penstock.operators.join_loops import (
+    GONE,
+    KEY,
     LOOSE,
+    NEXT,
     NOBODY,
+    PREVIOUS,
     STRICT,
     TE,
     Kept,
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.join_loops import Incoming
     from penstock.state.arrays import Ints, Words
+    from penstock.state.moving import Moved
 
 _SLACK = 1024
 
@@ -96,6 +101,20 @@ class LooseSide:
             self._clear_queue()
         return np.concatenate([keys, more])
 
+    def shrink(self, heads: Ints) -> None:
+        """Give back room that has been empty for a while."""
+        if self._twins is not None and self._twins.is_spacious:
+            moved = self._twins.compact()
+            places = self._places.taken()
+            self._twin_links[places, 0] = moved.numbers[self._twin_links[places, 0]]
+        if self._places.is_spacious:
+            self._move(self._places.compact(), heads)
+
+    def renumber_keys(self, numbers: Ints) -> None:
+        """Key k has become key `numbers[k]`; between two steps."""
+        places = self._places.taken()
+        self._records[places, KEY] = numbers[self._records[places, KEY]]
+
     def take(self, places: Ints) -> tuple[pa.Array, ...]:
         """The rows at places."""
         return self._store.take(places)
@@ -115,6 +134,20 @@ class LooseSide:
         twins = 0 if self._twins is None else self._twins.nbytes + self._twin_links.nbytes
         own = self._records.nbytes + self._places.nbytes + self._queue.nbytes
         return own + twins + self._store.nbytes
+
+    def _move(self, moved: Moved, heads: Ints) -> None:
+        """Rows have moved to other places."""
+        self._store.move(moved.kept)
+        self._records = moved.rows(self._records)
+        self._records[len(moved.kept) :, TE] = GONE
+        self._queue.renumber(moved.numbers)
+        moved.links(self._records[:, NEXT])
+        moved.links(self._records[:, PREVIOUS])
+        moved.links(heads[:, self._port])
+        if self._twins is not None:
+            self._twin_links = moved.rows(self._twin_links)
+            moved.links(self._twin_links[:, 1])
+            moved.links(self._twins.heads)
 
     def _release(self, places: Ints) -> None:
         self._store.forget(places)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.operators.join_chains import Chains
     from penstock.operators.join_loops import Kept
     from penstock.state.arrays import Flags, Ints, Words
+    from penstock.state.moving import Moved
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,12 @@ class KeptRows(Protocol):
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget what was withdrawn or ended at the clock; keys which may have no rows now."""
 
+    def shrink(self, heads: Ints) -> None:
+        """Give back room that has been empty for a while."""
+
+    def renumber_keys(self, numbers: Ints) -> None:
+        """Key k has become key `numbers[k]`; between two steps."""
+
     def take(self, places: Ints) -> tuple[pa.Array, ...]:
         """The rows at places."""
 
@@ -96,6 +103,18 @@ def rows_of_side(side: JoinSide, port: int) -> KeptRows:
         return FifoSide(side.types, port)
     strict = side.pattern is Pattern.STR
     return LooseSide(side.types, port, strict, side.span, side.partitions)
+
+
+def shrink_sides(chains: Chains, sides: Sequence[KeptRows]) -> Moved | None:
+    """Give back room that has been empty for a while; the new numbers of keys, if they moved."""
+    for kept in sides:
+        kept.shrink(chains.heads)
+    if not chains.is_spacious:
+        return None
+    moved = chains.compact()
+    for kept in sides:
+        kept.renumber_keys(moved.numbers)
+    return moved
 
 
 def side_table(kept: KeptRows) -> pa.Table:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block, stored_blocks
 from penstock.operators.buffered import Buffered
+from penstock.operators.dividing import Moves, with_column
 from penstock.operators.levels_loops import LISTS, all_nodes, insert_all, sweep_levels
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import CalendarQueue
@@ -26,8 +27,9 @@ from penstock.state.sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Flags, Ints
+    from penstock.state.arrays import Flags, Ints, Places
 
 
 class Levels(Buffered):
@@ -41,12 +43,14 @@ class Levels(Buffered):
         self._rows = KeyedRows(types)
         self._alive: Flags = np.zeros(0, np.bool_)
         # For each row three lists of ends, earliest first: left, right, and sent out.
-        self._heads: Ints = np.zeros((0, LISTS), np.int64)
-        self._tails: Ints = np.zeros((0, LISTS), np.int64)
-        self._counts: Ints = np.zeros((0, LISTS), np.int64)
-        self._nodes: Ints = np.zeros((0, 3), np.int64)
+        self._heads: Places = np.zeros((0, LISTS), np.int32)
+        self._tails: Places = np.zeros((0, LISTS), np.int32)
+        self._counts: Places = np.zeros((0, LISTS), np.int32)
+        # A node of a list has an end, the next node and the one before.
+        self._ends: Ints = np.zeros(0, np.int64)
+        self._links: Places = np.zeros((0, 2), np.int32)
         self._pool = SlotPool()
-        self._queue = CalendarQueue((np.dtype(np.int64),), span, partitions)
+        self._queue = CalendarQueue((np.dtype(np.int32),), span, partitions)
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """Copies that the result has more than were sent out."""
@@ -59,7 +63,7 @@ class Levels(Buffered):
                 sides.append(np.full(len(block), side, np.int64))
         ended, (ended_slots,) = self._queue.pop(clock)
         times.append(ended)
-        slots.append(ended_slots)
+        slots.append(ended_slots.astype(np.int64))
         ends.append(ended)
         sides.append(np.full(len(ended), -1, np.int64))
         return self._swept(*map(np.concatenate, (times, slots, sides, ends)))
@@ -70,20 +74,25 @@ class Levels(Buffered):
         made: list[tuple[Ints, Ints, Ints]] = []
         position, room = 0, max(2 * len(order), 1024)
         while position < len(order):
-            fresh = self._pool.allocate(room)
-            self._nodes = grown(self._nodes, self._pool.capacity)
+            fresh = self._new_nodes(room)
             found_slots, ts, te, position, used, freed = sweep_levels(
                 times, ordered, sides, ends, position, self._heads, self._tails, self._counts,
-                self._nodes, fresh, self._least,
+                self._ends, self._links, fresh, self._least,
             )  # fmt: skip
             made.append((found_slots, ts, te))
-            self._pool.release(fresh[used:])
+            self._pool.give_back(fresh[used:])
             self._pool.release(freed)
             # Many copies of one row at one instant may need more than all events so far.
             room *= 2
         blocks = self._blocks(made)
         self._release(slots)
         return blocks
+
+    def _new_nodes(self, count: int) -> Ints:
+        nodes = self._pool.allocate(count)
+        self._ends = grown(self._ends, self._pool.capacity)
+        self._links = grown(self._links, self._pool.capacity)
+        return nodes
 
     def _blocks(self, made: list[tuple[Ints, Ints, Ints]]) -> list[Block]:
         nothing = np.zeros(0, np.int64)
@@ -114,6 +123,20 @@ class Levels(Buffered):
         self._alive[gone] = False
         self._rows.remove(gone)
 
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        if self._rows.is_spacious:
+            moved = self._rows.compact()
+            self._heads, self._tails = moved.rows(self._heads), moved.rows(self._tails)
+            self._counts, self._alive = moved.rows(self._counts), moved.rows(self._alive)
+            self._queue.renumber(moved.numbers)
+        if self._pool.is_spacious:
+            moved = self._pool.compact()
+            self._ends, self._links = moved.rows(self._ends), moved.rows(self._links)
+            moved.links(self._links)
+            moved.links(self._heads)
+            moved.links(self._tails)
+
     @property
     def state_rows(self) -> int:
         """Ends in all lists."""
@@ -122,16 +145,25 @@ class Levels(Buffered):
     @property
     def state_bytes(self) -> int:
         """Bytes of memory in use."""
-        lists = self._heads.nbytes + self._tails.nbytes + self._counts.nbytes + self._nodes.nbytes
-        return self._rows.nbytes + self._queue.nbytes + lists
+        lists = self._heads.nbytes + self._tails.nbytes + self._counts.nbytes + self._alive.nbytes
+        nodes = self._ends.nbytes + self._links.nbytes + self._pool.nbytes
+        return self._rows.nbytes + self._queue.nbytes + lists + nodes
 
     def segments(self) -> Segments:
         """The rows, and the ends in each list."""
         slots = self._rows.live_slots()
         columns = self._rows.columns(slots)
-        row, which, end = all_nodes(slots, self._heads, self._nodes, int(self._counts.sum()))
+        total = int(self._counts.sum())
+        row, which, end = all_nodes(slots, self._heads, self._ends, self._links, total)
         ends = {"row": pa.array(row), "list": pa.array(which), "end": pa.array(end)}
         return {"rows": pa.table(columns | {"_slot": pa.array(slots)}), "ends": pa.table(ends)}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Each different row with its ends."""
+        tables = [_placed(part["rows"]) for part in parts]
+        shares = division.shares(tables, division.inputs[0])
+        ends = Moves(shares).moved([part["ends"] for part in parts], "row")
+        return [{"rows": _placed(shares.of(lane)), "ends": one} for lane, one in enumerate(ends)]
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take back rows and ends."""
@@ -142,9 +174,16 @@ class Levels(Buffered):
         self._alive[slots] = True
         self._heads[slots] = self._tails[slots] = -1
         row, which, end = (one.to_numpy() for one in arrays_of(segments["ends"]))
-        fresh = self._pool.allocate(len(row))
-        self._nodes = grown(self._nodes, self._pool.capacity)
-        insert_all(row, which, end, self._heads, self._tails, self._counts, self._nodes, fresh)
+        fresh = self._new_nodes(len(row))
+        insert_all(
+            row, which, end, self._heads, self._tails, self._counts,
+            self._ends, self._links, fresh,
+        )  # fmt: skip
         ending = (end < INFINITY) & (which < 2)
         if ending.any():
             self._queue.push(end[ending], [row[ending]])
+
+
+def _placed(rows: pa.Table) -> pa.Table:
+    """Rows that are called by their place, as ends call them."""
+    return with_column(rows, "_slot", np.arange(len(rows)))

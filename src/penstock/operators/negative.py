@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.patterns import Pattern
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
 class AnnouncedEnds(Buffered):
     """Rows are sent for ever, and withdrawn when they end."""
+
+    meets = False
 
     def __init__(
         self, types: Sequence[pa.DataType], pattern: Pattern, span: int, partitions: int
@@ -59,6 +62,13 @@ class AnnouncedEnds(Buffered):
         self._rows.put(slots, block.columns)
         self._queue.push(block.te, [slots])
 
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        if self._pool.is_spacious:
+            moved = self._pool.compact()
+            self._rows.move(moved.kept)
+            self._queue.renumber(moved.numbers)
+
     @property
     def state_rows(self) -> int:
         """Rows that will end."""
@@ -74,6 +84,10 @@ class AnnouncedEnds(Buffered):
         ends, (slots,) = self._queue.contents()
         columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
         return {"rows": pa.table(columns | {"_end": pa.array(ends)})}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Each row on its own."""
+        return division.rows(parts, {"rows": division.inputs[0]})
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""

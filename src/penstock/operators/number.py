@@ -13,24 +13,30 @@ from penstock.operators.block import Block, concatenated
 from penstock.operators.join_chains import Chains
 from penstock.operators.join_loops import Incoming, keep_all
 from penstock.operators.join_loose import LooseSide, identity
-from penstock.operators.join_sides import block_of_table, no_rows, side_table
+from penstock.operators.join_sides import block_of_table, no_rows, shrink_sides, side_table
 from penstock.operators.number_loops import follow
+from penstock.operators.numbers import NUMBERS
 from penstock.operators.operator import Operator, Segments
 from penstock.state.expiry import DEFAULT_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.operators.dividing import Division
     from penstock.state.arrays import Ints
 
 
 class Number(Operator):
     """Appends a BIGINT column: a number that no other element of this operator has.
 
+    Nor has one of another operator, if its `place` is another: rows of several may come together.
+
     Of strict input, a negative row has the number of the element it withdraws; of several equal
     ones, any. Only for that are elements remembered, until they are withdrawn or end. `span` is
     how long elements live, about.
     """
+
+    meets = False
 
     def __init__(
         self,
@@ -38,9 +44,10 @@ class Number(Operator):
         pattern: Pattern,
         span: int = 1 << 20,
         partitions: int = DEFAULT_PARTITIONS,
+        place: int = 0,
     ) -> None:
         self._strict = pattern is Pattern.STR
-        self._next = 0
+        self._next = place * NUMBERS
         self._chains = Chains(1)
         self._rows = LooseSide([*types, pa.int64()], 0, False, span, partitions)
         self._waiting: list[Block] = []
@@ -63,7 +70,12 @@ class Number(Operator):
             results.append(_numbered(block, numbers))
         self._waiting = []
         self._chains.drop_empty(self._rows.settle(incoming, clock, self._chains.heads))
+        self.shrink()
         return results
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        shrink_sides(self._chains, [self._rows])
 
     def segments(self) -> Segments:
         """The next number, and the elements with theirs."""
@@ -76,6 +88,12 @@ class Number(Operator):
         keys, _ = self._chains.numbers(identity(block.with_columns(block.columns[:-1])))
         incoming = self._rows.accept(block, keys)
         keep_all(incoming, self._rows.kept(), self._chains.heads, 0)
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Elements where they may be withdrawn; numbers go on behind all there are."""
+        made = division.rows(parts, {"elements": division.results}, by_key=True)
+        following = pa.table({"number": [division.numbers.next(self._next)]})
+        return [segments | {"next": following} for segments in made]
 
     @property
     def state_rows(self) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.block import Block
+    from penstock.operators.dividing import Division
 
 Segments = dict[str, "pa.Table"]
 """The state of an operator as Arrow tables, by name."""
@@ -34,7 +35,12 @@ class Operator:
     c0 <= ts < c1, and no other, comes through `process`; before the first `advance` also what
     has been there from the beginning. Of one instant, negative rows withdraw only elements that
     began before it. The results follow the same rules on the way out, so operators compose.
+
+    Attributes:
+        meets: Whether what comes of a row depends on others that come into the same lane.
     """
+
+    meets = True
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Take rows of an input; return results that do not depend on anything yet to come."""
@@ -44,6 +50,9 @@ class Operator:
         """All rows before the clock have come: return the remaining results before it."""
         del clock
         return ()
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while; an operator does so behind its steps."""
 
     def frontier(self, clock: int) -> int:
         """Results before this instant are complete, once `advance(clock)` has been called."""
@@ -58,6 +67,18 @@ class Operator:
         if segments:
             msg = f"{type(self).__name__} keeps no state, but was given {', '.join(segments)}"
             raise InternalError(msg)
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """The state of some lanes, from that of others; the operator is new.
+
+        All of them have come equally far. Between them they know what one lane would know.
+
+        Raises:
+            CannotDivide: The state does not say how.
+        """
+        if any(parts):
+            raise division.refused()
+        return [{} for _ in range(division.lanes)]
 
     @property
     def state_rows(self) -> int:

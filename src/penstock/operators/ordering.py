@@ -124,13 +124,19 @@ class FirstRows(SetOperation):
         counts = dict(zip(before.tolist(), self.counted.counts[before, 2].tolist(), strict=True))
         changes = self.counted.step(inputs, clock)
         if not len(changes.slots):
+            self._release()
             return ()
         slots = np.unique(np.concatenate([before, changes.slots]))
         ranks = self.ordering.ranks(self.counted.rows, slots)
         ranked = slots[np.argsort(ranks)]
         made = self._elements(self._followed(changes, ranked, counts))
-        self.counted.release()
+        self._release()
         return made
+
+    def _release(self) -> None:
+        moved = self.counted.release()
+        if moved is not None:
+            self._shown = {int(moved.numbers[slot]): n for slot, n in self._shown.items()}
 
     def _followed(self, changes: Changes, ranked: Ints, counts: dict[int, int]) -> Changes:
         """How the rows within the limit change, instant by instant."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, arriving, concatenated, stored_arrivals
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.counted import Changes, CountedRows
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
+    from penstock.state.moving import Moved
 
 
 class NextInstant(Buffered):
@@ -149,7 +152,14 @@ class RestoredResult(Counting):
     def _release(self) -> None:
         """Rows that entered and left stay until the slide that restores them."""
         self.counted.hold(np.unique(np.array([slot for _, slot in self._entered], np.int64)))
-        self.counted.release()
+        moved = self.counted.release()
+        if moved is not None:
+            self._move(moved)
+
+    def _move(self, moved: Moved) -> None:
+        self._entered = {
+            (at, int(moved.numbers[slot])): n for (at, slot), n in self._entered.items()
+        }
 
     def segments(self) -> Segments:
         """The counted rows, and what is to be restored."""
@@ -160,9 +170,22 @@ class RestoredResult(Counting):
         first = pa.table({"first": pa.array([self._first], pa.int64())})
         return super().segments() | {"entered": table, "first": first}
 
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """The counted rows, with what is to be restored of each."""
+        made, moves = self.counted.divided(parts, division, division.inputs[0])
+        entered = moves.moved([part["entered"] for part in parts], "slot")
+        first = pc.min(pa.concat_tables([part["first"] for part in parts])["first"])
+        told = pa.table({"first": pa.array([first.as_py()], pa.int64())})
+        return [
+            segments | {"entered": one, "first": told}
+            for segments, one in zip(made, entered, strict=True)
+        ]
+
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
-        super().restore(segments)
+        moved = self.counted.restore(segments)
         for row in segments["entered"].to_pylist():
             self._entered[row["slide"], row["slot"]] = row["copies"]
+        self._move(moved)
         self._first = segments["first"]["first"][0].as_py()
+        self._release()

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.windows import Rows
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Ints, Places
 
-PARTITION_FIELDS = 4
-"""Of each partition: its oldest row, its newest, the oldest not begun, and how many came."""
-ROW_FIELDS = 3
-"""Of each row: the next of its partition, its number there, and whether it has begun."""
+PARTITION_FIELDS = 5
+"""Of each partition: its oldest row, its newest, the oldest not begun, how many rows there are,
+and how many have not begun."""
+ROW_FIELDS = 2
+"""Of each row: the next of its partition, and whether it has begun."""
 
 
 class RowsWindow(Buffered):
@@ -52,8 +54,10 @@ class RowsWindow(Buffered):
         self._partitions = KeyIndex()
         self._rows = RowStore(types)
         self._pool = SlotPool()
-        self._of_partition: Ints = np.zeros((0, PARTITION_FIELDS), np.int64)
-        self._of_row: Ints = np.zeros((0, ROW_FIELDS), np.int64)
+        # Rows of a partition are numbered as they come; how many came is all one has to know.
+        self._came: Ints = np.zeros(0, np.int64)
+        self._of_partition: Places = np.zeros((0, PARTITION_FIELDS), np.int32)
+        self._of_row: Places = np.zeros((0, ROW_FIELDS), np.int32)
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """Elements for rows that begin, negative rows for those pushed out."""
@@ -68,6 +72,7 @@ class RowsWindow(Buffered):
             slots,
             partitions,
             block.ts,
+            self._came,
             self._of_partition,
             self._of_row,
             self.spec.count,
@@ -83,9 +88,20 @@ class RowsWindow(Buffered):
     def _enter_partitions(self, block: Block) -> Ints:
         keys = [block.columns[number] for number in self._partition_by]
         partitions, new = self._partitions.find_or_add(fingerprints(keys, len(block)))
+        self._came = grown(self._came, self._partitions.capacity)
         self._of_partition = grown(self._of_partition, self._partitions.capacity)
-        self._of_partition[partitions[new]] = (-1, -1, -1, 0)
+        self._came[partitions[new]] = 0
+        self._of_partition[partitions[new]] = (-1, -1, -1, 0, 0)
         return partitions
+
+    def shrink(self) -> None:
+        """Give back the room of rows that has been empty for a while; partitions stay."""
+        if self._pool.is_spacious:
+            moved = self._pool.compact()
+            self._rows.move(moved.kept)
+            self._of_row = moved.rows(self._of_row)
+            moved.links(self._of_row[:, 0])
+            moved.links(self._of_partition[:, :3])
 
     @property
     def state_rows(self) -> int:
@@ -96,25 +112,32 @@ class RowsWindow(Buffered):
     def state_bytes(self) -> int:
         """Their bytes."""
         of_rows = self._rows.nbytes + self._of_row.nbytes + self._pool.nbytes
-        return of_rows + self._partitions.nbytes + self._of_partition.nbytes
+        of_partitions = self._partitions.nbytes + self._of_partition.nbytes + self._came.nbytes
+        return of_rows + of_partitions
 
     def segments(self) -> Segments:
         """The rows of each partition in order, with their numbers."""
         partitions = self._partitions.live_slots()
-        slots, came = rows_in_order(partitions, self._of_partition, self._of_row, len(self._pool))
+        slots, numbers, came = rows_in_order(
+            partitions, self._came, self._of_partition, self._of_row, len(self._pool)
+        )
         columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
-        fields = self._of_row[slots]
-        columns |= {"_number": pa.array(fields[:, 1]), "_begun": pa.array(fields[:, 2])}
+        begun = self._of_row[slots, 1].astype(np.int64)
+        columns |= {"_number": pa.array(numbers), "_begun": pa.array(begun)}
         return {"rows": pa.table(columns | {"_came": pa.array(came)})}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Partitions, each whole."""
+        return division.rows(parts, {"rows": division.inputs[0]})
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take back the rows, and link those of each partition again."""
-        *columns, number, begun, came = arrays_of(segments["rows"])
-        slots = self._pool.allocate(len(number))
+        *columns, _, begun, came = arrays_of(segments["rows"])
+        slots = self._pool.allocate(len(begun))
         self._rows.put(slots, columns)
         self._of_row = grown(self._of_row, self._pool.capacity)
-        self._of_row[slots, 1] = number.to_numpy()
-        self._of_row[slots, 2] = begun.to_numpy()
+        self._of_row[slots, 1] = begun.to_numpy()
         nothing = np.zeros(len(slots), np.int64)
         partitions = self._enter_partitions(Block(tuple(columns), nothing, nothing))
-        link_rows(slots, partitions, came.to_numpy(), self._of_partition, self._of_row)
+        self._came[partitions] = came.to_numpy()
+        link_rows(slots, partitions, self._of_partition, self._of_row)

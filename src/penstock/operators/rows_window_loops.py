@@ -10,10 +10,12 @@ from penstock.algebra.time import INFINITY
 from penstock.state.compiled import compiled
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Ints, Signs
+    from penstock.state.arrays import Ints, Places, Signs
 
 _FOREVER = INFINITY
 _WAITS, _BEGUN = 0, 1
+_NEXT, _BEGAN = 0, 1
+_OLDEST, _NEWEST, _WAITING, _ROWS, _WAIT = 0, 1, 2, 3, 4
 
 
 @compiled
@@ -21,8 +23,9 @@ def slide_rows(
     slots: Ints,
     partitions: Ints,
     ts: Ints,
-    of_partition: Ints,
-    of_row: Ints,
+    came: Ints,
+    of_partition: Places,
+    of_row: Places,
     count: int,
     slide: int,
     held: int,
@@ -30,7 +33,7 @@ def slide_rows(
 ) -> tuple[Ints, Ints, Ints, Signs, Ints]:
     """Rows in time order enter their partitions: what begins, what ends, which slots are free.
 
-    See `rows_window` for the fields. While a step runs, the third field of a row that began in
+    See `rows_window` for the fields. While a step runs, the second field of a row that began in
     it is 2 plus the number of the element made for it. `held` rows are in the window or wait.
     """
     # Each row begins once and ends once; without a slide one row begins at each arrival.
@@ -43,31 +46,36 @@ def slide_rows(
     made, gone_count = 0, 0
     for arrival in range(len(slots)):
         row, partition, now = slots[arrival], partitions[arrival], ts[arrival]
-        number = of_partition[partition, 3] + 1
-        of_partition[partition, 3] = number
-        of_row[row, 0], of_row[row, 1], of_row[row, 2] = -1, number, _WAITS
-        newest = of_partition[partition, 1]
+        came[partition] += 1
+        number = came[partition]
+        of_row[row, _NEXT], of_row[row, _BEGAN] = -1, _WAITS
+        newest = of_partition[partition, _NEWEST]
         if newest >= 0:
-            of_row[newest, 0] = row
+            of_row[newest, _NEXT] = row
         else:
-            of_partition[partition, 0] = row
-        of_partition[partition, 1] = row
-        if of_partition[partition, 2] < 0:
-            of_partition[partition, 2] = row
+            of_partition[partition, _OLDEST] = row
+        of_partition[partition, _NEWEST] = row
+        if of_partition[partition, _WAITING] < 0:
+            of_partition[partition, _WAITING] = row
+        of_partition[partition, _ROWS] += 1
+        of_partition[partition, _WAIT] += 1
         if number % slide:
             continue
-        waiting = of_partition[partition, 2]
+        waiting = of_partition[partition, _WAITING]
+        its_number = number - of_partition[partition, _WAIT] + 1
         while waiting >= 0:
-            if of_row[waiting, 1] + count > number or tell_vanished:
+            if its_number + count > number or tell_vanished:
                 made_slots[made], made_ts[made] = waiting, now
                 made_te[made], made_sign[made] = _FOREVER, 1
-                of_row[waiting, 2] = made + 2
+                of_row[waiting, _BEGAN] = made + 2
                 made += 1
-            waiting = of_row[waiting, 0]
-        of_partition[partition, 2] = -1
-        oldest = of_partition[partition, 0]
-        while oldest >= 0 and of_row[oldest, 1] + count <= number:
-            begun = of_row[oldest, 2]
+            waiting = of_row[waiting, _NEXT]
+            its_number += 1
+        of_partition[partition, _WAITING] = -1
+        of_partition[partition, _WAIT] = 0
+        oldest = of_partition[partition, _OLDEST]
+        while oldest >= 0 and of_partition[partition, _ROWS] > count:
+            begun = of_row[oldest, _BEGAN]
             if begun >= 2:
                 made_te[begun - 2] = now
             elif begun == _BEGUN:
@@ -76,15 +84,16 @@ def slide_rows(
                 made += 1
             gone[gone_count] = oldest
             gone_count += 1
-            oldest = of_row[oldest, 0]
-        of_partition[partition, 0] = oldest
+            oldest = of_row[oldest, _NEXT]
+            of_partition[partition, _ROWS] -= 1
+        of_partition[partition, _OLDEST] = oldest
         if oldest < 0:
-            of_partition[partition, 1] = -1
+            of_partition[partition, _NEWEST] = -1
     kept = 0
     for element in range(made):
         row = made_slots[element]
-        if of_row[row, 2] == element + 2:
-            of_row[row, 2] = _BEGUN
+        if of_row[row, _BEGAN] == element + 2:
+            of_row[row, _BEGAN] = _BEGUN
         if made_ts[element] < made_te[element] or tell_vanished:
             made_slots[kept], made_ts[kept] = made_slots[element], made_ts[element]
             made_te[kept], made_sign[kept] = made_te[element], made_sign[element]
@@ -100,33 +109,38 @@ def slide_rows(
 
 @compiled
 def rows_in_order(
-    partitions: Ints, of_partition: Ints, of_row: Ints, held: int
-) -> tuple[Ints, Ints]:
-    """The slots of all rows, partition by partition, oldest first; and how many came there."""
+    partitions: Ints, came: Ints, of_partition: Places, of_row: Places, held: int
+) -> tuple[Ints, Ints, Ints]:
+    """All rows, partition by partition, oldest first: slot, number there, and how many came."""
     slots = np.empty(held, np.int64)
-    came = np.empty(held, np.int64)
+    numbers = np.empty(held, np.int64)
+    totals = np.empty(held, np.int64)
     found = 0
     for partition in partitions:
-        row = of_partition[partition, 0]
+        row = of_partition[partition, _OLDEST]
+        number = came[partition] - of_partition[partition, _ROWS] + 1
         while row >= 0:
-            slots[found], came[found] = row, of_partition[partition, 3]
+            slots[found], numbers[found], totals[found] = row, number, came[partition]
             found += 1
-            row = of_row[row, 0]
-    return slots[:found], came[:found]
+            number += 1
+            row = of_row[row, _NEXT]
+    return slots[:found], numbers[:found], totals[:found]
 
 
 @compiled
-def link_rows(slots: Ints, partitions: Ints, came: Ints, of_partition: Ints, of_row: Ints) -> None:
+def link_rows(slots: Ints, partitions: Ints, of_partition: Places, of_row: Places) -> None:
     """Link rows, oldest first, to those of their partitions."""
     for place in range(len(slots)):
         row, partition = slots[place], partitions[place]
-        of_row[row, 0] = -1
-        newest = of_partition[partition, 1]
+        of_row[row, _NEXT] = -1
+        newest = of_partition[partition, _NEWEST]
         if newest >= 0:
-            of_row[newest, 0] = row
+            of_row[newest, _NEXT] = row
         else:
-            of_partition[partition, 0] = row
-        of_partition[partition, 1] = row
-        if of_partition[partition, 2] < 0 and of_row[row, 2] == _WAITS:
-            of_partition[partition, 2] = row
-        of_partition[partition, 3] = came[place]
+            of_partition[partition, _OLDEST] = row
+        of_partition[partition, _NEWEST] = row
+        of_partition[partition, _ROWS] += 1
+        if of_row[row, _BEGAN] == _WAITS:
+            of_partition[partition, _WAIT] += 1
+            if of_partition[partition, _WAITING] < 0:
+                of_partition[partition, _WAITING] = row

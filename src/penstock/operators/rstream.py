@@ -24,6 +24,8 @@ Chosen = tuple["Ints", "Ints"]
 class WholeResult(Counting):
     """Port 0 brings the result, port 1 the instants; at each all rows are sent out."""
 
+    meets = False
+
     def __init__(self, counted: CountedRows, ordering: Ordering | None) -> None:
         super().__init__(counted, 2)
         self.ordering = ordering

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.counted import Changes, CountedRows
+    from penstock.operators.dividing import Division
     from penstock.operators.operator import Segments
 
 
@@ -30,6 +31,10 @@ class Counting(Buffered):
     def segments(self) -> Segments:
         """The counted rows."""
         return self.counted.segments()
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """The counted rows, each where those alike are."""
+        return self.counted.divided(parts, division, division.inputs[0])[0]
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take back the counted rows."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class InOrder(Operator):
     """Rows of a stream by (ts, seq): the rows of a step come in the order of arrival."""
 
+    meets = False
+
     def __init__(self) -> None:
         self._arrived: list[Block] = []
 
@@ -58,6 +60,8 @@ class RelationRows(SetOperation):
 
 class Passing(Operator):
     """Rows of several inputs, as they are: UNION ALL, and a relation's changes."""
+
+    meets = False
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Hand the rows on."""

@@ -24,6 +24,8 @@ def counting(block: Block, failures: Failures) -> Failures:
 class Filter(Operator):
     """The rows for which the predicate is TRUE."""
 
+    meets = False
+
     def __init__(self, predicate: Evaluator, failures: Failures) -> None:
         self.predicate = predicate
         self.failures = failures
@@ -40,6 +42,8 @@ class Filter(Operator):
 
 class Map(Operator):
     """New columns computed from those of each row."""
+
+    meets = False
 
     def __init__(self, columns: Sequence[Evaluator], failures: Failures) -> None:
         self.columns = tuple(columns)

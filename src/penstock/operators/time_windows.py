@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.operators.dividing import Division
     from penstock.state.arrays import Ints
 
 
@@ -34,6 +35,8 @@ class TimeWindow(Operator):
 
     With a slide rows begin later than they came; they wait until the clock has passed that.
     """
+
+    meets = False
 
     def __init__(self, spec: WindowSpec) -> None:
         self.spec = spec
@@ -59,6 +62,10 @@ class TimeWindow(Operator):
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take back the rows that wait."""
         self._waiting.restore(segments, "waiting")
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Each row on its own."""
+        return division.rows(parts, {"waiting": division.inputs[0]})
 
     @property
     def state_rows(self) -> int:

@@ -24,5 +24,5 @@ def ended_elements(block: Block) -> tuple[Ints, Flags]:
     if block.sign is None or bool((block.sign > 0).all()):
         return block.te, np.zeros(len(block), np.bool_)
     columns = [*block.columns, pa.array(block.te)]
-    alike, _ = KeyIndex().find_or_add(fingerprints(columns, len(block)))
+    alike, _ = KeyIndex(len(block)).find_or_add(fingerprints(columns, len(block)))
     return ends_by_withdrawal(alike, block.ts, block.te, block.sign)

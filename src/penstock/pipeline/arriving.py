@@ -12,7 +12,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import TIMESTAMP, to_arrow
 from penstock.operators.block import Block, arriving
 from penstock.operators.tables import one_array
-from penstock.pipeline.slots import INSTANT, LANE, POSITIONS, RAW, STREAM
+from penstock.pipeline.slots import CODE, INSTANT, POSITIONS, RAW, STREAM
 from penstock.runtime.reading import canonical
 from penstock.state.sorting import order_of
 
@@ -34,10 +34,12 @@ class Arrivals:
     """Rows that are not taken in, by reason."""
 
 
-def split(rows: pa.Table, slots: Slots, lane: int) -> Iterator[tuple[int, StreamSlots, pa.Table]]:
-    """The rows of each lane and stream, in the order of their source.
+def split(
+    rows: pa.Table, slots: Slots, only: int | None
+) -> Iterator[tuple[int, StreamSlots, pa.Table]]:
+    """The rows of each code and stream, in the order of their source.
 
-    Rows without a lane belong to the lane given.
+    Rows that do not say their code have the one given.
     """
     if not len(rows):
         return
@@ -46,20 +48,20 @@ def split(rows: pa.Table, slots: Slots, lane: int) -> Iterator[tuple[int, Stream
         rows = rows.take(pa.array(order))
     by_number = {one.number: one for one in slots.streams.values()}
     streams = _integers(rows, STREAM)
-    lanes = _integers(rows, LANE) if LANE in rows.column_names else np.full(len(rows), lane)
-    codes = lanes * len(by_number) + streams
-    if bool((codes == codes[0]).all()):
-        yield int(lanes[0]), by_number[int(streams[0])], rows
+    codes = _integers(rows, CODE) if CODE in rows.column_names else np.full(len(rows), only)
+    both = codes * len(by_number) + streams
+    if bool((both == both[0]).all()):
+        yield int(codes[0]), by_number[int(streams[0])], rows
         return
-    order = order_of(codes)
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    order = order_of(both)
+    starts = np.flatnonzero(np.diff(both[order], prepend=-1))
     for start, stop in zip(starts, np.append(starts[1:], len(order)), strict=True):
         first = int(order[start])
         own = by_number[int(streams[first])]
         wanted = [INSTANT, *(slot.name for slot in own.slots if slot)]
         wanted += [RAW] if RAW in rows.column_names else []
         chosen = pa.array(order[start:stop])
-        yield int(lanes[first]), own, rows.select(wanted).take(chosen)
+        yield int(codes[first]), own, rows.select(wanted).take(chosen)
 
 
 def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:

@@ -1,137 +1,155 @@
-"""Housekeeping: old results are folded, and files that nobody needs any more are removed."""
+"""Housekeeping: old results are folded, and files that nobody needs any more are removed.
+
+All of it goes on beside the micro-batches. Only the commit that says that results have been folded
+takes the pipeline's lock, for a moment.
+"""
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from dataclasses import dataclass
+import os
+import threading
 from typing import TYPE_CHECKING
 
-from penstock.algebra.operators import Final
-from penstock.algebra.streams import RelationToStream
-from penstock.home.bundles import write_bundle
-from penstock.home.contents import folded
-from penstock.home.records import Content
-from penstock.home.results import content_blocks, result_blocks
-from penstock.operators.block import to_table
+from penstock.pipeline.folding import Said, fold
+from penstock.pipeline.sweeping import sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
-    import pyarrow as pa
-
-    from penstock.home.layout import Home
     from penstock.home.records import Record
-    from penstock.operators.block import Block
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import BoundPlan
+    from penstock.pipeline.sweeping import Retention
 
 
-@dataclass(frozen=True)
-class Retention:
-    """What is kept, and for how long.
+class Housekeeping:
+    """Keeps the home of a pipeline small.
 
-    Attributes:
-        seconds: Results, and the records that name them, are kept at least so long.
-        grace: A file that no record names is kept so long: a task may be writing it.
-        fold_bytes: Results are folded when so many bytes of them have come.
+    Args:
+        ledger: The newest record; it changes under the lock only.
+        lock: The pipeline's.
+        report: Told, in a sentence, what went wrong in the background.
     """
 
-    seconds: float = 3600.0
-    grace: float = 120.0
-    fold_bytes: int = 64 << 20
+    def __init__(
+        self, ledger: Ledger, lock: threading.RLock, report: Callable[[str], None]
+    ) -> None:
+        self._ledger = ledger
+        self._home = ledger.home
+        self._lock = lock
+        self._report = report
+        self._thread: threading.Thread | None = None
+        # Of the records that have not been folded, so that they need not be read again.
+        self._said: dict[int, Said] = {}
+
+    def note(self, record: Record) -> None:
+        """Remember a record that was just committed."""
+        self._said[record.number] = self._read(record)
+
+    def is_pressing(self, retention: Retention) -> bool:
+        """Whether so many records have come since results were folded that it is time again."""
+        return _unfolded(self._ledger.record) >= _most_unfolded(self._ledger.record, retention)
+
+    def begin(self, retention: Retention, may_commit: Callable[[], bool]) -> None:
+        """Clean in the background, unless that is going on; called under the lock.
+
+        Args:
+            retention: What is kept.
+            may_commit: Asked under the lock, later: whether the pipeline still is what it was.
+        """
+        if self._thread is not None and self._thread.is_alive():
+            return
+        record, plan = self._ledger.record, self._ledger.plan
+        self._thread = threading.Thread(
+            target=self._clean_quietly,
+            args=(record, plan, retention, may_commit),
+            name="penstock housekeeping",
+            daemon=True,
+        )
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until nothing is cleaned in the background; not under the lock."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def clean(self, retention: Retention) -> None:
+        """Fold old results if there are many, and remove what nobody needs any more."""
+        with self._lock:
+            record, plan = self._ledger.record, self._ledger.plan
+        self._clean(record, plan, retention, lambda: True)
+
+    def _clean_quietly(
+        self,
+        record: Record,
+        plan: BoundPlan,
+        retention: Retention,
+        may_commit: Callable[[], bool],
+    ) -> None:
+        try:
+            self._clean(record, plan, retention, may_commit)
+        except Exception as fault:  # Rows come in as before; the next time may go well.
+            # The home may be gone with the connection.
+            if self._home.path.exists():
+                self._report(f"old files of {self._home.path} could not be removed: {fault}")
+
+    def _clean(
+        self,
+        record: Record,
+        plan: BoundPlan,
+        retention: Retention,
+        may_commit: Callable[[], bool],
+    ) -> None:
+        # A record behind that of the end of the input would take its results back.
+        if record.kind != "flush" and self._content_due(record, retention):
+            content = fold(self._home, record, plan, self._since_folded(record))
+            with self._lock:
+                newest = self._ledger.record
+                # Behind another plan, queries of the same names may be others.
+                if newest.plan == record.plan and newest.kind != "flush" and may_commit():
+                    self._ledger.commit_content(content)
+            self._forget()
+        sweep(self._home, self._ledger.record, retention)
+
+    def _content_due(self, record: Record, retention: Retention) -> bool:
+        if _unfolded(record) >= _most_unfolded(record, retention):
+            return True
+        size = sum(one.bytes for one in self._since_folded(record))
+        return size > max(retention.fold_bytes, 2 * _folded_bytes(record))
+
+    def _since_folded(self, record: Record) -> Iterator[Said]:
+        """What the records say that have not been folded, oldest first."""
+        for number in range(record.folded_up_to + 1, record.number + 1):
+            if number not in self._said:
+                self._said[number] = self._read(self._home.chain.read(number))
+            yield self._said[number]
+
+    def _read(self, record: Record) -> Said:
+        # The end of the input was none if anything follows it.
+        results = () if record.kind == "flush" else record.results
+        sizes = (os.stat(self._home.segments / name).st_size for name in results)
+        return Said(record.plan, results, sum(sizes))
+
+    def _forget(self) -> None:
+        """Of folded records nothing needs to be remembered."""
+        done = self._ledger.record.folded_up_to
+        for number in [one for one in list(self._said) if one <= done]:
+            del self._said[number]
 
 
-def content_due(home: Home, record: Record, retention: Retention) -> bool:
-    """Whether the results since they were last folded are so many that it pays."""
-    folded_at = record.content.record if record.content else -1
-    size = sum(
-        (home.segments / name).stat().st_size
-        for one in home.chain.since(folded_at + 1)
-        for name in one.results
-    )
-    before = record.content.bytes if record.content else 0
-    return size > max(retention.fold_bytes, 2 * before)
+def _folded_bytes(record: Record) -> int:
+    return record.content.bytes if record.content else 0
 
 
-def fold(home: Home, ledger: Ledger, record: Record) -> Content:
-    """Write what is left of all results up to a record."""
-    plan = ledger.plan
-    tables: dict[str, pa.Table] = {}
-    for query in _relations(plan):
-        if query not in record.clocks:
-            continue
-        found = folded(list(_elements(home, record, query)), record.clocks[query])
-        if found is not None:
-            tables[f"query/{query}"] = to_table(found, plan.columns(query))
-    name = home.new_segment(record.number, 0, "content")
-    write_bundle(home.segments / name, tables, {"clocks": record.clocks})
-    return Content(name, record.number, (home.segments / name).stat().st_size)
+def _unfolded(record: Record) -> int:
+    return record.number - record.folded_up_to
 
 
-def _relations(plan: BoundPlan) -> Iterable[str]:
-    """The queries that have a content, rather than send rows."""
-    for group in plan.groups.values():
-        for query, logical in group.plans.items():
-            if not isinstance(logical, RelationToStream | Final):
-                yield query
+def _most_unfolded(record: Record, retention: Retention) -> int:
+    """How many records may wait: the more, the more there is to write again when they are folded.
 
-
-def _elements(home: Home, record: Record, query: str) -> Iterable[Block]:
-    start = 0
-    if record.content is not None:
-        start = record.content.record + 1
-        yield from content_blocks(home, record.content, query)
-    for one in home.chain.since(start):
-        if one.number <= record.number and one.kind != "flush":
-            yield from result_blocks(home, one, query)
-
-
-def sweep(home: Home, record: Record, retention: Retention, now: float | None = None) -> list[Path]:
-    """Remove records and files that are no longer needed; the files removed.
-
-    Records are removed, oldest first, if they are older than the retention and their results have
-    been folded and written to all sinks. A file is removed when no record that is left needs it
-    and its grace is over.
+    But never so many that those that are kept become twice as many.
     """
-    now = time.time() if now is None else now
-    kept = [home.chain.read(number) for number in home.chain.numbers()]
-    folded_at = min(record.content.record if record.content else -1, _written_to_sinks(home))
-    while len(kept) > 1 and kept[0].number <= folded_at:
-        if kept[1].written_at > now - retention.seconds:
-            break
-        home.chain.remove(kept.pop(0).number)
-    needed = _needed(kept, record)
-    removed = []
-    for folder, names in ((home.segments, needed), (home.plans, {one.plan for one in kept})):
-        for path in folder.iterdir():
-            if path.name not in names and path.stat().st_mtime < now - retention.grace:
-                path.unlink(missing_ok=True)
-                removed.append(path)
-    return removed
-
-
-def _written_to_sinks(home: Home) -> int:
-    """Up to which record all sinks have been written."""
-    paths = home.sinks.glob("*.json") if home.sinks.is_dir() else ()
-    numbers = [json.loads(path.read_text("utf-8"))["record"] for path in paths]
-    return min(numbers, default=sys.maxsize)
-
-
-def _needed(kept: Iterable[Record], record: Record) -> set[str]:
-    """The segments that some record needs: state only of the newest, results of all."""
-    names: set[str] = set()
-    for one in kept:
-        names.update(one.results)
-        if one.content is not None:
-            names.add(one.content.file)
-    for state in record.lanes.values():
-        names.update(state.logs)
-        names.update({state.image} if state.image else ())
-    for relation in record.relations.values():
-        names.update(relation.changes)
-    for changes in record.pending.values():
-        names.update(name for files in changes.values() for name in files)
-    return names
+    times = 1 + _folded_bytes(record) // max(retention.fold_bytes, 1)
+    return min(times * retention.fold_records, max(retention.records, retention.fold_records))

@@ -17,18 +17,18 @@ from penstock.algebra.time import BEGINNING
 from penstock.home.bundles import Bundle, write_bundle
 from penstock.home.records import LaneState
 from penstock.operators.block import concatenated, from_table, to_table
-from penstock.pipeline.arriving import Arrivals, arrivals
-from penstock.pipeline.logs import read_log
+from penstock.pipeline.logs import Log, sent_part
 from penstock.pipeline.plans import BoundPlan, bound, read_plan
 from penstock.pipeline.work import Done, StreamCounts
 from penstock.runtime.lane import Lane, Results
-from penstock.runtime.lanes import Router
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.home.layout import Home
     from penstock.operators.block import Block
-    from penstock.pipeline.logs import Log
-    from penstock.pipeline.plans import BoundGroup
+    from penstock.pipeline.arriving import Arrivals
+    from penstock.pipeline.plans import BoundFragment, BoundGroup
     from penstock.pipeline.work import Work
 
 CHANGES = "changes"
@@ -48,14 +48,6 @@ class KeptLane:
     def failures(self, query: str) -> Counter[str]:
         """What failed in a query since the lane was first made."""
         return self.failed_before.get(query, Counter()) + self.lane.failures(query).by_function
-
-
-@dataclass
-class LaneOutcome:
-    """What feeding a log to a lane led to."""
-
-    results: Results
-    streams: dict[str, Arrivals]
 
 
 class Keeper:
@@ -87,29 +79,19 @@ class Keeper:
     def _do(self, work: Work) -> Done:
         began = time.perf_counter()
         plan = self._plan(work.plan)
-        self._forget_others(work)
+        self._forget_others(plan)
         kept = {name: self._at(plan, name, state) for name, state in work.lanes.items()}
         ready = time.perf_counter()
         log = self._log(work.log)
         outcomes = {name: self._feed(plan, name, kept[name], log) for name in kept}
         fed = time.perf_counter()
-        done = Done(work.task)
+        done = Done(work.task, streams=_counted(log))
         for name, one in kept.items():
             one.version = work.log
-            group = _group_of(plan, name)
-            for query in group.plans:
-                clock = one.lane.clock(query)
-                done.clocks[query] = min(clock, done.clocks.get(query, clock))
-                done.failures[query] = dict(
-                    Counter(done.failures.get(query, {})) + one.failures(query)
-                )
-            for relation in group.graph.relations:
-                clock = one.lane.relation_clock(relation)
-                done.relations[relation] = max(clock, done.relations.get(relation, clock))
-            done.operators[name] = [asdict(report) for report in one.lane.reports()]
-        done.streams = _counted(plan, outcomes)
-        done.results = self._write_results(plan, work, outcomes)
-        done.result_rows = _result_rows(outcomes)
+            _add_progress(done, plan.lanes[name], plan.groups, name, one)
+        done.results = self._write_results(plan, work, log, outcomes)
+        done.sent = self._write_sent(plan, work, outcomes)
+        done.result_rows = _result_rows(plan, outcomes)
         done.lanes = {
             name: self._state_after(work, name, state, kept[name])
             for name, state in work.lanes.items()
@@ -126,9 +108,9 @@ class Keeper:
             self._plans = {name: bound(read_plan(self._home, name))}
         return self._plans[name]
 
-    def _forget_others(self, work: Work) -> None:
-        """Lanes that now belong to another task, or to no query, need no memory here."""
-        self._kept = {name: one for name, one in self._kept.items() if name in work.lanes}
+    def _forget_others(self, plan: BoundPlan) -> None:
+        """Lanes that belong to no query any more need no memory."""
+        self._kept = {name: one for name, one in self._kept.items() if name in plan.lanes}
 
     def _at(self, plan: BoundPlan, name: str, state: LaneState) -> KeptLane:
         """A lane in a given state: the one in memory, brought there, or made anew."""
@@ -147,7 +129,7 @@ class Keeper:
         return kept
 
     def _from_image(self, plan: BoundPlan, name: str, state: LaneState) -> KeptLane:
-        lane = Lane(_group_of(plan, name).graph)
+        lane = Lane(plan.lanes[name].graph)
         if state.image is None:
             return KeptLane(lane)
         image = Bundle(self._home.segments / state.image)
@@ -156,61 +138,91 @@ class Keeper:
         return KeptLane(lane, state.image, failed)
 
     def _log(self, name: str) -> Log:
-        return read_log(self._home.segments / name)
+        return Log(self._home.segments / name)
 
-    def _feed(self, plan: BoundPlan, name: str, kept: KeptLane, log: Log) -> LaneOutcome:
+    def _feed(self, plan: BoundPlan, name: str, kept: KeptLane, log: Log) -> Results:
         """Let a lane take in its share of a log."""
-        graph = _group_of(plan, name).graph
-        blocks = self._changes(plan, name, log)
+        fragment = plan.lanes[name]
+        blocks = self._changes(fragment, name, log)
+        watermarks = {name: log.watermark(name) for name in fragment.graph.beside}
+        for sent, sender in fragment.senders.items():
+            watermarks[sent] = log.clocks[sender]
+            table = log.sent(sender, name)
+            if table is not None:
+                blocks[sent] = from_table(table)
         if log.is_last:
-            results = kept.lane.feed(blocks, {})
+            results = kept.lane.feed(blocks, watermarks)
             results.extend(kept.lane.finish())
-            return LaneOutcome(results, {})
-        found: dict[str, Arrivals] = {}
-        for stream, rows in log.share(name).items():
-            if stream in graph.streams:
-                found[stream] = arrivals(rows, log.slots.streams[stream], log.watermark(stream))
-        watermarks = {stream: _reached(log, stream, found.get(stream)) for stream in graph.streams}
-        blocks |= {stream: one.block for stream, one in found.items()}
-        return LaneOutcome(kept.lane.feed(blocks, watermarks), found)
+            return results
+        for stream in fragment.graph.streams:
+            arrived = log.arrived(name, stream)
+            watermarks[stream] = _reached(log, stream, arrived)
+            if arrived is not None:
+                blocks[stream] = arrived.block
+        return kept.lane.feed(blocks, watermarks)
 
-    def _changes(self, plan: BoundPlan, name: str, log: Log) -> dict[str, Block]:
+    def _changes(self, fragment: BoundFragment, name: str, log: Log) -> dict[str, Block]:
         """A lane's share of the changes of relations."""
-        group = _group_of(plan, name)
         found: dict[str, Block] = {}
-        for relation, files in log.changes(group.group.number).items():
+        for relation, files in log.changes(fragment.group).items():
+            if relation not in fragment.graph.relations:
+                continue
             parts = [from_table(Bundle(self._home.segments / one).table(CHANGES)) for one in files]
-            block = concatenated(parts)
-            if group.group.lanes > 1:
-                schema = group.graph.relations[relation][0].schema
-                router = Router(group.partitioning.routes[relation], schema, group.group.lanes)
-                block = router.share(block, int(name.partition(".")[2]))
-            found[relation] = block
+            router = fragment.router(relation)
+            lane = fragment.lane_names().index(name)
+            found[relation] = router.share(concatenated(parts), lane)
         return found
 
     def _write_results(
-        self, plan: BoundPlan, work: Work, outcomes: dict[str, LaneOutcome]
+        self, plan: BoundPlan, work: Work, log: Log, outcomes: Mapping[str, Results]
     ) -> str | None:
         """Write the results of all lanes, and the rows that were set aside; the file, if any."""
         results: dict[str, list[Block]] = {}
-        aside: dict[str, list[pa.Table]] = {}
         for name, outcome in outcomes.items():
-            for query, blocks in outcome.results.blocks.items():
-                results.setdefault(query, []).extend(block for block in blocks if len(block))
-            for stream, arrived in outcome.streams.items():
-                if plan.counts(name, stream):
-                    found = [_with_reason(*one) for one in arrived.aside.items()]
-                    aside.setdefault(stream, []).extend(found)
+            if plan.lanes[name].sends is None:
+                for query, blocks in outcome.blocks.items():
+                    results.setdefault(query, []).extend(block for block in blocks if len(block))
+        aside: dict[str, list[pa.Table]] = {}
+        for stream, arrived in log.counted():
+            found = [_with_reason(*one) for one in arrived.aside.items()]
+            aside.setdefault(stream, []).extend(found)
         whole = {f"aside/{one}": pa.concat_tables(parts) for one, parts in aside.items() if parts}
         whole |= {
             f"query/{query}": to_table(concatenated(blocks), plan.columns(query))
             for query, blocks in results.items()
             if blocks
         }
-        if not whole:
+        return self._written(work, "results", whole)
+
+    def _write_sent(
+        self, plan: BoundPlan, work: Work, outcomes: Mapping[str, Results]
+    ) -> str | None:
+        """Write what fragments send, divided among the lanes that read it; the file, if any."""
+        whole: dict[str, list[pa.Table]] = {}
+        for name, outcome in outcomes.items():
+            sender = plan.lanes[name]
+            blocks = outcome.blocks.get(sender.sends or "", [])
+            if sender.sends is None or not blocks:
+                continue
+            block = concatenated(blocks)
+            if sender.is_strict:
+                # Another lane's rows may have signs, and tables are put together as they are.
+                block = replace(block, sign=block.signs)
+            for reader in plan.readers(sender):
+                router = reader.router(sender.sends)
+                for number, lane in enumerate(reader.lane_names()):
+                    share = router.share(block, number)
+                    if len(share):
+                        part = sent_part(sender.name, lane)
+                        whole.setdefault(part, []).append(to_table(share))
+        tables = {part: pa.concat_tables(several) for part, several in whole.items()}
+        return self._written(work, "sent", tables)
+
+    def _written(self, work: Work, kind: str, tables: dict[str, pa.Table]) -> str | None:
+        if not tables:
             return None
-        segment = self._home.new_segment(work.record, work.task, "results")
-        write_bundle(self._home.segments / segment, whole, durable=True)
+        segment = self._home.new_segment(work.record, work.task, kind)
+        write_bundle(self._home.segments / segment, tables, durable=kind == "results")
         return segment
 
     def _state_after(self, work: Work, name: str, before: LaneState, kept: KeptLane) -> LaneState:
@@ -227,8 +239,29 @@ class Keeper:
         return LaneState(image, path.stat().st_size)
 
 
-def _group_of(plan: BoundPlan, lane: str) -> BoundGroup:
-    return plan.groups[int(lane.partition(".")[0])]
+def _add_progress(
+    done: Done,
+    fragment: BoundFragment,
+    groups: Mapping[int, BoundGroup],
+    name: str,
+    kept: KeptLane,
+) -> None:
+    """Say how far a lane has come."""
+    lane = kept.lane
+    for query in groups[fragment.group].plans:
+        # What fails in a fragment that sends rows, fails in the query that they are for.
+        result = query if fragment.sends is None else fragment.sends
+        done.failures[query] = dict(Counter(done.failures.get(query, {})) + kept.failures(result))
+        if fragment.sends is None:
+            clock = lane.clock(query)
+            done.clocks[query] = min(clock, done.clocks.get(query, clock))
+    if fragment.sends is not None:
+        clock = lane.clock(fragment.sends)
+        done.reached[fragment.name] = min(clock, done.reached.get(fragment.name, clock))
+    for relation in fragment.graph.relations:
+        clock = lane.relation_clock(relation)
+        done.relations[relation] = max(clock, done.relations.get(relation, clock))
+    done.operators[name] = [asdict(report) for report in lane.reports()]
 
 
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
@@ -240,26 +273,25 @@ def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
     return max(opening, arrived.latest - slack, BEGINNING + 1)
 
 
-def _counted(plan: BoundPlan, outcomes: dict[str, LaneOutcome]) -> dict[str, StreamCounts]:
-    """The rows of each stream, from the lanes that count for it."""
+def _counted(log: Log) -> dict[str, StreamCounts]:
+    """The rows of each stream."""
     counted: dict[str, StreamCounts] = {}
-    for name, outcome in outcomes.items():
-        for stream, one in outcome.streams.items():
-            if plan.counts(name, stream):
-                total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
-                late = sum(len(rows) for why, rows in one.aside.items() if why.startswith("late"))
-                total.rows += one.rows
-                total.late += late
-                total.aside += sum(map(len, one.aside.values())) - late
-                total.latest = max(total.latest, one.latest)
+    for stream, one in log.counted():
+        total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
+        late = sum(len(rows) for why, rows in one.aside.items() if why.startswith("late"))
+        total.rows += one.rows
+        total.late += late
+        total.aside += sum(map(len, one.aside.values())) - late
+        total.latest = max(total.latest, one.latest)
     return counted
 
 
-def _result_rows(outcomes: dict[str, LaneOutcome]) -> dict[str, int]:
+def _result_rows(plan: BoundPlan, outcomes: Mapping[str, Results]) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for outcome in outcomes.values():
-        for query, blocks in outcome.results.blocks.items():
-            counts[query] += sum(map(len, blocks))
+    for name, outcome in outcomes.items():
+        if plan.lanes[name].sends is None:
+            for query, blocks in outcome.blocks.items():
+                counts[query] += sum(map(len, blocks))
     return dict(counts)
 
 

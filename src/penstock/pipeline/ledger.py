@@ -73,7 +73,7 @@ class Ledger:
         streams |= {name: one for name, one in before.streams.items() if name in known}
         pending = {key: one for key, one in before.pending.items() if int(key) in made.groups}
         for number, group in made.groups.items():
-            for name in group.graph.relations:
+            for name in group.relations:
                 changes = relations.setdefault(name, RelationProgress()).changes
                 if number not in self.plan.groups and changes:
                     pending.setdefault(str(number), {})[name] = list(changes)
@@ -81,7 +81,7 @@ class Ledger:
         self._commit(
             "change",
             plan=self._written(before.number + 1, plan),
-            lanes={one: before.lanes[one] for one in plan.lane_numbers() if one in before.lanes},
+            lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
             streams=streams,
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
@@ -108,7 +108,7 @@ class Ledger:
         write_bundle(self.home.segments / segment, {CHANGES: to_table(block)}, durable=True)
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
-            if definition.name in group.graph.relations:
+            if definition.name in group.relations:
                 own = pending.setdefault(str(number), {})
                 own[definition.name] = [*own.get(definition.name, []), segment]
         progress = replace(known, changes=(*known.changes, segment))
@@ -158,7 +158,7 @@ class Ledger:
 
     def commit_batch(self, done: Sequence[Done], tasks: int, batch: tuple[str, int] | None) -> None:
         """Publish what the tasks have done; `batch` is Spark's query and micro-batch, if any."""
-        _require_all(done, tasks)
+        _require_all(done, tasks, self.plan.stages)
         lanes: dict[str, LaneState] = dict(self.record.lanes)
         for one in done:
             lanes |= one.lanes
@@ -174,7 +174,7 @@ class Ledger:
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
-        _require_all(done, tasks)
+        _require_all(done, tasks, self.plan.stages)
         self._commit("flush", resumed=self.record.open_clocks, **self._reached(done))
 
     def commit_content(self, content: Content) -> None:
@@ -239,7 +239,7 @@ class Ledger:
         self.record = record
 
 
-def _require_all(done: Sequence[Done], tasks: int) -> None:
-    if sorted(one.task for one in done) != list(range(tasks)):
-        msg = f"{len(done)} of {tasks} tasks answered"
+def _require_all(done: Sequence[Done], tasks: int, stages: int) -> None:
+    if sorted(one.task for one in done) != sorted(stages * list(range(tasks))):
+        msg = f"{len(done)} of {stages * tasks} tasks answered"
         raise InternalError(msg)

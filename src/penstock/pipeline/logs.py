@@ -1,68 +1,97 @@
-"""Logs: what one task was given in one micro-batch, as it came.
+"""Logs: what one task was given in one stage of a micro-batch, as it came.
 
-A log has the rows in the common format, the watermarks at the opening of the batch, and the
-numbers under which streams and lanes stand in the rows. Fed to the lanes that were there before,
-it makes the state that was there after.
+A log has the rows in the common format or, in later stages, what other fragments sent; the
+watermarks at the opening of the batch; and the codes under which lanes find their rows. Fed to
+the lanes that were there before, it makes the state that was there after.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.algebra.types import Field, Schema, Type
 from penstock.catalog.definitions import StreamDefinition
 from penstock.home.bundles import Bundle
-from penstock.pipeline.slots import Slots, slots_for
+from penstock.pipeline.slots import slots_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
+
+    from penstock.pipeline.arriving import Arrivals
 
 ROWS = "rows"
 """The part of a log that has the rows."""
 
 
+@dataclass(frozen=True)
+class Coded:
+    """How rows are coded.
+
+    Args:
+        lanes: For each lane, the code of the rows that it reads of each stream.
+        counting: The codes of each stream whose rows together are all rows, each once.
+        only: The code of all rows, where they do not say it themselves.
+    """
+
+    lanes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    counting: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    only: int | None = None
+
+
 def about_log(
     streams: Sequence[dict[str, Any]],
-    lanes: Mapping[str, int],
+    coded: Coded,
     watermarks: Mapping[str, int],
     *,
     relations: Mapping[str, Mapping[str, Sequence[str]]],
-    only_lane: int | None = None,
+    clocks: Mapping[str, int] | None = None,
     is_last: bool = False,
 ) -> dict[str, Any]:
     """What a log says of itself.
 
     `streams` are described by `described`, in the order of their numbers.
 
-    `relations` names for each group the files with changes to be fed before the rows. `only_lane`
-    is the lane of all rows, where they do not say it themselves. The last log has no rows: it says
+    `relations` names for each group the files with changes to be fed before the rows. `clocks`
+    say how far fragments have come whose rows are in the log. The last log has no rows: it says
     that the input has come to its end.
     """
     return {
         "streams": list(streams),
-        "lanes": dict(lanes),
+        "coded": asdict(coded),
         "watermarks": dict(watermarks),
         "relations": relations,
-        "only_lane": only_lane,
+        "clocks": dict(clocks or {}),
         "last": is_last,
     }
 
 
-@dataclass(frozen=True)
 class Log:
-    """A log that has been read: the rows of each lane and stream."""
+    """A log that is being read.
 
-    slots: Slots
-    is_last: bool
-    _watermarks: Mapping[str, int]
-    _lanes: Mapping[str, int]
-    _relations: Mapping[str, Mapping[str, Sequence[str]]]
-    _rows: Mapping[int, Mapping[str, pa.Table]]
+    Attributes:
+        slots: Where the columns of each stream are.
+        is_last: Whether the input has come to its end.
+        clocks: How far fragments have come that sent rows.
+
+    Raises:
+        DataError: The file is missing or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._bundle = Bundle(path)
+        about = self._bundle.about
+        self.slots = slots_for([_definition(one) for one in about["streams"]])
+        self.is_last: bool = about["last"]
+        self.clocks: Mapping[str, int] = about["clocks"]
+        self._coded = Coded(**about["coded"])
+        self._watermarks: Mapping[str, int] = about["watermarks"]
+        self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
 
     def changes(self, group: int) -> Mapping[str, Sequence[str]]:
         """The files with changes of relations that a group is fed."""
@@ -72,9 +101,39 @@ class Log:
         """The watermark of a stream when the batch was opened."""
         return self._watermarks.get(stream, BEGINNING)
 
-    def share(self, lane: str) -> Mapping[str, pa.Table]:
-        """The rows of a lane, by stream."""
-        return self._rows.get(self._lanes[lane], {})
+    def arrived(self, lane: str, stream: str) -> Arrivals | None:
+        """What a stream brought to a lane; None if that is nothing."""
+        return self._arrivals.get((stream, self._coded.lanes[lane][stream]))
+
+    def counted(self) -> Iterator[tuple[str, Arrivals]]:
+        """What the streams brought, each row once however many lanes it is for."""
+        for (stream, code), found in self._arrivals.items():
+            if code in self._coded.counting[stream]:
+                yield stream, found
+
+    def sent(self, sender: str, lane: str) -> pa.Table | None:
+        """What a fragment sent to a lane; None if that is nothing."""
+        part = sent_part(sender, lane)
+        return self._bundle.table(part) if part in self._bundle.names else None
+
+    @cached_property
+    def _arrivals(self) -> dict[tuple[str, int], Arrivals]:
+        # Here, because who only writes logs need not load the operators.
+        from penstock.pipeline.arriving import arrivals, split
+
+        if ROWS not in self._bundle.names:
+            return {}
+        return {
+            (stream.definition.name, code): arrivals(
+                rows, stream, self.watermark(stream.definition.name)
+            )
+            for code, stream, rows in split(self._bundle.table(ROWS), self.slots, self._coded.only)
+        }
+
+
+def sent_part(sender: str, lane: str) -> str:
+    """The name of a table with what a fragment sends to a lane."""
+    return f"{sender} to {lane}"
 
 
 def described(definition: StreamDefinition) -> dict[str, Any]:
@@ -92,22 +151,3 @@ def _definition(about: dict[str, Any]) -> StreamDefinition:
     fields = tuple(Field(name, Type(*type_)) for name, *type_ in about["columns"])
     unit = TimeUnit(about["unit"])
     return StreamDefinition(about["name"], Schema(fields), about["time"], unit, about["slack"])
-
-
-def read_log(path: Path) -> Log:
-    """Read a log.
-
-    Raises:
-        DataError: The file is missing or damaged.
-    """
-    # Here, because who only writes logs need not load the operators.
-    from penstock.pipeline.arriving import split
-
-    bundle = Bundle(path)
-    about = bundle.about
-    slots = slots_for([_definition(one) for one in about["streams"]])
-    rows: dict[int, dict[str, pa.Table]] = {}
-    if ROWS in bundle.names:
-        for lane, stream, table in split(bundle.table(ROWS), slots, about["only_lane"]):
-            rows.setdefault(lane, {})[stream.definition.name] = table
-    return Log(slots, about["last"], about["watermarks"], about["lanes"], about["relations"], rows)

@@ -12,41 +12,41 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Stream, Window
+from penstock.algebra.streams import Window
 from penstock.algebra.windows import Rows
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.pipeline.keys import is_routable
 from penstock.planner.building import Choices
+from penstock.planner.fragments import Fragment, fragments_of, has_clock
 from penstock.planner.lowering import operator_graph
-from penstock.planner.partitioning import Partitioning, common_partitioning
+from penstock.planner.partitioning import Partitioning, Route, common_partitioning
+from penstock.runtime.lanes import Router
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from penstock.algebra.plan import Plan
+    from penstock.algebra.streams import Relation, Stream
     from penstock.home.layout import Home
     from penstock.planner.building import Strategy
-    from penstock.planner.graph import Graph
+    from penstock.planner.graph import Graph, Node
 
 
 @dataclass(frozen=True)
 class Group:
     """Queries that were registered together and are divided by the same key.
 
-    They share one operator graph; `lanes` instances of it share the keys. `number` is never given
+    They share their operators; `lanes` instances of these share the keys. `number` is never given
     to another group of the same home.
     """
 
     number: int
     queries: tuple[str, ...]
     lanes: int
-
-    def lane_names(self) -> list[str]:
-        """What the lanes are called in records."""
-        return [f"{self.number}.{lane}" for lane in range(self.lanes)]
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,6 @@ class PipelinePlan:
     groups: tuple[Group, ...] = ()
     strategy: Strategy = "upa"
     partitions: int = Choices().partitions
-
-    def lane_numbers(self) -> dict[str, int]:
-        """A number for each lane of all groups."""
-        names = [name for group in self.groups for name in group.lane_names()]
-        return {name: number for number, name in enumerate(names)}
 
     def to_json(self) -> str:
         """As it is written down."""
@@ -79,6 +74,56 @@ class PipelinePlan:
 
 
 @dataclass(frozen=True)
+class BoundFragment:
+    """A fragment of the plans of a group, and the lanes it runs on.
+
+    Args:
+        group: The number of the group.
+        number: Which of its fragments.
+        stage: It reads what fragments of earlier stages send; those of stage 0 read streams.
+        graph: The operators of one lane.
+        partitioning: How the rows it reads are divided among its lanes.
+        lanes: How many there are.
+        sends: The name under which others read what it sends; None if it has results.
+        senders: The fragments it reads, by the names of what they send.
+    """
+
+    group: int
+    number: int
+    stage: int
+    graph: Graph
+    partitioning: Partitioning
+    lanes: int
+    sends: str | None = None
+    senders: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What it is called in records."""
+        return f"{self.group}.{self.number}"
+
+    def lane_names(self) -> list[str]:
+        """What its lanes are called in records."""
+        return [f"{self.name}.{lane}" for lane in range(self.lanes)]
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether what it sends may be withdrawn."""
+        results = self.graph.results.values()
+        return any(self.graph.nodes[one].pattern is Pattern.STR for one in results)
+
+    def router(self, source: str) -> Router:
+        """Divides the rows of something that it reads among its lanes."""
+        found = self.graph.clocked.get(source) or self.graph.relations[source]
+        route = self.partitioning.routes[source] if self.lanes > 1 else Route(None)
+        return Router(route, found[0].schema, self.lanes)
+
+    def task_of(self, lane: int, tasks: int) -> int:
+        """Which task a lane belongs to; fragments with one lane spread over all."""
+        return (lane if self.lanes > 1 else self.group) % tasks
+
+
+@dataclass(frozen=True)
 class BoundGroup:
     """A group with the plans of its queries."""
 
@@ -87,14 +132,52 @@ class BoundGroup:
     choices: Choices
 
     @cached_property
-    def graph(self) -> Graph:
-        """The operators of one lane."""
-        return operator_graph(self.plans, self.choices)
+    def fragments(self) -> list[BoundFragment]:
+        """What runs, inputs before what reads them; one fragment if a key divides all plans."""
+        if len(self.plans) == 1:
+            ((query, plan),) = self.plans.items()
+            parts = fragments_of(query, plan, self.choices, is_routable)
+        else:
+            graph = operator_graph(self.plans, self.choices)
+            plans = list(self.plans.values())
+            parts = [Fragment(graph, common_partitioning(plans), True, 0)]
+        senders = {one.name: f"{self.group.number}.{place}" for place, one in enumerate(parts)}
+        return [
+            BoundFragment(
+                self.group.number,
+                place,
+                one.stage,
+                one.graph,
+                one.partitioning,
+                self.group.lanes if one.is_divided else 1,
+                one.name,
+                {name: senders[name] for name in one.graph.exchanges},
+            )
+            for place, one in enumerate(parts)
+        ]
 
-    @cached_property
-    def partitioning(self) -> Partitioning:
-        """How rows are divided among its lanes."""
-        return common_partitioning(list(self.plans.values()))
+    def result(self, query: str) -> Node:
+        """What is known of the results of a query."""
+        graph = self.fragments[-1].graph
+        return graph.nodes[graph.results[query]]
+
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """The streams that its queries read."""
+        return {
+            name: stream
+            for one in self.fragments
+            for name, (stream, _) in one.graph.streams.items()
+        }
+
+    @property
+    def relations(self) -> dict[str, Relation]:
+        """The relations that its queries read."""
+        return {
+            name: relation
+            for one in self.fragments
+            for name, (relation, _) in one.graph.relations.items()
+        }
 
 
 @dataclass
@@ -105,10 +188,39 @@ class BoundPlan:
     session: Session
     groups: dict[int, BoundGroup] = field(default_factory=dict)
 
+    @cached_property
+    def fragments(self) -> dict[str, BoundFragment]:
+        """The fragments of all groups, by name."""
+        return {one.name: one for group in self.groups.values() for one in group.fragments}
+
+    @cached_property
+    def lanes(self) -> dict[str, BoundFragment]:
+        """All lanes by name, each with what it runs."""
+        return {name: one for one in self.fragments.values() for name in one.lane_names()}
+
+    def readers(self, sender: BoundFragment) -> list[BoundFragment]:
+        """The fragments that read what one sends."""
+        return [one for one in self.fragments.values() if sender.name in one.senders.values()]
+
+    @property
+    def stages(self) -> int:
+        """In how many stages a batch runs."""
+        return max((one.stage + 1 for one in self.fragments.values()), default=1)
+
+    def lanes_of(self, stage: int, task: int, tasks: int) -> list[str]:
+        """The lanes that a task has in a stage."""
+        return [
+            name
+            for one in self.fragments.values()
+            if one.stage == stage
+            for lane, name in enumerate(one.lane_names())
+            if one.task_of(lane, tasks) == task
+        ]
+
     @property
     def streams(self) -> list[StreamDefinition]:
         """The streams that running queries read, in the order of their declaration."""
-        read = {name for one in self.groups.values() for name in one.graph.streams}
+        read = {name for one in self.groups.values() for name in one.streams}
         return [
             one
             for one in self.session.catalog
@@ -118,26 +230,13 @@ class BoundPlan:
     @property
     def counts_rows(self) -> bool:
         """Whether some window counts rows, so that their order within an instant matters."""
-        plans = (plan for one in self.groups.values() for plan in one.plans.values())
+        plans = [plan for group in self.groups.values() for plan in group.plans.values()]
         nodes = (node for plan in plans for node in different_nodes(plan))
         return any(isinstance(node, Window) and isinstance(node.spec, Rows) for node in nodes)
 
     def columns(self, query: str) -> tuple[str, ...]:
         """The names of the columns of a query."""
         return _plan_of(self.session, query).schema.names
-
-    def counts(self, lane: str, stream: str) -> bool:
-        """Whether the rows of a stream are counted in a lane; each row counts in one lane.
-
-        A row may go to lanes of several groups, and to all lanes of a group.
-        """
-        number, _, own = lane.partition(".")
-        readers = [key for key, one in self.groups.items() if stream in one.graph.streams]
-        if int(number) != min(readers):
-            return False
-        partitioning = self.groups[int(number)].partitioning
-        to_all = partitioning.is_partitioned and partitioning.routes[stream].keys is None
-        return own == "0" or not to_all
 
 
 def bound(plan: PipelinePlan) -> BoundPlan:
@@ -187,14 +286,14 @@ def _plan_of(session: Session, name: str) -> Plan:
 def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]:
     """Divide new queries into groups, each with a key that all of its queries agree on.
 
-    A query without a key is in a group of its own, with one lane, so that such queries spread. So
-    is one that reads relations only: its clock is what the changes say, and a lane would know
-    only its own.
+    A query without a key is in a group of its own, whose plan is cut into fragments. So is one
+    that reads relations only: its clock is what the changes say, and a lane would know only its
+    own.
     """
     together: list[list[str]] = []
     alone: list[list[str]] = []
     for name, plan in plans.items():
-        if not _has_clock(plan) or not is_routable(common_partitioning([plan])):
+        if not has_clock(plan) or not is_routable(common_partitioning([plan])):
             alone.append([name])
             continue
         for names in together:
@@ -204,14 +303,6 @@ def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]
         else:
             together.append([name])
     return [
-        *_numbered(together, first, lanes),
-        *_numbered(alone, first + len(together), 1),
+        Group(first + number, tuple(names), lanes)
+        for number, names in enumerate([*together, *alone])
     ]
-
-
-def _has_clock(plan: Plan) -> bool:
-    return any(isinstance(node, Stream) for node in different_nodes(plan))
-
-
-def _numbered(names: Sequence[Sequence[str]], first: int, lanes: int) -> list[Group]:
-    return [Group(first + number, tuple(one), lanes) for number, one in enumerate(names)]

@@ -1,7 +1,8 @@
 """Slots: one row format for the rows of all streams, so that one shuffle carries them all.
 
 Columns of one type share slots: the first BIGINT of every stream is in the same one. A row has
-the number of its stream, its lane, its instant, and as many slots as the widest stream needs.
+the number of its stream, a code for its lanes, its instant, and as many slots as the widest stream
+needs.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from penstock.catalog.definitions import StreamDefinition
 
-STREAM, LANE, INSTANT = "_stream", "_lane", "_ts"
-"""The columns before the slots: which stream, which lane, and when."""
+STREAM, CODE, INSTANT = "_stream", "_code", "_ts"
+"""The columns before the slots: which stream, which lanes it is for, and when."""
 RAW = "_raw"
 """A column that is there where rows may be unreadable: what could not be read."""
 POSITIONS = ("_position_0", "_position_1", "_position_2")

@@ -10,7 +10,7 @@ from penstock.home.records import LaneState
 
 @dataclass(frozen=True)
 class Work:
-    """One micro-batch of one task.
+    """One stage of a micro-batch of one task.
 
     Args:
         home: The path of the home.
@@ -61,12 +61,15 @@ class Done:
     `relations` has the greatest clock that a lane reads a relation at. `failures` counts by query
     and function what failed so far, `result_rows` the elements of each query in this batch.
     `operators` has for each lane what its operators have done
-    and remember.
+    and remember. `sent` is a file with what fragments sent in this stage, `reached` says how far
+    each of them has come.
     """
 
     task: int
     lanes: dict[str, LaneState] = field(default_factory=dict)
     results: str | None = None
+    sent: str | None = None
+    reached: dict[str, int] = field(default_factory=dict)
     streams: dict[str, StreamCounts] = field(default_factory=dict)
     clocks: dict[str, int] = field(default_factory=dict)
     relations: dict[str, int] = field(default_factory=dict)

@@ -9,7 +9,8 @@ from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.stateless import Filter, Map
-from penstock.planner.graph import Graph, Node
+from penstock.planner.graph import Graph, Lineage, Node
+from penstock.planner.partition_keys import equalities
 from penstock.state.expiry import DEFAULT_PARTITIONS
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Schema, Type
     from penstock.compute.evaluate import Evaluator
-    from penstock.planner.graph import Maker
+    from penstock.planner.graph import Columns, Maker
 
 Strategy = Literal["upa", "direct", "negative"]
 """How ends are dealt with: by update pattern; by looking through all state; by negative rows."""
@@ -58,13 +59,35 @@ class Building:
         types: Sequence[Type],
         pattern: Pattern,
         span: int | None = None,
+        lineage: Lineage | None = None,
+        is_numbering: bool = False,
     ) -> int:
-        """Add a node, or find the one that is the same."""
+        """Add a node, or find the one that is the same.
+
+        Where nothing is said of lineage, rows are those of any input with the same types.
+        """
         below = max((self.node(one).span for one in inputs), default=1)
         node = Node(
-            make, tuple(inputs), label, tuple(types), pattern, below if span is None else span
+            make,
+            tuple(inputs),
+            label,
+            tuple(types),
+            pattern,
+            below if span is None else span,
+            lineage or self._passed(inputs, tuple(types)),
+            is_numbering,
         )
         return self.graph.add(key, node)
+
+    def _passed(self, inputs: Sequence[int], types: tuple[Type, ...]) -> Lineage:
+        nothing: Columns = (None,) * len(types)
+        return Lineage(
+            tuple(
+                tuple(self.columns(one)) if self.node(one).types == types else nothing
+                for one in inputs
+            ),
+            of_each=False,
+        )
 
     def filtered(self, child: int, predicate: Expression, label: str) -> int:
         """The rows of a node for which a predicate over its positions is TRUE."""
@@ -77,6 +100,7 @@ class Building:
             label=label,
             types=node.types,
             pattern=node.pattern,
+            lineage=Lineage((tuple(self.columns(child)),), equal=tuple(equalities(predicate))),
         )
 
     def mapped(self, child: int, columns: Sequence[Expression], label: str) -> int:
@@ -92,6 +116,7 @@ class Building:
             label=label,
             types=[one.type for one in columns],
             pattern=node.pattern,
+            lineage=Lineage((tuple(columns),)),
         )
 
     def column(self, child: int, number: int) -> Expression:

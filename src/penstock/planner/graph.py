@@ -13,18 +13,39 @@ from penstock.operators.operator import Operator
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from penstock.algebra.expressions import Expression
     from penstock.algebra.patterns import Pattern
-    from penstock.algebra.streams import Relation, Stream
+    from penstock.algebra.streams import Exchanged, Relation, Stream
 
 Maker = Callable[[Failures], Operator]
 """Makes the operator of a node; each lane has its own."""
+
+
+Columns = tuple["Expression | None", ...]
+"""Columns of results as expressions over the columns of an input; None: not made of these."""
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """What a row of a node's results is made of.
+
+    Args:
+        columns: For each input, what the columns of the results are in terms of its columns.
+        of_each: Whether it is made of a row of each input; else of a row of one of them.
+        equal: Pairs of expressions over the results that have the same value in every row.
+    """
+
+    columns: tuple[Columns, ...]
+    of_each: bool = True
+    equal: tuple[tuple[Expression, Expression], ...] = ()
 
 
 @dataclass(frozen=True)
 class Node:
     """An operator to be made, the nodes it reads, and what is known of its results.
 
-    `span` is how long rows live, about: the longest window below.
+    `span` is how long rows live, about: the longest window below. Numbers that tell elements
+    apart, if it is the operator that gives them, are in the last column (`is_numbering`).
     """
 
     make: Maker
@@ -33,6 +54,8 @@ class Node:
     types: tuple[Type, ...]
     pattern: Pattern
     span: int
+    lineage: Lineage
+    is_numbering: bool = False
 
     @property
     def schema(self) -> Schema:
@@ -55,12 +78,17 @@ class Graph:
     """Nodes, inputs before what reads them; where inputs enter, and where results leave.
 
     Nodes of the same operator over the same inputs are one node, also across queries.
+
+    `beside` are streams that only other fragments of the query read: relations must not be looked
+    at beyond what these have reached, or a change that comes later would be too late here.
     """
 
     nodes: list[Node] = field(default_factory=list)
     streams: dict[str, tuple[Stream, int]] = field(default_factory=dict)
     relations: dict[str, tuple[Relation, int]] = field(default_factory=dict)
+    exchanges: dict[str, tuple[Exchanged, int]] = field(default_factory=dict)
     results: dict[str, int] = field(default_factory=dict)
+    beside: frozenset[str] = frozenset()
     _known: dict[Hashable, int] = field(default_factory=dict)
 
     def add(self, key: Hashable, node: Node) -> int:
@@ -70,6 +98,11 @@ class Graph:
             self._known[whole] = len(self.nodes)
             self.nodes.append(node)
         return self._known[whole]
+
+    @property
+    def clocked(self) -> dict[str, tuple[Stream | Exchanged, int]]:
+        """The inputs that say how far time has passed."""
+        return {**self.streams, **self.exchanges}
 
     def below(self, number: int) -> set[int]:
         """A node and everything its results depend on."""

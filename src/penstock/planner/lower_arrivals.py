@@ -26,7 +26,7 @@ from penstock.planner import lower_rows as rows
 from penstock.planner import lower_streams as streams
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
-from penstock.planner.graph import positions
+from penstock.planner.graph import Lineage, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -167,6 +167,7 @@ def _attached(lowering: Lowering, window: st.Window, chain: Chain) -> int:
         label="Attached",
         types=node.types[:-1],
         pattern=Pattern.STR,
+        lineage=Lineage(((None,) * len(kept), tuple(building.columns(made)[:-1]))),
     )
 
 
@@ -234,14 +235,26 @@ def _read_node(
         return ReadOnArrival(first, second, mode, tested, fold)
 
     calls = reading.aggregates if isinstance(reading, op.GroupJoin) else ()
+    types = (*left_types, *added.get(mode, ()))
     return building.add(
         ("read", mode, condition, tuple(calls)),
         [left, right],
         make,
         label=f"On arrival: {reading.label()}",
-        types=(*left_types, *added.get(mode, ())),
+        types=types,
         pattern=Pattern.MON,
+        lineage=(
+            joins.beside(building, left, right, condition)
+            if mode == "join"
+            else _read_by(building, left, len(types))
+        ),
     )
+
+
+def _read_by(building: Building, left: int, width: int) -> Lineage:
+    """Rows of a node, with what was made of others behind them."""
+    columns = building.columns(left)
+    return Lineage(((*columns, *[None] * (width - len(columns))), (None,) * width))
 
 
 def _totals(

@@ -21,6 +21,7 @@ from penstock.operators.sources import Passing
 from penstock.planner import lower_joins as joins
 from penstock.planner import lower_rows as rows
 from penstock.planner.conditions import join_condition, moved, positional
+from penstock.planner.graph import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +56,7 @@ def first_combinations_node(lowering: Lowering, plan: Plan) -> int:
         label="Lasting",
         types=node.types[:-1],
         pattern=Pattern.WK,
+        lineage=Lineage((tuple(building.columns(numbered)[:-1]),)),
     )
     once = rows.distinct_node(building, lasting, "First combinations")
     return building.mapped(once, building.columns(once)[: len(plan.schema)], "Map")
@@ -94,6 +96,7 @@ def _leaf(building: Building, child: int) -> int:
         label="End column",
         types=(*node.types, BIGINT),
         pattern=node.pattern,
+        lineage=Lineage(((*building.columns(numbered), None),)),
     )
 
 

@@ -22,7 +22,7 @@ from penstock.operators.sources import Passing
 from penstock.planner import lower_rows as rows
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
-from penstock.planner.graph import positions
+from penstock.planner.graph import Lineage, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.compute.failures import Failures
     from penstock.operators.block import Block
     from penstock.planner.building import Building
+    from penstock.planner.graph import Columns
     from penstock.planner.lowering import Lowering
     from penstock.state.arrays import Flags
 
@@ -88,6 +89,17 @@ def pairs_node(
         label=label,
         types=types,
         pattern=combined([building.node(child).pattern for child in (left, right)]),
+        lineage=beside(building, left, right, condition),
+    )
+
+
+def beside(building: Building, left: int, right: int, condition: JoinCondition) -> Lineage:
+    """Rows of two nodes that meet, side by side: their keys are equal."""
+    first, second = building.columns(left), building.columns(right)
+    keys = (moved(key, 0, len(first)) for key in condition.right)
+    return Lineage(
+        ((*first, *[None] * len(second)), (*[None] * len(first), *second)),
+        equal=tuple(zip(condition.left, keys, strict=True)),
     )
 
 
@@ -173,7 +185,12 @@ def _uncovered(
         label=label,
         types=building.node(left).types,
         pattern=Pattern.STR,
+        lineage=Lineage((tuple(building.columns(left)), _nothing(building, left))),
     )
+
+
+def _nothing(building: Building, child: int) -> Columns:
+    return (None,) * len(building.node(child).types)
 
 
 def _behind_number(condition: JoinCondition, width: int) -> JoinCondition:
@@ -186,13 +203,16 @@ def number_node(building: Building, child: int) -> int:
     """The rows of a node, each with a number of its own in one more column."""
     node = building.node(child)
     partitions = building.choices.queue_partitions
+    place = len(building.graph.nodes)
     return building.add(
         "number",
         [child],
-        lambda _: Number(node.arrow_types, node.pattern, node.span, partitions),
+        lambda _: Number(node.arrow_types, node.pattern, node.span, partitions, place),
         label="Number",
         types=(*node.types, BIGINT),
         pattern=node.pattern,
+        lineage=Lineage(((*building.columns(child), None),)),
+        is_numbering=True,
     )
 
 

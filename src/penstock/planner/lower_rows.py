@@ -11,6 +11,7 @@ from penstock.algebra.types import BOOLEAN, to_arrow
 from penstock.operators.aggregate import Aggregate
 from penstock.operators.aggregate_calls import Call
 from penstock.operators.aggregates.choice import accumulator_for
+from penstock.operators.combining import Combining, Partial
 from penstock.operators.counted import CountedRows, Target
 from penstock.operators.cuts import Coalesce, Split
 from penstock.operators.distinct import Distinct
@@ -21,6 +22,7 @@ from penstock.operators.set_operations import SetOperation
 from penstock.operators.sources import Passing
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import positional
+from penstock.planner.graph import Lineage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -164,6 +166,31 @@ def aggregate_node(
         label=label,
         types=types,
         pattern=Pattern.STR,
+        lineage=Lineage(((*keys, *[None] * len(calls)),)),
+    )
+
+
+def combine_node(
+    building: Building,
+    child: int,
+    keys: Sequence[Expression],
+    calls: Sequence[AggregateCall],
+    label: str,
+) -> int:
+    """The first phase of an aggregate, over the positions of a node."""
+    node = building.node(child)
+    compiled = evaluators(keys, node.schema)
+    partials = [
+        Partial(call.function, evaluators(call.args, node.schema), to_arrow(call.of))
+        for call in calls
+    ]
+    return building.add(
+        ("combine", tuple(keys), tuple(calls)),
+        [child],
+        lambda failures: Combining(compiled, partials, failures),
+        label=label,
+        types=[*(key.type for key in keys), *(call.of for call in calls)],
+        pattern=node.pattern,
     )
 
 

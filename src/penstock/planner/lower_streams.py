@@ -24,7 +24,8 @@ from penstock.planner import lower_internal as internal
 from penstock.planner import lower_rows as rows
 from penstock.planner.building import evaluators
 from penstock.planner.conditions import positional
-from penstock.planner.graph import positions
+from penstock.planner.graph import Lineage, positions
+from penstock.planner.partition_search import empties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,21 @@ def stream_node(building: Building, plan: st.Stream) -> int:
         pattern=Pattern.MON,
     )
     building.graph.streams[plan.name] = (plan, number)
+    return number
+
+
+def exchanged_node(building: Building, plan: st.Exchanged) -> int:
+    """Where the rows of another fragment enter; they are what results are."""
+    number = building.add(
+        ("exchange", plan.name),
+        [],
+        lambda _: Passing(),
+        label=plan.label(),
+        types=plan.schema.types,
+        pattern=plan.pattern,
+        span=plan.span,
+    )
+    building.graph.exchanges[plan.name] = (plan, number)
     return number
 
 
@@ -228,6 +244,7 @@ def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
             label=label,
             types=building.node(child).types,
             pattern=Pattern.MON,
+            lineage=_of_first(building, inputs),
         )
     makers = [_map_maker(one) for one in maps]
     ordering = rows.ordering_of(building, child, sort, makers)
@@ -290,10 +307,11 @@ def _time_slides(lowering: Lowering, plan: Plan, slide: int) -> int:
     windows = list(st.input_windows(plan))
     arrivals = _arrivals(lowering, plan)
     elements = list(dict.fromkeys(_elements(lowering, one) for one in windows))
+    skips = empties(plan)
     return lowering.building.add(
-        ("slides", slide, len(arrivals)),
+        ("slides", slide, len(arrivals), skips),
         [*arrivals, *elements],
-        lambda _: TimeSlides(slide, len(arrivals), len(elements)),
+        lambda _: TimeSlides(slide, len(arrivals), len(elements), skips=skips),
         label=f"Slides of {slide}",
         types=(),
         pattern=Pattern.MON,
@@ -355,4 +373,11 @@ def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
         label=plan.label(),
         types=building.node(child).types,
         pattern=Pattern.MON,
+        lineage=_of_first(building, [child, instants, *arrivals]),
     )
+
+
+def _of_first(building: Building, inputs: list[int]) -> Lineage:
+    """Rows of the first input, at instants that the others tell."""
+    columns = building.columns(inputs[0])
+    return Lineage((tuple(columns), *[(None,) * len(columns)] * (len(inputs) - 1)))

@@ -65,6 +65,8 @@ class Lowering:
                 return streams.stream_node(building, plan)
             case st.Relation():
                 return streams.relation_node(building, plan)
+            case st.Exchanged():
+                return streams.exchanged_node(building, plan)
             case st.Window():
                 return streams.window_node(self, plan)
             case st.Internal():
@@ -87,6 +89,8 @@ class Lowering:
                 return rows.union_node(building, [self.lower(one) for one in plan.inputs], plan)
             case op.Aggregate():
                 return self._aggregate(plan)
+            case op.Combine():
+                return self._combine(plan)
             case op.Split() | op.Coalesce():
                 return rows.cut_node(building, self.lower(plan.child), plan)
             case op.Final():
@@ -120,6 +124,12 @@ class Lowering:
             plan.label(),
             row_over_nothing=plan.row_over_nothing,
         )
+
+    def _combine(self, plan: op.Combine) -> int:
+        schema = plan.child.schema
+        keys = [positional(key.expression, schema) for key in plan.keys]
+        calls = [joins.positional_call(call, schema) for _, call in plan.aggregates]
+        return rows.combine_node(self.building, self.lower(plan.child), keys, calls, plan.label())
 
     def _sort(self, plan: op.Sort) -> int:
         child = self.lower(plan.child)

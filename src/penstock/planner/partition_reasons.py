@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Binary, Plan
     from penstock.algebra.windows import Rows
 
+Source = st.Stream | st.Relation | st.Exchanged
+"""Where the rows of a plan come from."""
 NAMES = {
     op.Difference: "EXCEPT ALL",
     op.Intersection: "INTERSECT ALL",
@@ -35,9 +37,8 @@ class NoKey(Exception):
 
 
 def sources_of(plan: Plan) -> frozenset[str]:
-    """The names of the streams and relations a plan reads."""
-    leaves = (one for one in different_nodes(plan) if isinstance(one, st.Stream | st.Relation))
-    return frozenset(one.name for one in leaves)
+    """The names of what a plan reads."""
+    return frozenset(one.name for one in different_nodes(plan) if isinstance(one, Source))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -80,9 +80,11 @@ def _keys_of(name: str, group: Group) -> str:
 
 
 def any_of(alternatives: Sequence[Routes]) -> Routes:
-    """The routes of which any will do, as one group: their choices no longer mix."""
-    if len(alternatives) == 1:
-        return alternatives[0]
+    """The routes of which any will do, as one group: what was chosen together stays together.
+
+    So does what one alternative chooses for groups that have nothing else in common: where rows
+    meet by one key, that of each side has to be a tuple as long as that of the other.
+    """
     choices: list[Choice] = []
     for routes in alternatives:
         if math.prod(len(group.choices) for group in routes) > MOST_CHOICES:
@@ -91,7 +93,10 @@ def any_of(alternatives: Sequence[Routes]) -> Routes:
             choice = {name: key for part in together for name, key in part.items()}
             if choice not in choices:
                 choices.append(choice)
-    return (Group(tuple(choices)),) if choices else alternatives[0]
+    if not choices:
+        firsts = (group.choices[0] for group in alternatives[0])
+        choices = [{name: key for part in firsts for name, key in part.items()}]
+    return (Group(tuple(choices)),)
 
 
 def key_tuples(routes: Routes) -> dict[str, tuple[Expression, ...]]:

@@ -38,7 +38,7 @@ from penstock.planner.partition_keys import (
     substituted,
     within,
 )
-from penstock.planner.partition_reasons import NoKey, sources_of
+from penstock.planner.partition_reasons import NoKey, Source, sources_of
 from penstock.planner.partition_routes import Group, Routes, any_of, combined
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Search:
         if self._is_whole(plan):
             raise reasons.needed_whole(plan)
         match plan:
-            case st.Stream() | st.Relation():
+            case st.Stream() | st.Relation() | st.Exchanged():
                 return self._source(plan, need)
             case op.Filter():
                 return self.routes(plan.child, need, classes_of(equal, equalities(plan.predicate)))
@@ -142,7 +142,7 @@ class Search:
 
     # One input
 
-    def _source(self, source: st.Stream | st.Relation, need: Need | None) -> Routes:
+    def _source(self, source: Source, need: Need | None) -> Routes:
         """Any key that the need determines; those that joins want come last."""
         wanted = self._wanted.setdefault(source.name, {})
         if need is not None and need.exact:
@@ -201,7 +201,7 @@ class Search:
         if (at_slides or restore) and not isinstance(st.slide_of(plan.child), Range):
             # The instants come from the rows of any lane.
             raise reasons.any_instant(plan)
-        if at_slides and not _empties(plan.child):
+        if at_slides and not empties(plan.child):
             # Slides begin with a lane's first row and end with its last.
             raise reasons.between_slides(plan)
         combines = isinstance(plan, st.Internal) and plan.appends == "combinations"
@@ -316,15 +316,15 @@ def _joined_by(plan: Plan, need: Need) -> list[Expression]:
     ]
 
 
-def _empties(plan: Plan) -> bool:
+def empties(plan: Plan) -> bool:
     """Whether a result is empty at least as soon as all windows of the query are."""
     match plan:
-        case st.Relation() | st.Internal():
+        case st.Relation() | st.Exchanged() | st.Internal():
             return False
         case st.Window() | st.Stream() | st.RelationToStream():
             return True
         case op.Product() | op.Join() | op.SemiJoin() | op.Intersection():
-            return any(map(_empties, plan.children))
+            return any(map(empties, plan.children))
         case op.UnionAll() | op.MaxUnion():
-            return all(map(_empties, plan.children))
-    return _empties(plan.children[0])
+            return all(map(empties, plan.children))
+    return empties(plan.children[0])

@@ -61,8 +61,9 @@ class Lane:
         self.graph = graph
         self.step_rows = step_rows
         self.stations = [Station(node) for node in graph.nodes]
-        self.watermarks = dict.fromkeys(graph.streams, BEGINNING)
-        self.late_rows = dict.fromkeys(graph.streams, 0)
+        self._clocked = {name: number for name, (_, number) in graph.clocked.items()}
+        self.watermarks = dict.fromkeys([*self._clocked, *graph.beside], BEGINNING)
+        self.late_rows = dict.fromkeys(self._clocked, 0)
         self._readers: list[list[tuple[int, int]]] = [[] for _ in graph.nodes]
         for number, node in enumerate(graph.nodes):
             for port, child in enumerate(node.inputs):
@@ -97,7 +98,7 @@ class Lane:
         return results
 
     def _take_in(self, name: str, entry: Station, block: Block, results: Results) -> None:
-        if name in self.graph.streams and len(block):
+        if name in self._clocked and len(block):
             late = block.ts < self.watermarks[name]
             if late.any():
                 results.late[name] = [block.take(late)]
@@ -112,11 +113,11 @@ class Lane:
         """The input has come to its end: return all that is left."""
         self._fuse.check()
         self._told = INFINITY
-        return self.feed({}, dict.fromkeys(self.graph.streams, INFINITY))
+        return self.feed({}, dict.fromkeys(self.watermarks, INFINITY))
 
     def _entry(self, name: str) -> int:
-        if name in self.graph.streams:
-            return self.graph.streams[name][1]
+        if name in self._clocked:
+            return self._clocked[name]
         if name in self.graph.relations:
             return self.graph.relations[name][1]
         msg = f"no query of this lane reads {name!r}"
@@ -149,7 +150,7 @@ class Lane:
 
     def _pass(self, cut: int, results: Results) -> None:
         """Let time pass up to an instant, as far as the watermarks allow."""
-        for name, (_, number) in self.graph.streams.items():
+        for name, number in self._clocked.items():
             station = self.stations[number]
             station.reached[0] = max(station.reached[0], min(self.watermarks[name], cut))
         for name, reach in self._relations_reach().items():
@@ -166,11 +167,12 @@ class Lane:
                     results.add(query, block)
 
     def _beside(self) -> dict[str, list[set[str]]]:
-        """For each relation, the streams of each query that reads it."""
+        """For each relation, what tells each query that reads it of time."""
         beside: dict[str, list[set[str]]] = {name: [] for name in self.graph.relations}
         for number in self.graph.results.values():
             below = self.graph.below(number)
-            streams = {name for name, (_, n) in self.graph.streams.items() if n in below}
+            streams = {name for name, n in self._clocked.items() if n in below}
+            streams |= self.graph.beside
             for name, (_, entry) in self.graph.relations.items():
                 if entry in below:
                     beside[name].append(streams)
@@ -208,7 +210,7 @@ class Lane:
         with self._fuse.guarding():
             for number, station in enumerate(self.stations):
                 station.restore(_below(f"{number}/", segments))
-            for name, (_, number) in self.graph.streams.items():
+            for name, number in self._clocked.items():
                 self.watermarks[name] = self.stations[number].reached[0]
                 queued = self.stations[number].queued_instants()
                 self._waiting += [queued] if len(queued) else []

@@ -8,6 +8,7 @@ from penstock.compute.evaluate import compile_expression
 from penstock.compute.failures import Failures
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
+from penstock.runtime.repartition import levelled, repartitioned
 from penstock.state.routing import lanes_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Lanes:
         self, graph: Graph, partitioning: Partitioning, count: int = 1, step_rows: int = STEP_ROWS
     ) -> None:
         self.graph = graph
+        self._partitioning = partitioning
         count = count if partitioning.is_partitioned else 1
         self.lanes = [Lane(graph, step_rows) for _ in range(count)]
         self._fuse = Fuse()
@@ -45,7 +47,17 @@ class Lanes:
         # If one lane fails, the results of those before it are lost with it.
         with self._fuse.guarding():
             fed = zip(self.lanes, shares, strict=True)
-            return together([lane.feed(share, watermarks) for lane, share in fed])
+            results = together([lane.feed(share, watermarks) for lane, share in fed])
+            if not self._are_level():
+                results.extend(levelled(self.lanes))
+            return results
+
+    def _are_level(self) -> bool:
+        """Whether all lanes know of the changes of relations up to the same instant."""
+        return all(
+            len({lane.relation_clock(name) for lane in self.lanes}) == 1
+            for name in self.graph.relations
+        )
 
     def finish(self) -> Results:
         """The input has come to its end in all lanes."""
@@ -65,12 +77,17 @@ class Lanes:
         return [lane.segments() for lane in self.lanes]
 
     def restore(self, segments: Sequence[Mapping[str, pa.Table]]) -> None:
-        """Go on from saved state; the lanes are new, and as many."""
-        for lane, parts in zip(self.lanes, segments, strict=True):
+        """Go on from saved state, of as many lanes or of another number; the lanes are new.
+
+        Raises:
+            CannotDivide: Of another number, and it is not known what belongs to which lane.
+        """
+        own = repartitioned(self.graph, self._partitioning, segments, len(self.lanes))
+        for lane, parts in zip(self.lanes, own, strict=True):
             lane.restore(parts)
 
     def _schema(self, name: str) -> Schema:
-        found = self.graph.streams.get(name) or self.graph.relations[name]
+        found = self.graph.clocked.get(name) or self.graph.relations[name]
         return found[0].schema
 
     def _routed(self, name: str, block: Block) -> list[Block]:

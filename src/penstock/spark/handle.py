@@ -232,7 +232,7 @@ class Query:
     def _empty(self) -> Callable[[], Content]:
         """Makes an empty content of this query; also when it runs no more."""
         bound = self._db.running.pipeline.ledger.plan.groups[self._group().number]
-        node = bound.graph.nodes[bound.graph.results[self.name]]
+        node = bound.result(self.name)
         return partial(Content, node.arrow_types, node.span, bound.choices.queue_partitions)
 
     def _reader(self, group: Group, fold: Callable[[], Elements]) -> ResultsReader:

@@ -7,21 +7,24 @@ import os
 import threading
 import time
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
 from penstock.home.status import Status, write_status
-from penstock.pipeline.housekeeping import Retention, content_due, fold, sweep
+from penstock.pipeline.deliveries import deliveries_for
+from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.logs import described
+from penstock.pipeline.logs import Coded, described
+from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
+from penstock.pipeline.sweeping import Retention
 from penstock.pipeline.work import Done
 from penstock.spark.causes import cause_of
 from penstock.spark.reloading import Reloading
 from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
-from penstock.spark.tasks import RECORD, LaneTask
+from penstock.spark.tasks import RECORD, SENT, LaneTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +39,8 @@ STATUS_SECONDS = 1.0
 """The status is written at most so often."""
 CLEANING_SECONDS = 30.0
 """Old files are looked for about so often."""
+PRESSING_SECONDS = 1.0
+"""Or after so many, if many records have come meanwhile, or were there when the home was opened."""
 RESTARTS = 3
 """How often a streaming query that failed is started again, without a commit between."""
 RESTART_SECONDS = 1.0
@@ -98,12 +103,12 @@ class Pipeline:
         if not plan.streams:
             return
         slots = slots_for(plan.streams)
+        deliveries = deliveries_for(plan, self.tasks)
         frames = {one.name: stream_frame(self.spark, self.home, one) for one in plan.streams}
-        rows = routed(frames, plan, slots, self.tasks)
-        task = self._task(with_lanes=rows.with_lanes)
+        rows = routed(frames, plan, slots, deliveries)
         self._run += 1
         writer = (
-            rows.frame.mapInArrow(task, "done string")
+            rows.mapInArrow(self._task(0), "done string")
             .writeStream.foreachBatch(partial(self._batch, self._run))
             .option("checkpointLocation", str(self.home.checkpoint))
         )
@@ -206,16 +211,18 @@ class Pipeline:
         """The input has come to its end: let the lanes say all that is left."""
         with self.lock:
             self._look_around()
-            done = self._done(self._extra_job(is_last=True))
+            done = self._done(self._extra_job(0, is_last=True), is_last=True)
             self.ledger.commit_flush(done, self.tasks)
+            Sent.by(done).remove(self.home)
             self._tell()
 
     def tick(self) -> None:
         """Let the lanes take in what changed apart from the rows of streams."""
         with self.lock:
             self._look_around()
-            done = self._done(self._extra_job(is_last=False))
+            done = self._done(self._extra_job(0))
             self.ledger.commit_batch(done, self.tasks, None)
+            Sent.by(done).remove(self.home)
             self._tell()
 
     def _look_around(self) -> None:
@@ -237,6 +244,7 @@ class Pipeline:
             done = self._done(frame)
             worked = time.perf_counter()
             self.ledger.commit_batch(done, self.tasks, (query, batch))
+            Sent.by(done).remove(self.home)
             self._failed = 0
             self._tell()
             self._report(done, {"job": worked - began, "commit": time.perf_counter() - worked})
@@ -245,23 +253,32 @@ class Pipeline:
         """Let those who wait know of a new record."""
         for listener in self.listeners:
             listener(self.ledger.record)
-        if time.monotonic() - self._cleaned > CLEANING_SECONDS:
-            self.clean()
+        self.housekeeping.note(self.ledger.record)
+        waited = time.monotonic() - self._cleaned
+        is_pressing = waited > PRESSING_SECONDS and self.housekeeping.is_pressing(self.retention)
+        if waited > CLEANING_SECONDS or is_pressing:
+            self._cleaned = time.monotonic()
+            run = self._run
+            self.housekeeping.begin(self.retention, lambda: run == self._run)
+
+    @cached_property
+    def housekeeping(self) -> Housekeeping:
+        """What folds old results and removes old files, beside the micro-batches."""
+
+        def report(text: str) -> None:
+            with self.lock:
+                self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+
+        return Housekeeping(self.ledger, self.lock, report)
 
     def clean(self) -> None:
-        """Fold old results, and remove files that nobody needs any more."""
-        with self.lock:
-            home, ledger = self.home, self.ledger
-            # A record behind that of the end of the input would take its results back.
-            at_end = ledger.record.kind == "flush"
-            if not at_end and content_due(home, ledger.record, self.retention):
-                ledger.commit_content(fold(home, ledger, ledger.record))
-            sweep(home, ledger.record, self.retention)
-            self._cleaned = time.monotonic()
+        """Fold old results if they are many, and remove files that nobody needs any more, now."""
+        self.housekeeping.clean(self.retention)
 
     def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
         """Say how a batch went, not more often than people look."""
         status = self.status
+        status.batches.add(sum(seconds.values()))
         if time.time() - status.written_at < STATUS_SECONDS:
             return
         status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
@@ -283,28 +300,36 @@ class Pipeline:
         with suppress(OSError):
             write_status(self.home, self.status)
 
-    def _done(self, frame: DataFrame) -> list[Done]:
-        """Run a job on the newest record; what its tasks say."""
-        number = str(self.ledger.record.number)
-        self.spark.sparkContext.setLocalProperty(RECORD, number)
-        return [Done.from_json(json.loads(row[0])) for row in frame.collect()]
+    def _done(self, frame: DataFrame, *, is_last: bool = False) -> list[Done]:
+        """Run all stages of a batch on the newest record; what their tasks say."""
+        context = self.spark.sparkContext
+        context.setLocalProperty(RECORD, str(self.ledger.record.number))
+        done = _answers(frame)
+        for stage in range(1, self.ledger.plan.stages):
+            context.setLocalProperty(SENT, Sent.by(done).to_json())
+            done += _answers(self._extra_job(stage, is_last=is_last))
+        return done
 
-    def _extra_job(self, *, is_last: bool) -> DataFrame:
-        """A job without rows."""
+    def _extra_job(self, stage: int, *, is_last: bool = False) -> DataFrame:
+        """A job without rows from Spark."""
         from pyspark.sql import functions as F
 
         nothing = self.spark.range(0).repartitionById(self.tasks, F.col("id").cast("int"))
-        task = self._task(with_lanes=True, is_last=is_last)
-        return nothing.mapInArrow(task, "done string")
+        return nothing.mapInArrow(self._task(stage, is_last=is_last), "done string")
 
-    def _task(self, *, with_lanes: bool, is_last: bool = False) -> LaneTask:
+    def _task(self, stage: int, *, is_last: bool = False) -> LaneTask:
         plan = self.ledger.plan
+        deliveries = deliveries_for(plan, self.tasks)
         return LaneTask(
             self.spark.sparkContext.applicationId,
             str(self.home.path),
-            self.tasks,
             tuple(described(one) for one in plan.streams),
-            plan.plan.lane_numbers(),
-            with_lanes,
+            tuple(tuple(plan.lanes_of(stage, task, self.tasks)) for task in range(self.tasks)),
+            None if stage else Coded(deliveries.codes, deliveries.counting()),
+            deliveries.are_plain,
             is_last,
         )
+
+
+def _answers(frame: DataFrame) -> list[Done]:
+    return [Done.from_json(json.loads(row[0])) for row in frame.collect()]

@@ -240,7 +240,7 @@ class Program:
         choices = Choices(self._plan.strategy, self._plan.partitions)
         for group in groups:
             # Lowered here, so that what cannot run is known before anything is stopped.
-            _ = BoundGroup(group, {name: plans[name] for name in group.queries}, choices).graph
+            _ = BoundGroup(group, {name: plans[name] for name in group.queries}, choices).fragments
         return groups
 
 

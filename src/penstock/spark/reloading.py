@@ -59,7 +59,7 @@ class Reloading:
     def _declared(self) -> Sequence[RelationDefinition]:
         """The relations that running queries read and that have a source."""
         plan = self._ledger.plan
-        read = {name for group in plan.groups.values() for name in group.graph.relations}
+        read = {name for group in plan.groups.values() for name in group.relations}
         found = [one for one in plan.session.catalog if isinstance(one, RelationDefinition)]
         return [one for one in found if one.name in read and one.format not in (None, "memory")]
 

@@ -1,14 +1,13 @@
-"""From the rows of streams to the common format, each row with its lane; all of it in the JVM."""
+"""From the rows of streams to the common format, each with its code; all of it in the JVM."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import DATE, TIMESTAMP
-from penstock.pipeline.slots import INSTANT, LANE, POSITIONS, RAW, STREAM
+from penstock.pipeline.slots import CODE, INSTANT, POSITIONS, RAW, STREAM
 from penstock.spark.sources import UNREADABLE, is_brought, positions, tells_unreadable
 
 if TYPE_CHECKING:
@@ -19,38 +18,31 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.catalog.definitions import StreamDefinition
+    from penstock.pipeline.deliveries import Deliveries
     from penstock.pipeline.plans import BoundPlan
     from penstock.pipeline.slots import Slots, StreamSlots
 
 
-@dataclass(frozen=True)
-class Routed:
-    """Rows on their way to tasks; `with_lanes` is False where a task has one lane, its own."""
-
-    frame: DataFrame
-    with_lanes: bool
-
-
-def routed(frames: Mapping[str, DataFrame], plan: BoundPlan, slots: Slots, tasks: int) -> Routed:
-    """All streams in one frame, one partition for each task."""
+def routed(
+    frames: Mapping[str, DataFrame], plan: BoundPlan, slots: Slots, deliveries: Deliveries
+) -> DataFrame:
+    """All streams in one frame, one partition for each task; coded unless deliveries are plain."""
     from pyspark.sql import functions as F
 
-    groups = plan.plan.groups
-    with_lanes = not (len(groups) == 1 and groups[0].lanes in (1, tasks))
-    numbers = plan.plan.lane_numbers()
+    tasks = deliveries.tasks
     parts = []
     for name, stream in slots.streams.items():
-        lanes = _lanes(stream.definition, plan, numbers, frames[name])
+        codes = _codes(deliveries, name, frames[name])
         columns = _in_slots(frames[name], stream, slots)
         if any(tells_unreadable(one.definition) for one in slots.streams.values()):
             columns.append(_raw(frames[name], stream.definition).alias(RAW))
         if plan.counts_rows:
             found = positions(frames[name], stream.definition)
             columns += [one.alias(name) for one, name in zip(found, POSITIONS, strict=True)]
-        parts.append(frames[name].select(lanes.alias(LANE), *columns))
+        parts.append(frames[name].select(codes.alias(CODE), *columns))
     whole = reduce(lambda one, other: one.unionByName(other), parts)
-    whole = whole.repartitionById(tasks, F.pmod(F.col(LANE), F.lit(tasks)).cast("int"))
-    return Routed(whole if with_lanes else whole.drop(LANE), with_lanes)
+    whole = whole.repartitionById(tasks, F.pmod(F.col(CODE), F.lit(tasks)).cast("int"))
+    return whole.drop(CODE) if deliveries.are_plain else whole
 
 
 def _translated(key: Expression, frame: DataFrame) -> SparkColumn:
@@ -60,26 +52,21 @@ def _translated(key: Expression, frame: DataFrame) -> SparkColumn:
     return frame[f"`{key.name.replace('`', '``')}`"]
 
 
-def _lanes(
-    definition: StreamDefinition, plan: BoundPlan, numbers: Mapping[str, int], frame: DataFrame
-) -> SparkColumn:
-    """The lane of a row; several rows of one, where several groups or all lanes need it."""
+def _codes(deliveries: Deliveries, stream: str, frame: DataFrame) -> SparkColumn:
+    """The code of a row; several rows of one, where several deliveries or all lanes need it."""
     from pyspark.sql import functions as F
 
     found: list[SparkColumn] = []
-    for group in plan.groups.values():
-        if definition.name not in group.graph.streams:
-            continue
-        first = numbers[group.group.lane_names()[0]]
-        count = group.group.lanes
-        route = group.partitioning.routes.get(definition.name)
-        if count == 1 or route is None:
-            found.append(F.lit(first))
-        elif route.keys is None:
-            found += [F.lit(first + lane) for lane in range(count)]
+    for number, delivery in enumerate(deliveries.of_stream[stream]):
+        first = number * deliveries.width
+        if delivery.route is None:
+            found.append(F.lit(first + delivery.task))
+        elif delivery.keys is None:
+            found += [F.lit(first + lane) for lane in range(delivery.lanes)]
         else:
-            keys = [_translated(key, frame) for key in route.keys]
-            found.append((F.pmod(F.xxhash64(*keys), F.lit(count)) + first).cast("int"))
+            keys = [_translated(key, frame) for key in delivery.keys]
+            lane = F.pmod(F.xxhash64(*keys), F.lit(delivery.lanes))
+            found.append((lane + first).cast("int"))
     return found[0] if len(found) == 1 else F.explode(F.array(*found))
 
 

@@ -129,7 +129,7 @@ class Running:
         with self.pipeline.lock:
             groups = self.pipeline.ledger.plan.groups
             waiting = [groups[int(number)] for number in self.record.pending]
-            if any(not one.graph.streams for one in waiting):
+            if any(not one.streams for one in waiting):
                 self._do(self.pipeline.tick)
 
     def drain(self) -> None:

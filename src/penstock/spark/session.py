@@ -38,6 +38,10 @@ SETTINGS: dict[str, str] = {
         "FileSystemBasedCheckpointFileManager"
     ),
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
+    # Spark writes down again which files it has ever read, every 10 batches, and keeps that for 10
+    # minutes. On a local disk nobody needs it for so long.
+    "spark.sql.streaming.fileSource.log.compactInterval": "100",
+    "spark.sql.streaming.fileSource.log.cleanupDelay": "60s",
     # Streams come and go under one checkpoint, so sources are known by name.
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
     # A column that nobody reads may be what makes a row unreadable.

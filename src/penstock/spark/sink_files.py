@@ -11,7 +11,8 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
 from penstock.errors import DataError
-from penstock.home.files import sync_folder
+from penstock.home.files import sync_folder, writing_to
+from penstock.spark.tables import with_zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,17 +57,22 @@ class FolderSink:
             raise DataError(msg, hint=hint)
 
     def write(self, number: int, table: pa.Table) -> None:
-        """Put the results of a commit into its file."""
+        """Put the results of a commit into its file.
+
+        Raises:
+            DataError: The disk is full.
+        """
         path = self._path(number)
-        self._folder.mkdir(parents=True, exist_ok=True)
         # Spark and others do not look at names with a dot before them.
         draft = path.with_name(f".{path.name}")
-        with draft.open("wb") as file:
-            self._write(table, file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        sync_folder(self._folder)
+        with writing_to(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as file:
+                self._write(table, file)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+            sync_folder(self._folder)
 
     def withdraw(self, number: int) -> None:
         """Remove the results of a commit, which count no more."""
@@ -78,7 +84,7 @@ class FolderSink:
     def _write(self, table: pa.Table, file: BinaryIO) -> None:
         match self._format:
             case "parquet":
-                pq.write_table(table, file)
+                pq.write_table(with_zone(table), file)
             case "csv":
                 options = pcsv.WriteOptions(include_header=self._header)
                 pcsv.write_csv(_with_words(table, CSV_WORDS), file, options)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from penstock.errors import DataError
-from penstock.home.files import sync_folder
+from penstock.home.files import replace_file
 from penstock.spark.sources import source_name
 
 if TYPE_CHECKING:
@@ -47,6 +46,25 @@ class Progress:
         """Whether it is that of a sink, rather than of another that had its name."""
         return (self.query, self.format, self.options) == (sink.query, sink.format, sink.options)
 
+    def statement(self) -> str:
+        """The statement that declares the sink.
+
+        >>> print(Progress("out", "q", "csv", {"path": "it's"}).statement())
+        CREATE OR REPLACE SINK `out` FROM `q` USING csv OPTIONS ('path' 'it''s')
+        """
+        start = f"CREATE OR REPLACE SINK {quoted(self.sink)} FROM {quoted(self.query)}"
+        options = ", ".join(f"{_text(key)} {_text(value)}" for key, value in self.options.items())
+        return f"{start} USING {self.format}{f' OPTIONS ({options})' if options else ''}"
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in a statement, whatever is in it."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
 
 class ProgressFiles:
     """The files in a home that say how far its sinks have come."""
@@ -66,14 +84,7 @@ class ProgressFiles:
     def write(self, progress: Progress) -> None:
         """Write down how far a sink has come."""
         self._folder.mkdir(exist_ok=True)
-        path = self._path(progress.sink)
-        draft = path.with_name(f".{path.name}")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(asdict(progress), file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        sync_folder(self._folder)
+        replace_file(self._path(progress.sink), json.dumps(asdict(progress)).encode())
 
     def remove(self, sink: str) -> None:
         """Forget a sink."""

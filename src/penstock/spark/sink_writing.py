@@ -142,7 +142,7 @@ class Sink:
         if isinstance(plan, Final):
             return Elements
         bound = self._db.running.pipeline.ledger.plan.groups[group.number]
-        node = bound.graph.nodes[bound.graph.results[self.progress.query]]
+        node = bound.result(self.progress.query)
         return partial(Content, node.arrow_types, node.span, bound.choices.queue_partitions)
 
 

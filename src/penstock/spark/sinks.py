@@ -17,7 +17,7 @@ from penstock.catalog.definitions import SinkDefinition
 from penstock.errors import PenstockError, QueryError
 from penstock.home.status import write_status
 from penstock.spark.causes import cause_of
-from penstock.spark.sink_progress import Progress, ProgressFiles
+from penstock.spark.sink_progress import Progress, ProgressFiles, quoted
 from penstock.spark.sink_targets import (
     PYTHON,
     CallSink,
@@ -70,8 +70,8 @@ class Sinks:
         self._is_closed = False
         # Of those that cannot be opened as they were declared: what is wrong with them.
         self._refused: dict[str, str] = {}
-        with suppress(PenstockError):
-            self.look()
+        for name, refusal in self._open_declared().items():
+            self._refuse(name, refusal)
         connection.on_commit(self._wake)
         self._thread = threading.Thread(target=self._run, name="penstock sinks", daemon=True)
         self._thread.start()
@@ -86,14 +86,29 @@ class Sinks:
     def look(self) -> None:
         """Open the sinks that have been declared, and close those that have been dropped.
 
+        A new one that cannot be written to is not declared any more, and one that it was to
+        replace is as before.
+
         Raises:
             PenstockError: A sink that is new cannot be written to; the others can.
         """
+        refusals = self._open_declared()
+        with self._news:
+            # Those that could not be opened again with the home stay until they are dropped.
+            new = [name for name in refusals if name not in self._refused]
+        for name in refusals.keys() - set(new):
+            self._refuse(name, refusals[name])
+        if new:
+            self._db.execute(";\n".join(self._taking_back(name) for name in new))
+            raise refusals[new[0]]
+
+    def _open_declared(self) -> dict[str, PenstockError]:
+        """Open what is declared, and close what is not; why some cannot be opened, by name."""
         with self._db.running.changing:
             found = self._db.program.session.catalog.of_kind("sink")
         declared = {one.name.lower(): one for one in found if isinstance(one, SinkDefinition)}
         self._forget(declared)
-        refusals = []
+        refusals: dict[str, PenstockError] = {}
         for name, definition in declared.items():
             with self._news:
                 known = self._sinks.get(name)
@@ -102,15 +117,21 @@ class Sinks:
             try:
                 opened = self._opened(definition)
             except PenstockError as refusal:
-                self._refuse(definition.name, refusal)
-                refusals.append(refusal)
+                refusals[definition.name] = refusal
             else:
                 with self._news:
                     self._sinks[name] = opened
                     self._refused.pop(definition.name, None)
         self._wake()
-        if refusals:
-            raise refusals[0]
+        return refusals
+
+    def _taking_back(self, name: str) -> str:
+        """The statement that undoes the declaration of a sink."""
+        with self._news:
+            replaced = self._sinks.get(name.lower())
+        if replaced is None:
+            return f"DROP SINK {quoted(name)}"
+        return replaced.progress.statement()
 
     def call(
         self,

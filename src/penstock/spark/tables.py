@@ -32,15 +32,19 @@ def converted(table: pa.Table, wanted: Format, spark: SparkSession) -> Any:
 
             return polars.from_arrow(table)
         case "spark":
-            return spark.createDataFrame(_with_zone(table))
+            return spark.createDataFrame(with_zone(table))
     known = get_args(Format)
     msg = f'there is no format called "{wanted}"'
     hint = did_you_mean(str(wanted), known, otherwise=f"Formats: {', '.join(known)}.")
     raise QueryError(msg, hint=hint)
 
 
-def _with_zone(table: pa.Table) -> pa.Table:
-    """Times as instants of UTC: without a zone, Spark takes them for local ones."""
+def with_zone(table: pa.Table) -> pa.Table:
+    """Times as instants of UTC.
+
+    Without a zone, Spark takes them for local times of whoever looks, or for a type of their own
+    (TIMESTAMP_NTZ) if they are in a Parquet file.
+    """
     schema = pa.schema(
         [
             field.with_type(pa.timestamp("us", "UTC"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ from penstock.home.files import sync_file
 from penstock.home.layout import Home
 from penstock.home.records import LaneState
 from penstock.pipeline.asking import ask
-from penstock.pipeline.logs import ROWS, about_log
+from penstock.pipeline.logs import ROWS, Coded, about_log
+from penstock.pipeline.sending import Sent
 from penstock.pipeline.work import Work
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 
     from pyspark import TaskContext
 
+    from penstock.home.records import Record
+
 RECORD = "penstock.record"
 """The local property with the number of the record that a job builds on."""
+SENT = "penstock.sent"
+"""The local property with what fragments sent in earlier stages: files, and clocks."""
 DONE = pa.schema([("done", pa.string())])
 
 
@@ -36,19 +41,19 @@ class LaneTask:
     Args:
         application: The Spark application.
         home: The path of the home.
-        tasks: How many tasks share the lanes.
         streams: The streams in the order of their numbers, described as in a log.
-        lanes: The numbers of all lanes.
-        with_lanes: Whether rows say which lane they belong to.
+        lanes: The lanes of each task in this stage.
+        coded: How rows are coded; None in stages that get no rows from Spark.
+        are_plain: Whether the code of all rows is the number of the task.
         is_last: Whether the input has come to its end.
     """
 
     application: str
     home: str
-    tasks: int
     streams: tuple[dict[str, Any], ...]
-    lanes: dict[str, int]
-    with_lanes: bool
+    lanes: tuple[tuple[str, ...], ...]
+    coded: Coded | None
+    are_plain: bool = False
     is_last: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -64,23 +69,16 @@ class LaneTask:
         home = Home(Path(self.home))
         task = context.partitionId()
         opening = home.chain.read(int(context.getLocalProperty(RECORD) or 0))
-        own = {name: number for name, number in self.lanes.items() if number % self.tasks == task}
-        watermarks = {name: one.watermark for name, one in opening.streams.items()}
-        about = about_log(
-            self.streams,
-            self.lanes,
-            watermarks,
-            relations=opening.pending,
-            only_lane=None if self.with_lanes else task,
-            is_last=self.is_last,
-        )
+        sent = Sent.from_json(context.getLocalProperty(SENT) or "") if self.coded is None else None
         log = home.new_segment(opening.number + 1, task, "log")
-        with bundle_writer(home.segments / log, about) as writer:
+        with bundle_writer(home.segments / log, self._about(opening, task, sent)) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
             if first is not None:
                 writer.add(ROWS, first.schema, _chained(first, batches))
-        lanes = {name: opening.lanes.get(name, LaneState()) for name in own}
+            for part, table in sent.parts(home, self.lanes[task]) if sent else ():
+                writer.add_table(part, table)
+        lanes = {name: opening.lanes.get(name, LaneState()) for name in self.lanes[task]}
         work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log)
         with ThreadPoolExecutor(1) as aside:
             # The log has to be on disk before the commit, not before the lanes begin.
@@ -88,6 +86,17 @@ class LaneTask:
             done = ask(self.application, work, os.getppid())
             synced.result()
         return json.dumps(done.to_json())
+
+    def _about(self, opening: Record, task: int, sent: Sent | None) -> dict[str, Any]:
+        coded = self.coded or Coded()
+        return about_log(
+            self.streams,
+            replace(coded, only=task) if self.are_plain else coded,
+            {name: one.watermark for name, one in opening.streams.items()},
+            relations=opening.pending,
+            clocks=sent.clocks if sent else None,
+            is_last=self.is_last,
+        )
 
 
 def _chained(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

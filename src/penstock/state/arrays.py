@@ -18,6 +18,8 @@ Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 Signs = npt.NDArray[np.int8]
 Lengths = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int32]
+"""Slots, where there are many of them: no state has 2^31."""
 Values = npt.NDArray[Any]
 
 DECIMAL_WORDS = np.dtype((np.uint64, (2,)))

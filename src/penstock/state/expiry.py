@@ -12,12 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.patterns import Pattern
+from penstock.state.slots import moved_together
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.state.arrays import Ints, Values
+    from penstock.state.moving import Moved
 
 DEFAULT_PARTITIONS = 32
 """Partitions of a calendar queue; more make each smaller, and each block touches more of them."""
@@ -36,6 +38,9 @@ class ExpiryQueue(Protocol):
 
     def contents(self) -> tuple[Ints, list[Values]]:
         """All entries; pushing them into an empty queue restores it."""
+
+    def renumber(self, numbers: Ints, column: int = 0) -> None:
+        """Write `numbers[n]` over every number n in a column of the payload."""
 
     def __len__(self) -> int:
         """How many entries."""
@@ -111,18 +116,25 @@ class FifoQueue:
 
     def contents(self) -> tuple[Ints, list[Values]]:
         """All entries."""
-        heads = [self._head, *[0] * len(self._pieces)]
-        return self._joined(
-            [
-                [values[heads[number] : self._stop(number)] for values in piece]
-                for number, piece in enumerate(self._pieces)
-            ]
-        )
+        return self._joined(self._filled())
+
+    def renumber(self, numbers: Ints, column: int = 0) -> None:
+        """Write `numbers[n]` over every number n in a column of the payload."""
+        for _, *payload in self._filled():
+            payload[column][:] = numbers[payload[column]]
 
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
         return sum(values.nbytes for piece in self._pieces for values in piece)
+
+    def _filled(self) -> list[list[Values]]:
+        """The filled part of each piece."""
+        heads = [self._head, *[0] * len(self._pieces)]
+        return [
+            [values[heads[number] : self._stop(number)] for values in piece]
+            for number, piece in enumerate(self._pieces)
+        ]
 
     def _stop(self, number: int) -> int:
         """Up to where a piece is filled."""
@@ -216,6 +228,11 @@ class CalendarQueue:
             ],
         )
 
+    def renumber(self, numbers: Ints, column: int = 0) -> None:
+        """Write `numbers[n]` over every number n in a column of the payload."""
+        for partition in self._partitions:
+            partition.renumber(numbers, column)
+
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
@@ -252,6 +269,11 @@ class _Partition:
         self._arrange()
         return self._ends[self._head :], [values[self._head :] for values in self._payload]
 
+    def renumber(self, numbers: Ints, column: int) -> None:
+        """Write `numbers[n]` over every number n in a column of the payload."""
+        _, payload = self.contents()
+        payload[column][:] = numbers[payload[column]]
+
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
@@ -282,7 +304,15 @@ def queue_table(queue: ExpiryQueue, types: Sequence[np.dtype[np.generic]]) -> pa
     return pa.table(columns)
 
 
-def restore_queue(queue: ExpiryQueue, table: pa.Table) -> None:
-    """Fill an empty queue with the entries of a table."""
-    columns = [column.combine_chunks().to_numpy(zero_copy_only=False) for column in table.columns]
-    queue.push(columns[0], columns[1:])
+def restored_slots(slots: Ints, queues: Sequence[pa.Table]) -> Moved:
+    """New slots for saved rows, from 0 on; queues may name others that were free even then."""
+    named = [slots, *(one["payload0"].to_numpy() for one in queues)]
+    return moved_together(slots, 1 + max(int(one.max(initial=-1)) for one in named))
+
+
+def restore_queue(queue: ExpiryQueue, table: pa.Table, moved: Moved) -> None:
+    """Fill an empty queue with the entries of a table, whose first payload is a slot."""
+    ends, slots, *payload = (
+        column.combine_chunks().to_numpy(zero_copy_only=False) for column in table.columns
+    )
+    queue.push(ends, [moved.numbers[slots], *payload])

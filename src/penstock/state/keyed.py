@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.state.arrays import Ints
+    from penstock.state.moving import Moved
 
 
 class KeyedRows:
@@ -54,6 +55,18 @@ class KeyedRows:
         """Forget rows; their slots are given to others."""
         self._index.remove(slots)
         self._rows.forget(slots)
+
+    @property
+    def is_spacious(self) -> bool:
+        """Whether most slots have been free for a while."""
+        return self._index.is_spacious
+
+    def compact(self) -> Moved:
+        """Give the slots in use the lowest numbers, in the order they have."""
+        moved = self._index.compact()
+        self._rows.move(moved.kept)
+        self._rows.reserve(len(moved.kept) + 1)
+        return moved
 
     def live_slots(self) -> Ints:
         """The slots in use, ascending."""

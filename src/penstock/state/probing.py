@@ -2,7 +2,7 @@
 
 An entry of the table is a mark, 31 bits of the key's hash, and a slot in the lower half. A key is
 looked at only where its mark is met, and the mark says where in the table an entry belongs, so
-that entries can be moved without looking at keys at all.
+that entries can be moved without looking at keys at all. A table is as long as need be.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from penstock.state.hashing import mixed
 from penstock.state.prefetching import FAR, NEAR, prefetch
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Ints, Words
+    from penstock.state.arrays import Ints, Places, Words
 
 NO_ENTRY = -1
 _SEED = np.uint64(0x2545F4914F6CDD1D)
 _SLOT_BITS = 32
+_MARK_BITS = 31
 _SLOT = (1 << _SLOT_BITS) - 1
 
 
@@ -30,23 +31,39 @@ def _mark(first: np.uint64, second: np.uint64) -> np.int64:
 
 
 @compiled
-def marks_of(keys: Words, mask: int, table: Ints) -> Ints:
-    """The marks of keys; the table is asked for the first entries they belong to."""
+def _home(mark: int, room: int) -> int:
+    """Where in a table with so much room a mark belongs; marks in order belong in order."""
+    return (mark * room) >> _MARK_BITS
+
+
+def room_for(keys: int) -> int:
+    """How long a table of so many keys is, at least: nine sixteenths full."""
+    return 16 * keys // 9 + 2
+
+
+@compiled
+def marks_of(keys: Words) -> Ints:
+    """The marks of keys."""
     marks = np.empty(len(keys), np.int64)
     for row in range(len(keys)):
         marks[row] = _mark(keys[row, 0], keys[row, 1])
-        if row < FAR:
-            prefetch(table, marks[row] & mask)
     return marks
 
 
 @compiled
-def _fetch_ahead(row: int, marks: Ints, mask: int, table: Ints, keys: Words) -> None:
+def _fetch_first(start: int, marks: Ints, table: Ints) -> None:
+    """Ask for the entries that the next rows belong to."""
+    for row in range(start, min(start + FAR, len(marks))):
+        prefetch(table, _home(marks[row], len(table)))
+
+
+@compiled
+def _fetch_ahead(row: int, marks: Ints, table: Ints, keys: Words) -> None:
     """Ask for the entry of a row further ahead, and for the key of one not as far."""
     if row + FAR < len(marks):
-        prefetch(table, marks[row + FAR] & mask)
+        prefetch(table, _home(marks[row + FAR], len(table)))
     if row + NEAR < len(marks):
-        entry = table[marks[row + NEAR] & mask]
+        entry = table[_home(marks[row + NEAR], len(table))]
         if entry >= 0:
             prefetch(keys, entry & _SLOT)
 
@@ -56,25 +73,26 @@ def _probe(
     table: Ints, keys: Words, first: np.uint64, second: np.uint64, mark: int
 ) -> tuple[int, int]:
     """Where a key stands or would stand in the table, and its slot, -1 if it is not there."""
-    mask = len(table) - 1
-    place = mark & mask
+    place = _home(mark, len(table))
     while table[place] >= 0:
         if table[place] >> _SLOT_BITS == mark:
             slot = table[place] & _SLOT
             if keys[slot, 0] == first and keys[slot, 1] == second:
                 return place, slot
-        place = (place + 1) & mask
+        place += 1
+        if place == len(table):
+            place = 0
     return place, -1
 
 
 @compiled
 def find(table: Ints, keys: Words, wanted: Words) -> Ints:
     """The slot of each wanted key, -1 where it is not in the table."""
-    mask = len(table) - 1
     slots = np.empty(len(wanted), np.int64)
-    marks = marks_of(wanted, mask, table)
+    marks = marks_of(wanted)
+    _fetch_first(0, marks, table)
     for row in range(len(wanted)):
-        _fetch_ahead(row, marks, mask, table, keys)
+        _fetch_ahead(row, marks, table, keys)
         first, second, mark = wanted[row, 0], wanted[row, 1], marks[row]
         _, found = _probe(table, keys, first, second, mark)
         slots[row] = found
@@ -83,22 +101,25 @@ def find(table: Ints, keys: Words, wanted: Words) -> Ints:
 
 @compiled
 def find_or_add(
-    table: Ints, keys: Words, wanted: Words, free: Ints, free_count: int, high: int
-) -> tuple[Ints, Ints, int, int]:
-    """The slot of each key; keys not there get one that is free, or the next."""
-    mask = len(table) - 1
-    slots = np.empty(len(wanted), np.int64)
-    new = np.empty(len(wanted), np.int64)
-    new_count = 0
-    marks = marks_of(wanted, mask, table)
-    for row in range(len(wanted)):
-        _fetch_ahead(row, marks, mask, table, keys)
+    table: Ints, keys: Words, wanted: Words, marks: Ints, free: Places, free_count: int,
+    high: int, live: int, start: int, slots: Ints, new: Ints, new_count: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """The slot of each key from `start` on; keys not there get one that is free, or the next.
+
+    Returns the row for whose key there is no room, or the number of rows.
+    """
+    _fetch_first(start, marks, table)
+    most = 9 * len(table) // 16
+    for row in range(start, len(wanted)):
+        _fetch_ahead(row, marks, table, keys)
         first, second, mark = wanted[row, 0], wanted[row, 1], marks[row]
         place, found = _probe(table, keys, first, second, mark)
         if found < 0:
+            if live == most or (not free_count and high == len(keys)):
+                return row, new_count, high, free_count
             if free_count:
                 free_count -= 1
-                found = free[free_count]
+                found = int(free[free_count])
             else:
                 found = high
                 high += 1
@@ -106,8 +127,9 @@ def find_or_add(
             keys[found, 0], keys[found, 1] = first, second
             new[new_count] = row
             new_count += 1
+            live += 1
         slots[row] = found
-    return slots, new[:new_count].copy(), high, free_count
+    return len(wanted), new_count, high, free_count
 
 
 @compiled
@@ -124,10 +146,9 @@ def slots_of(table: Ints) -> Ints:
 
 @compiled
 def _enter(table: Ints, entry: int) -> None:
-    mask = len(table) - 1
-    at = (entry >> _SLOT_BITS) & mask
+    at = _home(entry >> _SLOT_BITS, len(table))
     while table[at] >= 0:
-        at = (at + 1) & mask
+        at = at + 1 if at + 1 < len(table) else 0
     table[at] = entry
 
 
@@ -149,7 +170,6 @@ def move(old: Ints, table: Ints) -> None:
 @compiled
 def remove(table: Ints, keys: Words, slots: Ints) -> None:
     """Take slots out; entries behind them move up, so that no gaps are left."""
-    mask = len(table) - 1
     entries = np.empty(len(slots), np.int64)
     for row in range(len(slots)):
         if row + FAR < len(slots):
@@ -159,24 +179,31 @@ def remove(table: Ints, keys: Words, slots: Ints) -> None:
         entries[row] = mark << _SLOT_BITS | slot
     for row in range(len(entries)):
         if row + FAR < len(entries):
-            prefetch(table, (entries[row + FAR] >> _SLOT_BITS) & mask)
-        _take_out(table, entries[row], mask)
+            prefetch(table, _home(entries[row + FAR] >> _SLOT_BITS, len(table)))
+        _take_out(table, entries[row])
 
 
 @compiled
-def _take_out(table: Ints, entry: int, mask: int) -> None:
-    gap = (entry >> _SLOT_BITS) & mask
+def _take_out(table: Ints, entry: int) -> None:
+    room = len(table)
+    gap = _home(entry >> _SLOT_BITS, room)
     while table[gap] != entry:
-        gap = (gap + 1) & mask
+        gap = gap + 1 if gap + 1 < room else 0
     at = gap
     while True:
-        at = (at + 1) & mask
+        at = at + 1 if at + 1 < room else 0
         other = table[at]
         if other < 0:
             break
-        home = (other >> _SLOT_BITS) & mask
+        home = _home(other >> _SLOT_BITS, room)
         # An entry may fill the gap unless its home lies behind the gap.
-        if ((at - home) & mask) >= ((at - gap) & mask):
+        if distance(home, at, room) >= distance(gap, at, room):
             table[gap] = other
             gap = at
     table[gap] = NO_ENTRY
+
+
+@compiled
+def distance(start: int, stop: int, room: int) -> int:
+    """How far it is from one place to another, going on at the front behind the last."""
+    return stop - start if stop >= start else stop - start + room

@@ -51,10 +51,10 @@ class SparkEngine:
         plan = PipelinePlan((*question.statements, create), tuple(groups))
         pipeline.ledger.change_plan(plan)
         (group,) = pipeline.ledger.plan.groups.values()
-        for name, (stream, _) in group.graph.streams.items():
+        for name, stream in group.streams.items():
             rows = question.inputs.streams.get(name, ())
             bring(home, name, stream_table(stream.schema, rows))
-        for name, (relation, _) in group.graph.relations.items():
+        for name, relation in group.relations.items():
             history = question.inputs.relations.get(name, RelationHistory())
             pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
         pipeline.start(finite=True)

@@ -72,7 +72,7 @@ def test_a_query_that_leaves_others_behind_is_computed_on_under_another_name() -
     assert group.number == 0
     assert group.queries[1] == "p"
     assert is_leftover(group.queries[0])
-    assert bound(plan).groups[0].graph.results[group.queries[0]] is not None
+    assert bound(plan).groups[0].result(group.queries[0]) is not None
     plan = run(made, Q)
     assert [one.number for one in plan.groups] == [0, 1], "the same name again, in a new group"
     plan = run(made, "DROP QUERY p; DROP QUERY q; DROP STREAM s")
@@ -152,7 +152,5 @@ def test_sinks_are_written_down_until_they_are_dropped() -> None:
 def test_a_query_without_streams_has_one_lane_of_its_own() -> None:
     relation = "CREATE RELATION r (k INT)"
     plan = run(program(), f"{S}; {relation}; {P}; CREATE QUERY of_r AS SELECT k FROM r")
-    assert [(one.number, one.queries, one.lanes) for one in plan.groups] == [
-        (0, ("p",), 2),
-        (1, ("of_r",), 1),
-    ]
+    assert [one.queries for one in plan.groups] == [("p",), ("of_r",)]
+    assert [len(one.lane_names()) for one in bound(plan).fragments.values()] == [2, 1]

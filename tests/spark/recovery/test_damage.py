@@ -18,7 +18,6 @@ from penstock.home.bundles import Bundle
 from penstock.home.layout import Home
 from penstock.home.records import FORMAT
 from penstock.home.results import result_blocks
-from penstock.pipeline.keeping import Keeper
 from penstock.pipeline.ledger import Ledger
 from penstock.streamtest.inline import rows_of
 
@@ -50,14 +49,12 @@ def rows(batch: int) -> dict[str, list[dict[str, object]]]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path) -> Path:
     """A home whose lanes are made from an image and two logs."""
     path = tmp_path / "home"
-    with monkeypatch.context() as patch:
-        patch.setattr(Keeper.__init__, "__defaults__", (0,))
-        with Driver(path, STATEMENTS, QUERIES, lanes=2) as driver:
-            driver.ledger.change_relation("r", RELATION)
-            driver.batch(rows(0))
+    with Driver(path, STATEMENTS, QUERIES, lanes=2, least_log=0) as driver:
+        driver.ledger.change_relation("r", RELATION)
+        driver.batch(rows(0))
     with Driver(path) as driver:
         driver.batch(rows(1))
         driver.batch(rows(2))

@@ -1,4 +1,4 @@
-"""Python workers and processes that keep lanes are killed in mid-task; Spark tries again."""
+"""Python workers, what forks them, and processes that keep lanes are killed; Spark tries again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark.recovery.processes import start_driver
+from spark.recovery.processes import newest_record, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
 
 if TYPE_CHECKING:
@@ -40,6 +40,55 @@ def test_killed_processes_are_replaced(tmp_path: Path) -> None:
     assert {WORKER, KEEPER} <= set(killed)
     print(killed)
     check(driver.home, scenario)
+
+
+def test_the_process_that_forks_workers_is_replaced(tmp_path: Path) -> None:
+    """With it go its workers, and the processes that keep lanes, which end when it does."""
+    scenario = make_scenario(tmp_path / "in", 5, batches=10)
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    driver = start_driver(tmp_path / "home", plan)
+    killed = []
+    for record in (3, 6):
+        assert driver.wait_for_record(record)
+        assert driver.wait_for_task()
+        killed.append(_daemon(driver))
+        _kill(killed[-1])
+    driver.finish()
+    assert len(set(killed)) == 2, "it was not replaced"
+    check(driver.home, scenario)
+    driver.wait_until_all_ended()
+
+
+def test_processes_that_outlive_a_killed_driver_do_no_harm(tmp_path: Path) -> None:
+    """They wake up while another driver works on the home, and finish what they were about."""
+    scenario = make_scenario(tmp_path / "in", 9, batches=10)
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    first = start_driver(tmp_path / "home", plan)
+    assert first.wait_for_record(4)
+    assert first.wait_for_task()
+    stale = first.processes(KEEPER)
+    assert len(stale) == 2
+    for process in stale:
+        os.kill(process, signal.SIGSTOP)
+    first.kill()
+    second = start_driver(tmp_path / "home", plan)
+    try:
+        assert second.wait_for_record(newest_record(second.home) + 2)
+        assert second.wait_for_task()
+        assert set(stale) <= set(first.processes(KEEPER))
+    finally:
+        for process in stale:
+            os.kill(process, signal.SIGCONT)
+    second.finish()
+    check(second.home, scenario)
+    first.wait_until_all_ended()
+
+
+def _daemon(driver: Driver) -> int:
+    """The one of Spark's Python processes that forks the others."""
+    found = driver.processes(WORKER)
+    (parent,) = {_parent(one) for one in found} & set(found)
+    return parent
 
 
 def _victims(driver: Driver, what: str) -> list[int]:

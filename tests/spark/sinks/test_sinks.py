@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -35,6 +36,11 @@ def written(folder: Path) -> Rows:
 
 def to_parquet(folder: Path) -> str:
     return f"CREATE SINK out FROM counted USING parquet OPTIONS (path '{folder}');"
+
+
+def declared(opened: Opened) -> list[str]:
+    """The sinks of the catalog."""
+    return [one.name for one in opened.db.program.session.catalog.of_kind("sink")]
 
 
 def test_files_hold_the_changes_of_each_commit(opened: Opened) -> None:
@@ -233,11 +239,85 @@ def test_a_sink_of_a_query_that_runs_begins_with_all_that_is_kept(opened: Opened
 def test_what_cannot_be_written_to_is_refused(shared: Opened, sink: str, said: str) -> None:
     with pytest.raises(PenstockError) as refusal:
         shared.db.execute(f"CREATE SINK wrong FROM {sink}")
-    try:
-        assert said in refusal.value.message
-        assert refusal.value.hint
-        assert "wrong" in shared.sinks.errors
-    finally:
-        shared.db.execute("DROP SINK wrong")
-    shared.sinks.look()
+    assert said in refusal.value.message
+    assert refusal.value.hint
     assert shared.sinks.errors == {}
+    # It is as if it had not been said, so it can be said again, and better.
+    assert declared(shared) == []
+    shared.db.execute("CREATE SINK wrong FROM counted USING memory")
+    shared.db.execute("DROP SINK wrong")
+
+
+def test_statements_before_a_sink_that_is_refused_hold(opened: Opened) -> None:
+    with pytest.raises(PenstockError, match="has no path"):
+        opened.db.execute("""
+            CREATE SINK good FROM counted USING memory;
+            CREATE SINK `one wrong` FROM counted USING csv;
+            CREATE SINK `two wrong` FROM counted USING parquet;
+        """)
+    assert declared(opened) == ["good"]
+    opened.feed((1, 1, 0))
+    opened.feed((5, 1, 0))
+    assert opened.sinks.table("good") is not None
+
+
+def test_a_sink_that_cannot_be_replaced_goes_on(opened: Opened) -> None:
+    out = opened.folder / "it's out"
+    path = str(out).replace("'", "''")
+    opened.execute(f"CREATE SINK out FROM counted USING parquet OPTIONS (path '{path}')")
+    opened.feed((1, 1, 0))
+    with pytest.raises(PenstockError, match="has no option"):
+        opened.db.execute("""
+            CREATE OR REPLACE SINK out FROM counted USING csv OPTIONS (path 'x', depth '1')
+        """)
+    opened.feed((5, 1, 0))
+    opened.feed((12, 1, 0))
+    assert written(out) == rows(opened.db["counted"].changes())
+    assert opened.sinks.errors == {}
+
+
+def test_a_sink_that_cannot_be_opened_again_stays_until_it_is_dropped(
+    opened: Opened, opening: Callable[[], Opened]
+) -> None:
+    out = opened.folder / "out"
+    opened.execute(to_parquet(out))
+    opened.feed((1, 1, 0))
+    opened.close()
+    for path in out.iterdir():
+        path.unlink()
+    out.rmdir()
+    out.write_text("a file")
+    again = opening()
+    assert "is a file, and not a folder" in again.sinks.errors["out"]
+    # Other statements go on, and nothing is lost: the sink goes on when the cause is mended.
+    again.execute("CREATE QUERY other AS SELECT k FROM s [NOW]")
+    assert "out" in again.sinks.errors
+    out.unlink()
+    again.execute("DROP QUERY other")
+    assert again.sinks.errors == {}
+    again.feed((5, 1, 0))
+    again.feed((12, 1, 0))
+    assert written(out)
+
+
+def test_instants_in_parquet_files_are_instants_for_others(opened: Opened) -> None:
+    """Spark in another time zone and pandas see the same instants, rather than local times."""
+    out = opened.folder / "out"
+    opened.execute(f"""
+        CREATE STREAM visits (at TIMESTAMP, k INT, WATERMARK FOR at AS at);
+        CREATE QUERY seen AS ISTREAM(SELECT k, at FROM visits [NOW]);
+        CREATE SINK out FROM seen USING parquet OPTIONS (path '{out}');
+    """)
+    noon = datetime(2024, 5, 1, 12, 0, 0, 5, UTC)
+    plain = noon.replace(tzinfo=None)
+    opened.db.insert("visits", [(plain, 1), (plain + timedelta(hours=1), 2)])
+    opened.db.finish()
+    assert opened.sinks.settle(30)
+    columns = pq.read_table(out).to_pandas().sort_values("k")
+    assert columns["at"].min() == columns["_at"].min() == noon
+    spark = opened.db.spark.newSession()
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    read = spark.read.parquet(str(out))
+    assert dict(read.dtypes) == {"k": "int", "at": "timestamp", "_at": "timestamp"}
+    found = read.selectExpr("unix_micros(at)", "string(_at)").orderBy("at").collect()
+    assert tuple(found[0]) == (noon.timestamp() * 1_000_000, "2024-05-01 08:00:00.000005")

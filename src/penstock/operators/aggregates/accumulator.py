@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +12,13 @@ import numpy.typing as npt
 from penstock.algebra.types import to_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregates.events import Events, Payload
+    from penstock.state.moving import Moved
 
 Values = tuple["pa.Array", int]
 """The values at the points, and how many of them are NULL because they failed."""
@@ -26,6 +28,25 @@ Segments = dict[str, "pa.Table"]
 INT64 = np.dtype(np.int64)
 FLOAT64 = np.dtype(np.float64)
 BOOL = np.dtype(np.bool_)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Where codes of a pool are in the state of an accumulator.
+
+    Args:
+        pool: The table with what codes stand for.
+        table: The table whose rows hold codes, in a column; as often as `count` says.
+        column: That column.
+        count: A column with numbers of elements; None: one for each row.
+        payload: The place of the codes in the payload of elements that will leave, if it is kept.
+    """
+
+    pool: str
+    table: str
+    column: str
+    count: str | None
+    payload: int
 
 
 class Accumulator(ABC):
@@ -66,8 +87,25 @@ class Accumulator(ABC):
         """
 
     @abstractmethod
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots; those that have none any more have no rows."""
+
+    def shrink(self) -> Mapping[int, npt.NDArray[np.int64]]:
+        """Give back room that has been empty for a while, between two sweeps.
+
+        Returns:
+            Of the columns of payloads that hold codes which are others now, by number, the new
+            code of each old one. Payloads that will come back have to have the new ones.
+        """
+        return {}
+
+    @abstractmethod
     def segments(self) -> Segments:
-        """The complete state."""
+        """The complete state; the column `group` of a table, or else its first, says of whom."""
+
+    def coded(self) -> list[Coded]:
+        """Where in the state there are codes that a pool has given."""
+        return []
 
     @abstractmethod
     def restore(self, segments: Segments) -> None:

@@ -48,6 +48,15 @@ class Codes(ABC):
     def release(self, codes: Int64s) -> None:  # noqa: B027  only pooled values are held
         """Let go of codes, once for each time they occur."""
 
+    def compact(self) -> Int64s | None:
+        """Give back room that has been empty for a while; if codes are others now, by old ones."""
+        return None
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether codes are numbers in a pool."""
+        return False
+
     @property
     def order(self) -> tuple[Int64s, Bytes]:
         """What the loops need to compare codes: texts and bytes, none if codes compare directly."""
@@ -130,6 +139,15 @@ class PooledCodes(Codes):
     def release(self, codes: Int64s) -> None:
         """Let the pool forget values nobody holds."""
         self.pool.release(owned(codes))
+
+    def compact(self) -> Int64s | None:
+        """Number the values anew, if most room has been empty for a while."""
+        return self.pool.compact() if self.pool.is_spacious else None
+
+    @property
+    def is_pooled(self) -> bool:
+        """They are."""
+        return True
 
     @property
     def order(self) -> tuple[Int64s, Bytes]:

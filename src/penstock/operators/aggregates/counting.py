@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregates.events import Bools, Events, Int8s, Int64s, Payload
+    from penstock.state.moving import Moved
 
 
 class Counts:
@@ -54,6 +55,9 @@ class _Counting(Accumulator):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.counts = Counts(self.width)
+
+    def move(self, moved: Moved) -> None:
+        self.counts.slots.move(moved)
 
     def segments(self) -> Segments:
         return {"counts": self.counts.slots.table()}

@@ -8,19 +8,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.operators.aggregates import distinct_loops as loops
-from penstock.operators.aggregates.accumulator import BOOL, INT64, Accumulator, Segments, Values
+from penstock.operators.aggregates.accumulator import (
+    BOOL,
+    INT64,
+    Accumulator,
+    Coded,
+    Segments,
+    Values,
+)
 from penstock.operators.aggregates.codes import codes_for
 from penstock.operators.aggregates.counting import known_of
+from penstock.operators.aggregates.distinct_loops import count
 from penstock.operators.aggregates.events import owned
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+from penstock.state.rows import grown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregates.events import Bools, Events, Int64s, Payload
+    from penstock.state.arrays import Values as Numbers
+    from penstock.state.arrays import Words
+    from penstock.state.moving import Moved
 
-FIRST = 64
+WIDE = 2**30
+"""A count from which on 32 bits might not do."""
 
 
 class Distinct(Accumulator):
@@ -31,12 +45,11 @@ class Distinct(Accumulator):
         self.inner = inner
         self.codes = [codes_for(arg.type) for arg in call.args]
         self.payload_types = (*(INT64 for _ in self.codes), BOOL)
-        self._allot(FIRST)
-
-    def _allot(self, rows: int) -> None:
-        self.keys = np.zeros((rows, len(self.codes) + 1), np.int64)
-        self.counts = np.zeros(rows, np.int64)
-        self.meta = np.zeros(1, np.int64)
+        self.index = KeyIndex()
+        # By slot of the index: how often the values occur, in 32 bits until some do not fit.
+        self.counts: Numbers = np.zeros(0, np.int32)
+        # The group and the code of a single value are the key itself; those of more are here.
+        self.keys = np.zeros((0, 1 + len(self.codes)), np.int64)
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         """The codes of the values, and whether all of them are known."""
@@ -48,19 +61,39 @@ class Distinct(Accumulator):
         """The inner aggregate's values."""
         *columns, known = payload
         weights = events.weights(known)
-        rows = np.stack([events.groups, *columns], axis=1)
-        signs = np.empty(len(events), np.int8)
-        start = 0
-        while start < len(events):
-            start = loops.sweep(start, rows, weights, self.keys, self.counts, self.meta, signs)
-            if start < len(events):
-                self._resize(2 * len(self.counts))
+        rows = np.flatnonzero(weights)
+        slots = self._enter(np.stack([one[rows] for one in (events.groups, *columns)], axis=1))
+        signs = np.zeros(len(events), np.int8)
+        gone, most = count(slots, rows, weights, self.counts, signs)
+        if most > WIDE:
+            self.counts = self.counts.astype(np.int64)
         prepared = self.inner.prepare(self._values(payload), len(events))
         values = self.inner.sweep(replace(events, signs=signs), prepared)
         self._release(payload, weights < 0)
-        if len(self.counts) > FIRST and 16 * self.meta[0] < len(self.counts):
-            self._resize(len(self.counts) // 4)
+        self.index.remove(gone)
         return values
+
+    def _enter(self, keys: Int64s) -> Int64s:
+        """The slots of keys; of each the group and the codes."""
+        slots, new = self.index.find_or_add(_words(keys))
+        self.counts = grown(self.counts, self.index.capacity)
+        if len(self.codes) > 1:
+            self.keys = grown(self.keys, self.index.capacity)
+            self.keys[slots[new]] = keys[new]
+        return slots
+
+    def _kept(self) -> tuple[Int64s, Int64s]:
+        """The slots in use, and their keys."""
+        slots = self.index.live_slots()
+        single = len(self.codes) == 1
+        return slots, self.index.keys[slots].view(np.int64) if single else self.keys[slots]
+
+    def _start(self, keys: Int64s, counts: Numbers) -> None:
+        """Have these keys and counts, and no others."""
+        self.index = KeyIndex(len(keys))
+        self.counts, self.keys = counts[:0], self.keys[:0]
+        slots = self._enter(keys)
+        self.counts[slots] = counts
 
     def _values(self, payload: Payload) -> list[pa.Array]:
         """The arguments again, unless `inner` counts whatever it is told of."""
@@ -68,12 +101,6 @@ class Distinct(Accumulator):
             return []
         pairs = zip(self.codes, payload[:-1], strict=True)
         return [codes.decode(column, payload[-1]) for codes, column in pairs]
-
-    def _resize(self, rows: int) -> None:
-        keys, counts, used = self.keys, self.counts, self.meta[0]
-        self._allot(rows)
-        loops.put(keys, counts, self.keys, self.counts)
-        self.meta[0] = used
 
     def _release(self, payload: Payload, chosen: Bools) -> None:
         for codes, column in zip(self.codes, payload[:-1], strict=True):
@@ -87,25 +114,50 @@ class Distinct(Accumulator):
         """Counters of a group without rows are gone already."""
         self.inner.clear(groups)
 
+    def move(self, moved: Moved) -> None:
+        """Count for the groups under their other slots."""
+        slots, keys = self._kept()
+        keys[:, 0] = moved.numbers[keys[:, 0]]
+        self._start(keys, self.counts[slots])
+        self.inner.move(moved)
+
+    def shrink(self) -> Mapping[int, Int64s]:
+        """Give back the room of counters and of values."""
+        found = enumerate(codes.compact() for codes in self.codes)
+        new_codes = {number: codes for number, codes in found if codes is not None}
+        if new_codes or self.index.is_spacious:
+            slots, keys = self._kept()
+            for number, codes in new_codes.items():
+                keys[:, 1 + number] = codes[keys[:, 1 + number]]
+            self._start(keys, self.counts[slots])
+        self.inner.shrink()
+        return new_codes
+
     def segments(self) -> Segments:
         """The counters, what codes stand for, and the state of the inner aggregate."""
-        used = np.flatnonzero(self.counts)
-        keys = {f"key{i}": self.keys[used, i] for i in range(self.keys.shape[1])}
-        segments = {"distinct": pa.table({**keys, "count": self.counts[used]})}
+        slots, rows = self._kept()
+        keys = {f"key{i}": rows[:, i] for i in range(rows.shape[1])}
+        counts = self.counts[slots].astype(np.int64)
+        segments = {"distinct": pa.table({**keys, "count": counts})}
         for i, codes in enumerate(self.codes):
             segments |= {f"{name}{i}": table for name, table in codes.segments().items()}
         return segments | {f"inner.{name}": one for name, one in self.inner.segments().items()}
 
+    def coded(self) -> list[Coded]:
+        """In the counters; `inner` counts or adds up, and needs no pool."""
+        return [
+            Coded(f"pool{i}", "distinct", f"key{i + 1}", "count", payload=i)
+            for i, codes in enumerate(self.codes)
+            if codes.is_pooled
+        ]
+
     def restore(self, segments: Segments) -> None:
         """Take all of it back."""
         table = segments["distinct"]
-        size = FIRST
-        while size < 4 * len(table):
-            size *= 2
-        self._allot(size)
-        keys = [table[f"key{i}"].to_numpy() for i in range(self.keys.shape[1])]
-        loops.put(np.stack(keys, axis=1), owned(table["count"].to_numpy()), self.keys, self.counts)
-        self.meta[0] = len(table)
+        keys = [table[f"key{i}"].to_numpy() for i in range(1 + len(self.codes))]
+        counts = owned(table["count"].to_numpy())
+        is_wide = counts.max(initial=0) > WIDE
+        self._start(np.stack(keys, axis=1), counts if is_wide else counts.astype(np.int32))
         for i, codes in enumerate(self.codes):
             codes.restore({name.removesuffix(str(i)): one for name, one in segments.items()})
         inner = {name: one for name, one in segments.items() if name.startswith("inner.")}
@@ -114,10 +166,18 @@ class Distinct(Accumulator):
     @property
     def state_rows(self) -> int:
         """How many counters."""
-        return int(self.meta[0])
+        return len(self.index)
 
     @property
     def state_bytes(self) -> int:
         """Memory of the counters, their values and the inner aggregate."""
-        own = self.keys.nbytes + self.counts.nbytes + sum(one.state_bytes for one in self.codes)
-        return own + self.inner.state_bytes
+        counters = self.index.nbytes + self.counts.nbytes + self.keys.nbytes
+        return counters + sum(one.state_bytes for one in self.codes) + self.inner.state_bytes
+
+
+def _words(keys: Int64s) -> Words:
+    """By what keys are told apart: two numbers by themselves, more by a fingerprint."""
+    if keys.shape[1] == 2:
+        return keys.view(np.uint64)
+    columns = [pa.array(np.ascontiguousarray(keys[:, i])) for i in range(keys.shape[1])]
+    return fingerprints(columns, len(keys))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall
     from penstock.algebra.types import Type
     from penstock.operators.aggregates.events import Bools, Events, Int8s, Int64s, Payload, UInt64s
+    from penstock.state.moving import Moved
 
 WIDTH = 3
 """Limbs: 2^64 decimals of 38 digits cannot leave them."""
@@ -90,6 +91,11 @@ class ExactSum(Accumulator):
         limbs.to_decimals(sums, divisors, factor, limit_words, words, fits)
         over = fits == 0
         return from_words(words.view(np.int64), self.type, unknown | over), int(over.sum())
+
+    def move(self, moved: Moved) -> None:
+        """Counts and sums are those of the groups under their other slots."""
+        self.counts.slots.move(moved)
+        self.sums.slots.move(moved)
 
     def segments(self) -> Segments:
         """Counts and sums."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.operators.aggregates.events import Bools, Doubles, Events, Int8s
+    from penstock.state.moving import Moved
 
 FINEST = 1074
 """Every finite double is a multiple of 2^-1074."""
@@ -65,6 +66,10 @@ class Extremes:
             yield Span(first, last, now)
             if now.rows:
                 self.groups[group] = now
+
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots."""
+        self.groups = {int(moved.numbers[group]): one for group, one in self.groups.items()}
 
     @property
     def state_bytes(self) -> int:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Payload,
         UInt64s,
     )
+    from penstock.state.moving import Moved
 
 COUNT_BITS = 41
 """Bits left free above the largest summand: sums of 2^40 rows, and a sign."""
@@ -135,6 +136,11 @@ class _Floats(Accumulator):
     def _finished(self, results: Doubles) -> Doubles:
         return results
 
+    def move(self, moved: Moved) -> None:
+        for slots in (self.counts.slots, self.sums.slots, self.specials.counts.slots):
+            slots.move(moved)
+        self.extremes.move(moved)
+
     def segments(self) -> Segments:
         return {
             "counts": self.counts.slots.table(),
@@ -220,6 +226,11 @@ class Variance(_Floats):
 
     def _finished(self, results: Doubles) -> Doubles:
         return np.sqrt(results) if self.call.function.startswith("stddev") else results
+
+    def move(self, moved: Moved) -> None:
+        """Move sums of squares, too."""
+        super().move(moved)
+        self.squares.slots.move(moved)
 
     def segments(self) -> Segments:
         """Sums of squares, too."""

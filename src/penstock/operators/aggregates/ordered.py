@@ -10,18 +10,26 @@ import pyarrow as pa
 
 from penstock.algebra.expressions import Literal
 from penstock.algebra.types import DOUBLE
-from penstock.operators.aggregates.accumulator import BOOL, INT64, Accumulator, Segments, Values
+from penstock.operators.aggregates.accumulator import (
+    BOOL,
+    INT64,
+    Accumulator,
+    Coded,
+    Segments,
+    Values,
+)
 from penstock.operators.aggregates.codes import Codes, PooledCodes, codes_for, doubles_of
 from penstock.operators.aggregates.counting import known_of
 from penstock.operators.aggregates.events import owned
 from penstock.operators.aggregates.tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregates.events import Bools, Doubles, Events, Int64s, Payload
     from penstock.operators.aggregates.tree_sweeps import Rank
+    from penstock.state.moving import Moved
 
 EXACT = 2**31
 """Denominators below this are multiplied exactly with any number of rows."""
@@ -81,9 +89,27 @@ class Ordered(Accumulator):
         words = self.codes.words(codes, known)
         return _halves(words[:, 0], words[:, 1])
 
+    def move(self, moved: Moved) -> None:
+        """Count for the groups under their other slots."""
+        self.tree.move(moved, self.codes.order)
+
+    def shrink(self) -> Mapping[int, Int64s]:
+        """Give back the room of values."""
+        new_codes = self.codes.compact()
+        if new_codes is None:
+            return {}
+        self.tree.recode(new_codes, self.codes.order)
+        return {0: new_codes}
+
     def segments(self) -> Segments:
         """The counters, and what codes stand for."""
         return {"counters": self.tree.table(), **self.codes.segments()}
+
+    def coded(self) -> list[Coded]:
+        """In the counters."""
+        if not self.codes.is_pooled:
+            return []
+        return [Coded("pool", "counters", "code", "count", payload=0)]
 
     def restore(self, segments: Segments) -> None:
         """Take back the counters."""

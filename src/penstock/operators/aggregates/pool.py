@@ -9,6 +9,9 @@ import pyarrow as pa
 
 from penstock.operators.aggregates import pool_loops as loops
 from penstock.operators.aggregates.events import owned
+from penstock.state.moving import Occupancy
+from penstock.state.rows import grown
+from penstock.state.slots import moved_together
 
 if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Bools, Bytes, Int64s
@@ -26,11 +29,11 @@ class Pool:
         self.texts = np.zeros((FIRST_TEXTS, 4), np.int64)
         self.data = np.zeros(FIRST_BYTES, np.uint8)
         self.meta = np.zeros(4, np.int64)
+        self._lately = Occupancy()
         self._index()
 
     def _index(self) -> None:
-        # A power of two, as the number of texts is.
-        self.index = np.zeros(4 * len(self.texts), np.int64)
+        self.index = np.zeros(2 * len(self.texts), np.int32)
         loops.rebuild(self.index, self.texts, self.meta)
 
     def hold(self, offsets: Int64s, data: Bytes, known: Bools) -> Int64s:
@@ -48,21 +51,36 @@ class Pool:
     def _grow(self, length: int) -> None:
         """Make room for one more text."""
         if self.meta[loops.FREE] < 0:
-            self.texts = np.concatenate([self.texts, np.zeros_like(self.texts)])
+            self.texts = grown(self.texts, len(self.texts) + 1)
             self._index()
         if self.meta[loops.USED] + length > len(self.data):
-            self._compact(2 * (int(self.meta[loops.USED] - self.meta[loops.DEAD]) + length))
+            self._write_anew(int(self.meta[loops.USED] - self.meta[loops.DEAD]) + length)
 
     def release(self, numbers: Int64s) -> None:
         """Let go of texts, once for each time they occur."""
+        self._lately.note(int(self.meta[loops.LIVE]))
         loops.release(numbers, self.index, self.texts, self.meta)
-        if self.meta[loops.LIVE] == 0:
-            self._reset()
-        elif 2 * self.meta[loops.DEAD] > max(int(self.meta[loops.USED]), FIRST_BYTES):
-            self._compact(2 * int(self.meta[loops.USED] - self.meta[loops.DEAD]))
+        if 2 * self.meta[loops.DEAD] > max(int(self.meta[loops.USED]), FIRST_BYTES):
+            self._write_anew(int(self.meta[loops.USED] - self.meta[loops.DEAD]))
 
-    def _compact(self, room: int) -> None:
-        data = np.empty(max(room, FIRST_BYTES), np.uint8)
+    @property
+    def is_spacious(self) -> bool:
+        """Whether most numbers have been free for a while."""
+        return self._lately.leaves_empty(len(self.texts), int(self.meta[loops.LIVE]))
+
+    def compact(self) -> Int64s:
+        """Give the texts held the lowest numbers; by old numbers the new ones."""
+        moved = moved_together(self._held(), len(self.texts))
+        self.texts = grown(self.texts[moved.kept], FIRST_TEXTS)
+        self._index()
+        return moved.numbers
+
+    def _held(self) -> Int64s:
+        return np.flatnonzero(self.texts[:, loops.HELD])
+
+    def _write_anew(self, room: int) -> None:
+        """Leave out the bytes of texts that are gone; room for so many bytes and some more."""
+        data = np.empty(max(room + room // 2, FIRST_BYTES), np.uint8)
         self.meta[loops.USED] = loops.compact(self.texts, self.data, data)
         self.meta[loops.DEAD] = 0
         self.data = data
@@ -81,7 +99,7 @@ class Pool:
 
     def table(self) -> pa.Table:
         """Every text held, with its number."""
-        numbers = np.flatnonzero(self.texts[:, loops.HELD]).astype(np.int64)
+        numbers = self._held()
         offsets, data = self.take(numbers, np.ones(len(numbers), np.bool_))
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.table(
@@ -102,10 +120,7 @@ class Pool:
         texts = table["text"].combine_chunks()
         offsets, data = binary_of(texts)
         compact = self.hold(offsets, data, np.ones(len(numbers), np.bool_))
-        size = FIRST_TEXTS
-        while size <= numbers.max():
-            size *= 2
-        moved = np.zeros((size, 4), np.int64)
+        moved = np.zeros((max(int(numbers.max()) + 1, FIRST_TEXTS), 4), np.int64)
         moved[numbers] = self.texts[compact]
         moved[numbers, loops.HELD] = held
         self.texts = moved

@@ -2,8 +2,8 @@
 
 The state of a pool, beside the bytes themselves:
 
-- `index`: open addressing by hash, the number + 1 of a text, 0 where free; never more than a
-  quarter full;
+- `index`: open addressing by hash, the number + 1 of a text, 0 where free; never more than half
+  full;
 - `texts`: for each number its hash, its offset and length in the bytes, how often it is held (0:
   the number is free, and its offset is the next free number);
 - `meta`: see the constants.
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.state.compiled import compiled, compiled_borrowing
+from penstock.state.probing import distance
 
 if TYPE_CHECKING:
-    from penstock.operators.aggregates.events import Bools, Bytes, Int64s
+    from penstock.operators.aggregates.events import Bools, Bytes, Int32s, Int64s
 
 HASH, OFFSET, LENGTH, HELD = range(4)
 FREE, LIVE, USED, DEAD = range(4)
@@ -26,6 +27,7 @@ FREE, LIVE, USED, DEAD = range(4)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 EIGHT = np.uint64(8)
 SHIFT = np.uint64(29)
+_LOW = 2**32 - 1
 
 
 @compiled
@@ -69,12 +71,18 @@ def same(number: int, texts: Int64s, data: Bytes, other: Bytes, start: int, leng
 
 
 @compiled
+def home(code: int, room: int) -> int:
+    """Where in an index with so much room a hash belongs."""
+    return ((code & _LOW) * room) >> 32
+
+
+@compiled
 def intern(
     start: int,
     offsets: Int64s,
     new: Bytes,
     known: Bools,
-    index: Int64s,
+    index: Int32s,
     texts: Int64s,
     data: Bytes,
     meta: Int64s,
@@ -84,19 +92,19 @@ def intern(
 
     Returns the row at which some array must grow first, or the number of rows.
     """
-    mask = index.size - 1
+    room = index.size
     for row in range(start, known.size):
         numbers[row] = 0
         if not known[row]:
             continue
         first, length = offsets[row], offsets[row + 1] - offsets[row]
         code = hash_bytes(new, first, length)
-        place = code & mask
+        place = home(code, room)
         while index[place] != 0:
-            number = index[place] - 1
+            number = int(index[place]) - 1
             if texts[number, HASH] == code and same(number, texts, data, new, first, length):
                 break
-            place = (place + 1) & mask
+            place = place + 1 if place + 1 < room else 0
         if index[place] == 0:
             if meta[FREE] < 0 or meta[USED] + length > data.size:
                 return row
@@ -115,7 +123,7 @@ def intern(
 
 
 @compiled
-def release(numbers: Int64s, index: Int64s, texts: Int64s, meta: Int64s) -> None:
+def release(numbers: Int64s, index: Int32s, texts: Int64s, meta: Int64s) -> None:
     """Let go of texts, once for each time they occur; those no longer held are forgotten."""
     for i in range(numbers.size):
         number = numbers[i]
@@ -129,26 +137,26 @@ def release(numbers: Int64s, index: Int64s, texts: Int64s, meta: Int64s) -> None
 
 
 @compiled
-def unlink(number: int, index: Int64s, texts: Int64s) -> None:
+def unlink(number: int, index: Int32s, texts: Int64s) -> None:
     """Take a text out of the index, moving back those that probed past it."""
-    mask = index.size - 1
-    hole = texts[number, HASH] & mask
+    room = index.size
+    hole = home(texts[number, HASH], room)
     while index[hole] != number + 1:
-        hole = (hole + 1) & mask
-    place = (hole + 1) & mask
+        hole = hole + 1 if hole + 1 < room else 0
+    place = hole + 1 if hole + 1 < room else 0
     while index[place] != 0:
-        home = texts[index[place] - 1, HASH] & mask
-        if (place - home) & mask >= (place - hole) & mask:
+        start = home(texts[index[place] - 1, HASH], room)
+        if distance(start, place, room) >= distance(hole, place, room):
             index[hole] = index[place]
             hole = place
-        place = (place + 1) & mask
+        place = place + 1 if place + 1 < room else 0
     index[hole] = 0
 
 
 @compiled
-def rebuild(index: Int64s, texts: Int64s, meta: Int64s) -> None:
+def rebuild(index: Int32s, texts: Int64s, meta: Int64s) -> None:
     """Fill an empty index, and chain the free numbers, lowest first."""
-    mask = index.size - 1
+    room = index.size
     meta[FREE] = -1
     meta[LIVE] = 0
     for number in range(texts.shape[0] - 1, -1, -1):
@@ -156,9 +164,9 @@ def rebuild(index: Int64s, texts: Int64s, meta: Int64s) -> None:
             texts[number, OFFSET] = meta[FREE]
             meta[FREE] = number
             continue
-        place = texts[number, HASH] & mask
+        place = home(texts[number, HASH], room)
         while index[place] != 0:
-            place = (place + 1) & mask
+            place = place + 1 if place + 1 < room else 0
         index[place] = number + 1
         meta[LIVE] += 1
 

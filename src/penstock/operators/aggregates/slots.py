@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from penstock.state.rows import grown
+
+if TYPE_CHECKING:
+    from penstock.state.moving import Moved
 
 FIRST = 16
 
@@ -25,11 +30,13 @@ class Slots:
         self.rows: npt.NDArray[Any] = np.zeros((FIRST, width), dtype)
 
     def reach(self, slots: int) -> None:
-        """Make room, by doubling."""
-        have, width = self.rows.shape
-        if slots > have:
-            more = np.zeros((max(slots, 2 * have) - have, width), self.rows.dtype)
-            self.rows = np.concatenate([self.rows, more])
+        """Make room."""
+        self.rows = grown(self.rows, slots)
+
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots; those not reached have only zeros."""
+        reached = moved.kept[moved.kept < len(self.rows)]
+        self.rows = grown(self.rows[reached], FIRST)
 
     @property
     def in_use(self) -> int:

@@ -8,17 +8,27 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.aggregates import staircase_loops as loops
-from penstock.operators.aggregates.accumulator import BOOL, INT64, Segments, SelfExpiring, Values
+from penstock.operators.aggregates.accumulator import (
+    BOOL,
+    INT64,
+    Coded,
+    Segments,
+    SelfExpiring,
+    Values,
+)
 from penstock.operators.aggregates.codes import Codes, PooledCodes, codes_for
 from penstock.operators.aggregates.counting import known_of
 from penstock.operators.aggregates.events import owned
 from penstock.operators.aggregates.slots import Slots
+from penstock.state.moving import Occupancy
+from penstock.state.rows import grown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregates.events import Events, Int64s, Payload
+    from penstock.state.moving import Moved
 
 FIRST = 16
 
@@ -42,6 +52,7 @@ class Staircase(SelfExpiring):
         self.ends = Slots(2)
         self.meta = np.zeros(5, np.int64)
         self._added = np.zeros(0, np.int64)
+        self._lately = Occupancy()
         self._allot(FIRST)
 
     def _allot(self, places: int) -> None:
@@ -64,6 +75,7 @@ class Staircase(SelfExpiring):
         self._added = np.empty(len(events), np.int64)
         self._run(events, payload, gone, out, known)
         values = self.codes.decode(out, known == 1)
+        self._lately.note(int(self.meta[loops.LIVE] + self.meta[loops.ADDED]))
         self._settle(gone)
         return values, 0
 
@@ -98,7 +110,7 @@ class Staircase(SelfExpiring):
 
     def _grow(self) -> None:
         have = len(self.nodes)
-        self.nodes = np.concatenate([self.nodes, np.zeros_like(self.nodes)])
+        self.nodes = grown(self.nodes, have + 1)
         loops.chain(self.nodes, have, self.meta)
 
     def _room(self, more: int) -> Int64s:
@@ -110,8 +122,6 @@ class Staircase(SelfExpiring):
     def _settle(self, gone: Int64s) -> None:
         if len(gone):
             self.codes.release(gone[: self.meta[loops.DROPPED]])
-        if self.meta[loops.LIVE] == 0 and len(self.nodes) > FIRST + 1:
-            self._allot(FIRST)
 
     def drop(self, payload: Payload) -> None:
         """Let go of the values."""
@@ -143,17 +153,38 @@ class Staircase(SelfExpiring):
         loops.listed(self.ends.rows, self.nodes, *columns)
         return columns
 
+    def move(self, moved: Moved) -> None:
+        """Candidates are those of the groups under their other slots."""
+        self.ends.move(moved)
+
+    def shrink(self) -> Mapping[int, Int64s]:
+        """Give back the room of candidates and of values; no payload will come back."""
+        new_codes = self.codes.compact()
+        if new_codes is not None or self._lately.leaves_empty(len(self.nodes), self.state_rows):
+            group, end, code = self._listed()
+            self._put(group, end, code if new_codes is None else new_codes[code])
+        return {}
+
     def segments(self) -> Segments:
         """The candidates, and what codes stand for."""
         candidates = pa.table(dict(zip(("group", "end", "code"), self._listed(), strict=True)))
         return {"candidates": candidates, **self.codes.segments()}
+
+    def coded(self) -> list[Coded]:
+        """In the candidates."""
+        if not self.codes.is_pooled:
+            return []
+        return [Coded("pool", "candidates", "code", None, payload=0)]
 
     def restore(self, segments: Segments) -> None:
         """Take back the candidates."""
         self.codes.restore(segments)
         self._reset()
         table = segments["candidates"]
-        group, end, code = (table[name].to_numpy() for name in ("group", "end", "code"))
+        self._put(*(table[name].to_numpy() for name in ("group", "end", "code")))
+
+    def _put(self, group: Int64s, end: Int64s, code: Int64s) -> None:
+        """Have these candidates, and no others; they come by group and end."""
         self._allot(max(len(group), FIRST))
         self.ends.reach(int(group.max(initial=-1)) + 1)
         # Written one after the other in order, neighbours of one group are neighbours in place.

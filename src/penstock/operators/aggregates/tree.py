@@ -14,6 +14,7 @@ from penstock.operators.aggregates.slots import Slots
 if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Bytes, Doubles, Events, Int8s, Int64s
     from penstock.state.arrays import Values
+    from penstock.state.moving import Moved
 
 FIRST = 4
 """Nodes of each kind at first."""
@@ -111,6 +112,19 @@ class Tree:
             )
             if start < entries.shape[1]:
                 self._grow()
+
+    def move(self, moved: Moved, order: tuple[Int64s, Bytes]) -> None:
+        """Groups have been given other slots, in the same order."""
+        entries = self._entries()
+        entries[0] = moved.numbers[entries[0]]
+        self._load(entries, order)
+        self.totals.move(moved)
+
+    def recode(self, codes: Int64s, order: tuple[Int64s, Bytes]) -> None:
+        """Code c has become `codes[c]`, in the same order; `order` is that of the new ones."""
+        entries = self._entries()
+        entries[1] = codes[entries[1]]
+        self._load(entries, order)
 
     def table(self) -> pa.Table:
         """All counters, in order."""

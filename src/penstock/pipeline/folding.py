@@ -1,0 +1,121 @@
+"""Old results are replaced by what is left of them: the content of each query, in one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra.operators import Final
+from penstock.algebra.streams import RelationToStream
+from penstock.home.bundles import Bundle, write_bundle
+from penstock.home.contents import folded
+from penstock.home.records import Content
+from penstock.home.results import blocks_in
+from penstock.operators.block import to_table
+from penstock.pipeline.plans import read_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from penstock.home.layout import Home
+    from penstock.home.records import Record
+    from penstock.operators.block import Block
+    from penstock.pipeline.plans import BoundPlan
+
+_AT_ONCE = 1000
+"""So many files of results are held open while they are folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a record says of results: the plan they are of, and the files."""
+
+    plan: str
+    results: tuple[str, ...]
+    bytes: int
+
+
+def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> Content:
+    """Write what is left of all results up to a record.
+
+    Args:
+        home: Where they are.
+        record: The record.
+        plan: Its plan.
+        since: What records said since results were last folded.
+    """
+    folding = _Folding(home, record, plan)
+    for said in since:
+        for name in said.results:
+            folding.take_in(home.segments / name, said.plan)
+    tables = {
+        f"query/{query}": to_table(block, plan.columns(query))
+        for query, block in folding.finished().items()
+    }
+    name = home.new_segment(record.number, 0, "content")
+    path = home.segments / name
+    about = {"clocks": record.clocks, "groups": folding.groups}
+    write_bundle(path, tables, about, durable=True)
+    return Content(name, record.number, path.stat().st_size)
+
+
+class _Folding:
+    """Folds the results of all queries that have a content, file by file.
+
+    Attributes:
+        groups: The queries, and the group that each is of: another may have had its name.
+    """
+
+    def __init__(self, home: Home, record: Record, plan: BoundPlan) -> None:
+        self._home = home
+        self._clocks = record.clocks
+        self.groups = {
+            query: number for query, number in _relations(plan) if query in record.clocks
+        }
+        self._running: dict[str, set[int]] = {record.plan: set(plan.groups)}
+        self._blocks: dict[str, list[Block]] = {query: [] for query in self.groups}
+        self._open = 0
+        if record.content is not None:
+            before = Bundle(home.segments / record.content.file)
+            known = before.about["groups"]
+            for query, group in self.groups.items():
+                if known.get(query) == group:
+                    self._blocks[query] += blocks_in(before, query)
+
+    def take_in(self, path: Path, plan: str) -> None:
+        """The results in a file, which came when a plan ran."""
+        running = self._groups_in(plan)
+        bundle = Bundle(path)
+        for query, group in self.groups.items():
+            if group in running:
+                self._blocks[query] += blocks_in(bundle, query)
+        self._open += 1
+        if self._open >= _AT_ONCE:
+            self._fold()
+
+    def finished(self) -> dict[str, Block]:
+        """What is left, of queries of which anything is."""
+        self._fold()
+        return {query: blocks[0] for query, blocks in self._blocks.items() if blocks}
+
+    def _fold(self) -> None:
+        """Let go of the files: a process cannot map any number of them."""
+        self._open = 0
+        for query, blocks in self._blocks.items():
+            left = folded(blocks, self._clocks[query])
+            self._blocks[query] = [] if left is None else [left]
+
+    def _groups_in(self, plan: str) -> set[int]:
+        if plan not in self._running:
+            groups = read_plan(self._home, plan).groups
+            self._running[plan] = {group.number for group in groups}
+        return self._running[plan]
+
+
+def _relations(plan: BoundPlan) -> Iterable[tuple[str, int]]:
+    """The queries that have a content, rather than send rows, and the group of each."""
+    for number, group in plan.groups.items():
+        for query, logical in group.plans.items():
+            if not isinstance(logical, RelationToStream | Final):
+                yield query, number
