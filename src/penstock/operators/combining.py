@@ -67,6 +67,8 @@ class Partial:
 class Combining(Buffered):
     """One row for rows with equal keys and one validity; nothing is remembered between steps."""
 
+    meets = False
+
     def __init__(
         self, keys: Sequence[Evaluator], partials: Sequence[Partial], failures: Failures
     ) -> None:

@@ -140,7 +140,8 @@ class TimeSlides(Buffered):
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
         (row,) = segments["slides"].to_pylist()
-        self._next, self._last, self._endless = row["next"], row["last"], row["endless"]
+        self._next, self._last = row["next"], row["last"]
+        self._endless = row["endless"]
 
 
 class RowSlides(Buffered):

@@ -86,7 +86,7 @@ def deliveries_for(plan: BoundPlan, tasks: int) -> Deliveries:
     most = max((one.lanes for one in first), default=1)
     made = Deliveries(tasks, -(-most // tasks) * tasks)
     for fragment in first:
-        for stream in fragment.graph.streams:
+        for stream in fragment.streams:
             delivery = _delivery(fragment, stream, tasks)
             known = made.of_stream.setdefault(stream, [])
             if delivery not in known:

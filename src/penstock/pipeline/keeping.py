@@ -79,7 +79,6 @@ class Keeper:
     def _do(self, work: Work) -> Done:
         began = time.perf_counter()
         plan = self._plan(work.plan)
-        self._forget_others(plan)
         kept = {name: self._at(plan, name, state) for name, state in work.lanes.items()}
         ready = time.perf_counter()
         log = self._log(work.log)
@@ -105,12 +104,16 @@ class Keeper:
 
     def _plan(self, name: str) -> BoundPlan:
         if name not in self._plans:
-            self._plans = {name: bound(read_plan(self._home, name))}
+            plan = bound(read_plan(self._home, name))
+            self._plans = {name: plan}
+            self._forget_others(plan)
         return self._plans[name]
 
     def _forget_others(self, plan: BoundPlan) -> None:
-        """Lanes that belong to no query any more need no memory."""
+        """What belongs to no query any more needs no memory."""
         self._kept = {name: one for name, one in self._kept.items() if name in plan.lanes}
+        for name, kept in self._kept.items():
+            kept.lane.let_go(plan.lanes[name].graph)
 
     def _at(self, plan: BoundPlan, name: str, state: LaneState) -> KeptLane:
         """A lane in a given state: the one in memory, brought there, or made anew."""
@@ -154,7 +157,7 @@ class Keeper:
             results = kept.lane.feed(blocks, watermarks)
             results.extend(kept.lane.finish())
             return results
-        for stream in fragment.graph.streams:
+        for stream in fragment.streams:
             arrived = log.arrived(name, stream)
             watermarks[stream] = _reached(log, stream, arrived)
             if arrived is not None:
@@ -249,6 +252,8 @@ def _add_progress(
     """Say how far a lane has come."""
     lane = kept.lane
     for query in groups[fragment.group].plans:
+        if query in fragment.graph.left:
+            continue
         # What fails in a fragment that sends rows, fails in the query that they are for.
         result = query if fragment.sends is None else fragment.sends
         done.failures[query] = dict(Counter(done.failures.get(query, {})) + kept.failures(result))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
     from penstock.home.layout import Home
     from penstock.planner.building import Strategy
     from penstock.planner.graph import Graph, Node
+
+
+_LEFTOVER = re.compile(r" \(left group \d+\)$")
+
+
+def is_leftover(query: str) -> bool:
+    """Whether a query has left its group, in which others run on."""
+    return _LEFTOVER.search(query) is not None
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,19 @@ class BoundFragment:
         return [f"{self.name}.{lane}" for lane in range(self.lanes)]
 
     @property
+    def streams(self) -> dict[str, Stream]:
+        """The streams it reads."""
+        needed = self.graph.needed
+        entries = self.graph.streams.items()
+        return {name: stream for name, (stream, number) in entries if number in needed}
+
+    @property
+    def ending(self) -> str:
+        """The last of its operators."""
+        (last,) = self.graph.results.values()
+        return self.graph.nodes[last].label
+
+    @property
     def is_strict(self) -> bool:
         """Whether what it sends may be withdrawn."""
         results = self.graph.results.values()
@@ -139,6 +161,7 @@ class BoundGroup:
             parts = fragments_of(query, plan, self.choices, is_routable)
         else:
             graph = operator_graph(self.plans, self.choices)
+            graph.left = frozenset(filter(is_leftover, self.plans))
             plans = list(self.plans.values())
             parts = [Fragment(graph, common_partitioning(plans), True, 0)]
         senders = {one.name: f"{self.group.number}.{place}" for place, one in enumerate(parts)}
@@ -156,6 +179,15 @@ class BoundGroup:
             for place, one in enumerate(parts)
         ]
 
+    def described_fragments(self) -> list[str]:
+        """A line for each fragment: what it ends with, and its lanes; none, if there is but one."""
+        if len(self.fragments) == 1:
+            return []
+        return [
+            f"Fragment {one.number}: {one.ending}; lanes: {one.partitioning}"
+            for one in self.fragments
+        ]
+
     def result(self, query: str) -> Node:
         """What is known of the results of a query."""
         graph = self.fragments[-1].graph
@@ -164,11 +196,7 @@ class BoundGroup:
     @property
     def streams(self) -> dict[str, Stream]:
         """The streams that its queries read."""
-        return {
-            name: stream
-            for one in self.fragments
-            for name, (stream, _) in one.graph.streams.items()
-        }
+        return {name: stream for one in self.fragments for name, stream in one.streams.items()}
 
     @property
     def relations(self) -> dict[str, Relation]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Schema, Type
     from penstock.compute.evaluate import Evaluator
-    from penstock.planner.graph import Columns, Maker
+    from penstock.planner.graph import Maker
 
 Strategy = Literal["upa", "direct", "negative"]
 """How ends are dealt with: by update pattern; by looking through all state; by negative rows."""
@@ -64,7 +64,7 @@ class Building:
     ) -> int:
         """Add a node, or find the one that is the same.
 
-        Where nothing is said of lineage, rows are those of any input with the same types.
+        Where nothing is said of lineage, nobody knows which lane its rows belong to.
         """
         below = max((self.node(one).span for one in inputs), default=1)
         node = Node(
@@ -74,20 +74,14 @@ class Building:
             tuple(types),
             pattern,
             below if span is None else span,
-            lineage or self._passed(inputs, tuple(types)),
+            lineage or Lineage(tuple((None,) * len(types) for _ in inputs)),
             is_numbering,
         )
         return self.graph.add(key, node)
 
-    def _passed(self, inputs: Sequence[int], types: tuple[Type, ...]) -> Lineage:
-        nothing: Columns = (None,) * len(types)
-        return Lineage(
-            tuple(
-                tuple(self.columns(one)) if self.node(one).types == types else nothing
-                for one in inputs
-            ),
-            of_each=False,
-        )
+    def passed(self, inputs: Sequence[int]) -> Lineage:
+        """Rows of any of the inputs, as they are."""
+        return Lineage(tuple(tuple(self.columns(one)) for one in inputs), of_each=False)
 
     def filtered(self, child: int, predicate: Expression, label: str) -> int:
         """The rows of a node for which a predicate over its positions is TRUE."""

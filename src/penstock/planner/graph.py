@@ -80,7 +80,8 @@ class Graph:
     Nodes of the same operator over the same inputs are one node, also across queries.
 
     `beside` are streams that only other fragments of the query read: relations must not be looked
-    at beyond what these have reached, or a change that comes later would be too late here.
+    at beyond what these have reached, or a change that comes later would be too late here. `left`
+    are results that nobody wants any more: nodes keep their numbers, but not all are needed.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -89,6 +90,7 @@ class Graph:
     exchanges: dict[str, tuple[Exchanged, int]] = field(default_factory=dict)
     results: dict[str, int] = field(default_factory=dict)
     beside: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
     _known: dict[Hashable, int] = field(default_factory=dict)
 
     def add(self, key: Hashable, node: Node) -> int:
@@ -103,6 +105,16 @@ class Graph:
     def clocked(self) -> dict[str, tuple[Stream | Exchanged, int]]:
         """The inputs that say how far time has passed."""
         return {**self.streams, **self.exchanges}
+
+    @property
+    def wanted(self) -> dict[str, int]:
+        """The results that somebody wants."""
+        return {name: one for name, one in self.results.items() if name not in self.left}
+
+    @property
+    def needed(self) -> set[int]:
+        """The nodes that these depend on."""
+        return {node for number in self.wanted.values() for node in self.below(number)}
 
     def below(self, number: int) -> set[int]:
         """A node and everything its results depend on."""

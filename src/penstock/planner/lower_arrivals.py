@@ -74,6 +74,7 @@ def on_arrival_node(lowering: Lowering, plan: op.OnArrival) -> int:
         label="UnionAll",
         types=building.node(nodes[0]).types,
         pattern=combined([building.node(node).pattern for node in nodes]),
+        lineage=building.passed(nodes),
     )
 
 
@@ -113,6 +114,7 @@ def _by_value(building: Building, child: int, first: int | None = None) -> int:
         label="By value",
         types=node.types,
         pattern=node.pattern,
+        lineage=building.passed([child]),
     )
 
 

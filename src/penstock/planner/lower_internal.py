@@ -147,6 +147,7 @@ def _union(lowering: Lowering, plan: op.UnionAll) -> int:
         label=plan.label(),
         types=building.node(padded[0]).types,
         pattern=Pattern.STR if strict else Pattern.WK,
+        lineage=building.passed(padded),
     )
 
 

@@ -254,6 +254,7 @@ def group_join_node(lowering: Lowering, plan: op.GroupJoin) -> int:
         label=plan.label(),
         types=building.node(parts[0]).types,
         pattern=Pattern.STR,
+        lineage=building.passed(parts),
     )
 
 

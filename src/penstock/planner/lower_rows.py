@@ -66,6 +66,7 @@ def union_node(building: Building, children: Sequence[int], plan: op.UnionAll) -
         label=plan.label(),
         types=building.node(children[0]).types,
         pattern=pattern,
+        lineage=building.passed(children),
     )
 
 
@@ -82,6 +83,7 @@ def distinct_node(building: Building, child: int, label: str = "Distinct") -> in
         label=label,
         types=node.types,
         pattern=combined([node.pattern]),
+        lineage=building.passed([child]),
     )
 
 
@@ -95,6 +97,7 @@ def counted_node(building: Building, children: Sequence[int], target: Target, la
         label=label,
         types=building.node(children[0]).types,
         pattern=Pattern.STR,
+        lineage=building.passed(children),
     )
 
 
@@ -125,6 +128,7 @@ def levels_node(building: Building, children: Sequence[int], target: Target, lab
         label=label,
         types=nodes[0].types,
         pattern=combined([node.pattern for node in nodes]),
+        lineage=building.passed(children),
     )
 
 
@@ -191,6 +195,7 @@ def combine_node(
         label=label,
         types=[*(key.type for key in keys), *(call.of for call in calls)],
         pattern=node.pattern,
+        lineage=Lineage(((*keys, *[None] * len(calls)),)),
     )
 
 
@@ -205,6 +210,7 @@ def cut_node(building: Building, child: int, plan: op.Split | op.Coalesce) -> in
         label=plan.label(),
         types=node.types,
         pattern=Pattern.STR if node.pattern is Pattern.STR else Pattern.WK,
+        lineage=building.passed([child]),
     )
 
 
@@ -219,6 +225,7 @@ def final_node(building: Building, child: int) -> int:
         label="Final",
         types=node.types,
         pattern=Pattern.WK if strict else node.pattern,
+        lineage=building.passed([child]),
     )
 
 
@@ -236,6 +243,7 @@ def first_rows_node(building: Building, child: int, plan: op.Sort) -> int:
         label=plan.label(),
         types=node.types,
         pattern=Pattern.STR,
+        lineage=building.passed([child]),
     )
 
 

@@ -90,6 +90,7 @@ def relation_node(building: Building, plan: st.Relation) -> int:
         label=plan.label(),
         types=plan.schema.types,
         pattern=Pattern.STR,
+        lineage=building.passed([changes]),
     )
 
 
@@ -113,6 +114,7 @@ def time_window_node(building: Building, child: int, spec: WindowSpec, label: st
         types=node.types,
         pattern=Pattern.MON if never_ends(spec) else Pattern.WKS,
         span=_span(spec),
+        lineage=building.passed([child]),
     )
 
 
@@ -144,6 +146,7 @@ def announced_node(building: Building, child: int) -> int:
         label="Announced ends",
         types=node.types,
         pattern=Pattern.STR,
+        lineage=building.passed([child]),
     )
 
 
@@ -162,6 +165,7 @@ def rows_window_node(
         label=plan.label(),
         types=node.types,
         pattern=Pattern.STR,
+        lineage=building.passed([child]),
     )
 
 
@@ -185,6 +189,7 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
         label=plan.label(),
         types=building.node(child).types,
         pattern=Pattern.MON,
+        lineage=building.passed([child]),
     )
 
 
@@ -220,6 +225,7 @@ def changed_node(lowering: Lowering, plan: Plan, kind: type[InsertedRows], label
         label=label,
         types=building.node(child).types,
         pattern=Pattern.MON,
+        lineage=building.passed([child]),
     )
 
 

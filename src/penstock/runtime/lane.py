@@ -68,13 +68,29 @@ class Lane:
         for number, node in enumerate(graph.nodes):
             for port, child in enumerate(node.inputs):
                 self._readers[child].append((number, port))
-        self._queries: dict[int, list[str]] = {}
-        for name, number in graph.results.items():
-            self._queries.setdefault(number, []).append(name)
         self._waiting: list[Ints] = []
-        self._streams_beside = self._beside()
+        self._look_at_results()
         self._told = BEGINNING
         self._fuse = Fuse()
+
+    def _look_at_results(self) -> None:
+        """See what is wanted, and what is needed for it."""
+        self._needed = self.graph.needed
+        self._queries: dict[int, list[str]] = {}
+        for name, number in self.graph.wanted.items():
+            self._queries.setdefault(number, []).append(name)
+        self._streams_beside = self._beside()
+
+    def let_go(self, graph: Graph) -> None:
+        """Go on with a graph that is the same, but of which fewer results are wanted.
+
+        What only others needed is freed.
+        """
+        self.graph = graph
+        before = self._needed
+        self._look_at_results()
+        for number in before - self._needed:
+            self.stations[number] = Station(graph.nodes[number])
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
@@ -90,7 +106,8 @@ class Lane:
         results = Results()
         with self._fuse.guarding():
             for name, block in blocks.items():
-                self._take_in(name, self.stations[entries[name]], block, results)
+                if entries[name] in self._needed:
+                    self._take_in(name, self.stations[entries[name]], block, results)
             for name, watermark in watermarks.items():
                 self.watermarks[name] = max(self.watermarks[name], watermark)
             for cut in self._cuts():
@@ -156,9 +173,12 @@ class Lane:
         for name, reach in self._relations_reach().items():
             station = self.stations[self.graph.relations[name][1]]
             station.reached[0] = max(station.reached[0], min(reach, cut))
-        for number, station in enumerate(self.stations):
+        for number in sorted(self._needed):
+            station = self.stations[number]
             made = station.run()
             for reader, port in self._readers[number]:
+                if reader not in self._needed:
+                    continue
                 self.stations[reader].reached[port] = station.frontier
                 for block in made:
                     self.stations[reader].push(port, block)
@@ -168,12 +188,15 @@ class Lane:
 
     def _beside(self) -> dict[str, list[set[str]]]:
         """For each relation, what tells each query that reads it of time."""
-        beside: dict[str, list[set[str]]] = {name: [] for name in self.graph.relations}
-        for number in self.graph.results.values():
+        relations = self.graph.relations.items()
+        beside: dict[str, list[set[str]]] = {
+            name: [] for name, (_, entry) in relations if entry in self._needed
+        }
+        for number in self.graph.wanted.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
             streams |= self.graph.beside
-            for name, (_, entry) in self.graph.relations.items():
+            for name, (_, entry) in relations:
                 if entry in below:
                     beside[name].append(streams)
         return beside
@@ -195,20 +218,25 @@ class Lane:
 
     def reports(self) -> list[OperatorReport]:
         """What each operator has done, inputs before what reads them."""
-        return [station.report() for station in self.stations]
+        return [self.stations[number].report() for number in sorted(self._needed)]
 
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""
         self._fuse.check()
         made: dict[str, pa.Table] = {}
-        for number, station in enumerate(self.stations):
+        for number in sorted(self._needed):
+            station = self.stations[number]
             made |= {f"{number}/{name}": table for name, table in station.segments().items()}
         return made
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Go on from saved state; the lane is new, and of the same graph."""
+        """Go on from saved state; the lane is new, and of the same graph.
+
+        More results may have been wanted then.
+        """
         with self._fuse.guarding():
-            for number, station in enumerate(self.stations):
+            for number in sorted(self._needed):
+                station = self.stations[number]
                 station.restore(_below(f"{number}/", segments))
             for name, number in self._clocked.items():
                 self.watermarks[name] = self.stations[number].reached[0]

@@ -13,11 +13,11 @@ from penstock.errors import QueryError
 from penstock.home.brought import bring
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import as_html, as_text, overview
+from penstock.pipeline.plans import is_leftover
 from penstock.runtime.reading import read_columns
 from penstock.spark.groups import first_record_of
 from penstock.spark.handle import Query
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.program import is_leftover
 from penstock.spark.progress import late_rows, progress_of
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations

@@ -6,13 +6,20 @@ does not look at all the modules again. Named in `spark.python.daemon.module`.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
+import os
+import signal
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+
+_DEATH_SIGNAL = 1
+"""Linux' PR_SET_PDEATHSIG."""
 
 LOADED = ("pandas", "pyarrow", "pyspark.worker", "penstock.spark.tasks")
 """What every worker would load at its first task; Spark itself asks for pandas."""
@@ -32,6 +39,25 @@ def quiet(
     return work
 
 
+def bound_to_parent(
+    worker: Callable[[socket.socket, bool], int],
+) -> Callable[[socket.socket, bool], int]:
+    """A worker that ends with the process that forked it, so that Spark starts both anew.
+
+    Else it would go on without anybody who ends it, or the processes that it starts.
+    """
+    parent = os.getpid()
+
+    def work(channel: socket.socket, authenticated: bool) -> int:
+        if sys.platform == "linux":
+            ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+            if os.getppid() != parent:
+                return 1  # It was too late to be told.
+        return worker(channel, authenticated)
+
+    return work
+
+
 if __name__ == "__main__":
     from pyspark import daemon
 
@@ -39,5 +65,5 @@ if __name__ == "__main__":
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
-    vars(daemon)["worker"] = quiet(daemon.worker)
+    vars(daemon)["worker"] = bound_to_parent(quiet(daemon.worker))
     daemon.manager()

@@ -106,8 +106,13 @@ class Query:
         self._db.execute(f"DROP QUERY `{quoted}`")
 
     def explain(self) -> str:
-        """The plan, and which key divides it among lanes."""
-        return explained(self._plan)
+        """The plan, which key divides it among lanes and, if it is cut, the lanes of each part."""
+        group = self._db.program.group_of(self.name)
+        bound = self._db.running.pipeline.ledger.plan.groups
+        if group is None or group.number not in bound:
+            return explained(self._plan)
+        parts = bound[group.number].described_fragments()
+        return "\n".join([explained(self._plan), *parts])
 
     def snapshot(self, at: Moment | None = None, format: Format = "arrow") -> Any:  # noqa: A002  # what every reader calls it
         """The rows that hold at an instant, in the order of their values.

@@ -6,7 +6,6 @@ what was dropped is left out as soon as nothing depends on it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
-from penstock.pipeline.plans import BoundGroup, Group, PipelinePlan, groups_for
+from penstock.pipeline.plans import BoundGroup, Group, PipelinePlan, groups_for, is_leftover
 from penstock.planner.building import Choices
 from penstock.session import Session
 
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.session import Outcome
-
-_LEFTOVER = re.compile(r" \(left group \d+\)$")
-
-
-def is_leftover(query: str) -> bool:
-    """Whether a query has left, but is computed on with the others of its group.
-
-    Its operators may be theirs; they go when the last query of the group does.
-    """
-    return _LEFTOVER.search(query) is not None
 
 
 @dataclass(frozen=True)
@@ -182,8 +171,8 @@ class Program:
     def _leave(self, query: QueryDefinition, *, stays: bool) -> None:
         """Take a query out of its group, and out of the statements unless it stays.
 
-        As long as others of the group run, it is there under another name: their state is that
-        of all operators of the group.
+        As long as others of the group run, it is there under another name: operators are known
+        by their number among those of the group.
         """
         name = query.name.lower()
         self._waiting.pop(name, None)

@@ -15,8 +15,9 @@ from penstock.inline.statements import (
     refuse_replaced_source,
     shown_by,
 )
+from penstock.pipeline.plans import is_leftover
 from penstock.spark.groups import next_group_of
-from penstock.spark.program import Program, is_leftover
+from penstock.spark.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

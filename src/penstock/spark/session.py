@@ -46,6 +46,8 @@ SETTINGS: dict[str, str] = {
     "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
     # A column that nobody reads may be what makes a row unreadable.
     "spark.sql.csv.parser.columnPruning.enabled": "false",
+    # Python takes a whole task's rows at once anyway; batches of rows with long texts end by size.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',

@@ -43,7 +43,7 @@ def test_killed_processes_are_replaced(tmp_path: Path) -> None:
 
 
 def test_the_process_that_forks_workers_is_replaced(tmp_path: Path) -> None:
-    """With it go its workers, and the processes that keep lanes, which end when it does."""
+    """With it go its workers, and the processes that keep lanes; none is left behind."""
     scenario = make_scenario(tmp_path / "in", 5, batches=10)
     plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
     driver = start_driver(tmp_path / "home", plan)
@@ -85,10 +85,10 @@ def test_processes_that_outlive_a_killed_driver_do_no_harm(tmp_path: Path) -> No
 
 
 def _daemon(driver: Driver) -> int:
-    """The one of Spark's Python processes that forks the others."""
-    found = driver.processes(WORKER)
-    (parent,) = {_parent(one) for one in found} & set(found)
-    return parent
+    """The one of Spark's Python processes that forks the others: Java has started it."""
+    java = set(driver.processes("java"))
+    (found,) = [one for one in driver.processes(WORKER) if _parent(one) in java]
+    return found
 
 
 def _victims(driver: Driver, what: str) -> list[int]:
