@@ -10,6 +10,7 @@ import pytest
 from penstock.errors import DataError
 from penstock.home.layout import Home
 from penstock.home.records import (
+    FORMAT,
     Content,
     LaneState,
     Record,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 FULL = Record(
     3,
     "batch",
-    1,
     "p",
     {"s": StreamProgress(1, 2, 3, 4, 5)},
     {"0.0": LaneState("image", 9, ("a", "b"), 7)},
@@ -58,7 +58,7 @@ def test_a_record_comes_back_as_it_was() -> None:
 def test_records_follow_each_other(home: Home) -> None:
     chain = home.chain
     assert chain.last() is None
-    first = Record(0, "start", 0, "p")
+    first = Record(0, "start", "p")
     chain.publish(first)
     second = first.next("change", clocks={"q": 5})
     chain.publish(second)
@@ -68,16 +68,16 @@ def test_records_follow_each_other(home: Home) -> None:
 
 
 def test_a_number_is_given_once(home: Home) -> None:
-    home.chain.publish(Record(0, "start", 0, "p"))
+    home.chain.publish(Record(0, "start", "p"))
     with pytest.raises(DataError, match="another pipeline uses this home"):
-        home.chain.publish(Record(0, "start", 0, "other"))
+        home.chain.publish(Record(0, "start", "other"))
     last = home.chain.last()
     assert last is not None
     assert last.plan == "p"
 
 
 def test_after_the_end_of_the_input_the_clocks_are_those_before() -> None:
-    before = Record(0, "batch", 0, "p", clocks={"q": 5})
+    before = Record(0, "batch", "p", clocks={"q": 5})
     end = before.next("flush", clocks={"q": 99}, resumed=before.open_clocks)
     assert end.next("change").clocks == {"q": 5}
     assert end.next("flush", clocks={"q": 99}, resumed=end.open_clocks).resumed == {"q": 5}
@@ -102,11 +102,13 @@ def test_a_damaged_record_is_refused_by_name(home: Home, damage: object) -> None
         home.chain.last()
 
 
-def test_another_format_is_refused_with_a_sentence(home: Home) -> None:
+@pytest.mark.parametrize("version", [*range(1, FORMAT), FORMAT + 1])
+def test_another_format_is_refused_with_a_sentence(home: Home, version: int) -> None:
     home.chain.publish(FULL)
     path = home.path / "records" / "000000000003.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 1}))
-    with pytest.raises(DataError, match="the home has format 1, this version of Penstock reads"):
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": version}))
+    said = f"the home has format {version}, this version of Penstock reads format {FORMAT}"
+    with pytest.raises(DataError, match=said):
         home.chain.last()
 
 

@@ -151,6 +151,31 @@ def test_a_restored_lane_goes_on_where_the_other_stopped() -> None:
         assert snapshots(whole)[9] == [(7, 6), (8, 6)]
 
 
+def test_slides_at_which_nothing_can_be_are_not_waited_for() -> None:
+    periodic = "RSTREAM(SELECT k, COUNT(*) AS n FROM a [RANGE 5 SLIDE 5] GROUP BY k)"
+    lane = lane_of(periodic)
+    results = lane.feed({"a": rows((1, 1, 7))}, {"a": 32})
+    assert lane.clock("q0") == 32
+    results.extend(lane.feed({"a": rows((47, 1, 7))}, {"a": 60}))
+    (sent,) = results.blocks.values()
+    assert concatenated(sent).ts.tolist() == [5, 50]
+
+
+def test_a_row_over_nothing_is_sent_at_slides_without_rows() -> None:
+    lane = lane_of("RSTREAM(SELECT COUNT(*) AS n FROM a [RANGE 5 SLIDE 5])")
+    results = lane.feed({"a": rows((1, 1, 7))}, {"a": 32})
+    # Whether there are slides up to the clock is known with the next row.
+    assert lane.clock("q0") == 15
+    results.extend(lane.feed({"a": rows((33, 1, 7))}, {"a": 34}))
+    results.extend(lane.finish())
+    (sent,) = results.blocks.values()
+    block = concatenated(sent)
+    counts = block.columns[0].to_pylist()
+    assert dict(zip(block.ts.tolist(), counts, strict=True)) == {
+        5: 1, 10: 0, 15: 0, 20: 0, 25: 0, 30: 0, 35: 1, 40: 0,
+    }  # fmt: skip
+
+
 def test_slides_without_end_are_refused() -> None:
     query = "RSTREAM(SELECT COUNT(*) AS n FROM a [RANGE 4611686018427387904 SLIDE 5])"
     lane = lane_of(query)

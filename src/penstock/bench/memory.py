@@ -25,9 +25,16 @@ INDEX = 16
 """Bytes per row of an index as one would write it down: a 64-bit hash and a 64-bit position."""
 
 
+OF_A_PART = 4
+"""Rows of a partition in a window that counts rows."""
+
+
 @dataclass(frozen=True)
 class Subject:
-    """A query over windows of {length} whose state is looked at, and the columns it has to keep."""
+    """A query over windows of {length} whose state is looked at, and the columns it has to keep.
+
+    The streams have no other columns, but for the time.
+    """
 
     name: str
     query: str
@@ -66,6 +73,44 @@ SUBJECTS = (
         ("l", "r"),
     ),
     Subject("ROWS", "SELECT k, name FROM s [ROWS {rows}]", ("ts", "k", "v", "g", "name")),
+    Subject(
+        "PARTITION BY ROWS",
+        f"SELECT k, name FROM s [PARTITION BY p ROWS {OF_A_PART}]",
+        ("ts", "k", "name", "p"),
+    ),
+    Subject(
+        "DISTINCT over ROWS",
+        "SELECT DISTINCT k, name FROM s [ROWS {rows}]",
+        ("ts", "k", "name"),
+    ),
+    Subject(
+        "GROUP BY AVG over ROWS",
+        "SELECT g, AVG(v) AS a FROM s [ROWS {rows}] GROUP BY g",
+        ("ts", "g", "v"),
+    ),
+    Subject(
+        "GROUP BY COUNT DISTINCT",
+        "SELECT g, COUNT(DISTINCT v) AS n FROM s [RANGE {length}] GROUP BY g",
+        ("g", "v"),
+    ),
+    Subject(
+        "GROUP BY COUNT DISTINCT of texts",
+        "SELECT g, COUNT(DISTINCT name) AS n FROM s [RANGE {length}] GROUP BY g",
+        ("g", "name"),
+    ),
+    Subject(
+        "INTERSECT ALL",
+        "SELECT k, name FROM l [RANGE {length}] INTERSECT ALL "
+        "SELECT k, name FROM r [RANGE {length}]",
+        ("k", "name"),
+        ("l", "r"),
+    ),
+    Subject(
+        "FULL JOIN",
+        "SELECT l.k, l.name, r.v FROM l [RANGE {length}] FULL JOIN r [RANGE {length}] ON l.k = r.k",
+        ("ts", "k", "v", "name"),
+        ("l", "r"),
+    ),
 )
 
 
@@ -154,12 +199,11 @@ def _drifting(subject: Subject, window_rows: int) -> Inputs:
             "v": random.integers(0, 1000, rows),
             "g": (places + random.integers(0, window_rows, rows)) // 100,
             "name": pa.array(np.char.add("name ", keys.astype("U12"))),
+            # Partitions do not go, whatever they are for: so these are always the same.
+            "p": places % max(window_rows // OF_A_PART, 1),
         }
     )
-    # The stream of the aggregates has no text, those of joins no group.
     wanted = [name for name in table.column_names if name == "ts" or name in subject.keeps]
-    if "{rows}" in subject.query:
-        wanted = table.column_names
     return Inputs(dealt(table.select(wanted), subject.streams, random))
 
 

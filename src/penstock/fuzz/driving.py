@@ -13,7 +13,7 @@ from penstock.operators.block import arriving
 from penstock.operators.tables import arrays_of
 from penstock.pipeline.deliveries import deliveries_for
 from penstock.pipeline.keeping import LEAST_LOG, Keeper
-from penstock.pipeline.logs import ROWS, Coded, about_log, described
+from penstock.pipeline.logs import ROWS, Coded, about_log, described, pending_parts
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import CODE, INSTANT, STREAM, slots_for
 from penstock.pipeline.work import Work
@@ -84,6 +84,8 @@ class KeeperDriver:
                 if len(share):
                     writer.add_table(ROWS, share)
             for part, table in sent.parts(self._home, own):
+                writer.add_table(part, table)
+            for part, table in pending_parts(self._home, record.pending, own):
                 writer.add_table(part, table)
         states = {name: record.lanes.get(name, LaneState()) for name in own}
         work = Work(str(self._home.path), record.plan, record.number + 1, task, states, log)

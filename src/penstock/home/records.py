@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 2
+FORMAT = 3
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -84,7 +84,6 @@ class Record:
 
     number: int
     kind: Kind
-    epoch: int
     plan: str
     streams: dict[str, StreamProgress] = field(default_factory=dict)
     lanes: dict[str, LaneState] = field(default_factory=dict)

@@ -38,7 +38,7 @@ class Distinct(Buffered):
         # By slot: the end of the element sent out, and the latest end of all duplicates; the
         # beginning of time where there is no row.
         self._ends: Ints = np.zeros((0, 2), np.int64)
-        self._queue = CalendarQueue((np.dtype(np.int64),), span, partitions)
+        self._queue = CalendarQueue((np.dtype(np.int32),), span, partitions)
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
         """Elements for rows not there before, and for duplicates that take over."""
@@ -49,7 +49,7 @@ class Distinct(Buffered):
             ends, (slots,) = self._queue.pop(clock)
             if not len(ends):
                 break
-            later, started, ended, removed = take_over(ends, slots, self._ends)
+            later, started, ended, removed = take_over(ends, slots.astype(np.int64), self._ends)
             self._expect(later, ended)
             parts.append((later, started, ended))
             gone.append(removed)

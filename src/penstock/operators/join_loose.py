@@ -93,6 +93,7 @@ class LooseSide:
         """Forget the rows that were withdrawn, and those that have ended."""
         keys = self._forget_withdrawn(incoming)
         ends, (places,) = self._queue.pop(min(clock + 1, INFINITY))
+        places = places.astype(np.int64)
         ended, more = drop_ended(self._records, heads, self._port, places, ends)
         if self._twins is not None:
             self._twins.drop_empty(cut_twins(self._twin_links, self._twins.heads, ended))
@@ -162,7 +163,7 @@ class LooseSide:
         return incoming.key[negative]
 
     def _new_queue(self) -> CalendarQueue:
-        return CalendarQueue([np.dtype(np.int64)], *self._calendar)
+        return CalendarQueue([np.dtype(np.int32)], *self._calendar)
 
     def _clear_queue(self) -> None:
         """Leave only the ends of rows that are there: withdrawn ones may be long in ending."""

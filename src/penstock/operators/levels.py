@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Places
 
+_NODES = 256
+"""So many nodes, at least, are got at once."""
+
 
 class Levels(Buffered):
     """The least (intersection) or the most (max-union) of the copies in two inputs."""
@@ -43,7 +46,6 @@ class Levels(Buffered):
         self._rows = KeyedRows(types)
         self._alive: Flags = np.zeros(0, np.bool_)
         # For each row three lists of ends, earliest first: left, right, and sent out.
-        self._heads: Places = np.zeros((0, LISTS), np.int32)
         self._tails: Places = np.zeros((0, LISTS), np.int32)
         self._counts: Places = np.zeros((0, LISTS), np.int32)
         # A node of a list has an end, the next node and the one before.
@@ -72,18 +74,20 @@ class Levels(Buffered):
         order = order_of(times)
         times, ordered, sides, ends = times[order], slots[order], sides[order], ends[order]
         made: list[tuple[Ints, Ints, Ints]] = []
-        position, room = 0, max(2 * len(order), 1024)
+        arrivals = int((sides >= 0).sum())
+        # Most often an arrival needs a node, and some are sent out as well.
+        position, room = 0, arrivals + arrivals // 4 + _NODES
         while position < len(order):
-            fresh = self._new_nodes(room)
+            fresh, before = self._new_nodes(room), position
             found_slots, ts, te, position, used, freed = sweep_levels(
-                times, ordered, sides, ends, position, self._heads, self._tails, self._counts,
+                times, ordered, sides, ends, position, self._tails, self._counts,
                 self._ends, self._links, fresh, self._least,
             )  # fmt: skip
             made.append((found_slots, ts, te))
             self._pool.give_back(fresh[used:])
             self._pool.release(freed)
             # Many copies of one row at one instant may need more than all events so far.
-            room *= 2
+            room = max(2 * (len(order) - position), 2 * room if position == before else _NODES)
         blocks = self._blocks(made)
         self._release(slots)
         return blocks
@@ -103,14 +107,13 @@ class Levels(Buffered):
         slots, new = self._rows.enter(block.columns, len(block))
         self._reserve(self._rows.capacity)
         self._alive[slots[new]] = True
-        self._heads[slots[new]] = self._tails[slots[new]] = -1
+        self._tails[slots[new]] = -1
         ending = block.te < INFINITY
         if ending.any():
             self._queue.push(block.te[ending], [slots[ending]])
         return slots
 
     def _reserve(self, capacity: int) -> None:
-        self._heads = grown(self._heads, capacity)
         self._tails = grown(self._tails, capacity)
         self._counts = grown(self._counts, capacity)
         self._alive = grown(self._alive, capacity)
@@ -127,14 +130,13 @@ class Levels(Buffered):
         """Give back room that has been empty for a while."""
         if self._rows.is_spacious:
             moved = self._rows.compact()
-            self._heads, self._tails = moved.rows(self._heads), moved.rows(self._tails)
-            self._counts, self._alive = moved.rows(self._counts), moved.rows(self._alive)
+            self._tails, self._counts = moved.rows(self._tails), moved.rows(self._counts)
+            self._alive = moved.rows(self._alive)
             self._queue.renumber(moved.numbers)
         if self._pool.is_spacious:
             moved = self._pool.compact()
             self._ends, self._links = moved.rows(self._ends), moved.rows(self._links)
             moved.links(self._links)
-            moved.links(self._heads)
             moved.links(self._tails)
 
     @property
@@ -145,7 +147,7 @@ class Levels(Buffered):
     @property
     def state_bytes(self) -> int:
         """Bytes of memory in use."""
-        lists = self._heads.nbytes + self._tails.nbytes + self._counts.nbytes + self._alive.nbytes
+        lists = self._tails.nbytes + self._counts.nbytes + self._alive.nbytes
         nodes = self._ends.nbytes + self._links.nbytes + self._pool.nbytes
         return self._rows.nbytes + self._queue.nbytes + lists + nodes
 
@@ -154,7 +156,9 @@ class Levels(Buffered):
         slots = self._rows.live_slots()
         columns = self._rows.columns(slots)
         total = int(self._counts.sum())
-        row, which, end = all_nodes(slots, self._heads, self._ends, self._links, total)
+        row, which, end = all_nodes(
+            slots, self._tails, self._counts, self._ends, self._links, total
+        )
         ends = {"row": pa.array(row), "list": pa.array(which), "end": pa.array(end)}
         return {"rows": pa.table(columns | {"_slot": pa.array(slots)}), "ends": pa.table(ends)}
 
@@ -172,11 +176,11 @@ class Levels(Buffered):
         self._rows.restore(columns, slots)
         self._reserve(len(slots))
         self._alive[slots] = True
-        self._heads[slots] = self._tails[slots] = -1
+        self._tails[slots] = -1
         row, which, end = (one.to_numpy() for one in arrays_of(segments["ends"]))
         fresh = self._new_nodes(len(row))
         insert_all(
-            row, which, end, self._heads, self._tails, self._counts,
+            row, which, end, self._tails, self._counts,
             self._ends, self._links, fresh,
         )  # fmt: skip
         ending = (end < INFINITY) & (which < 2)

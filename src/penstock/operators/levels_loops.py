@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.state.compiled import compiled
+from penstock.state.compiled import compiled, compiled_borrowing
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Places
@@ -17,35 +17,64 @@ _SENT = 2
 _NEXT, _BEFORE = 0, 1
 
 
-@compiled
+@compiled_borrowing
 def insert(
     slot: int, which: int, end: int, node: int,
-    heads: Places, tails: Places, counts: Places, node_ends: Ints, links: Places,
+    tails: Places, counts: Places, node_ends: Ints, links: Places,
 ) -> None:  # fmt: skip
-    """Put an end into a list, searching from the latest. A node: its end; next and previous."""
-    behind = tails[slot, which]
-    while behind >= 0 and node_ends[behind] > end:
-        behind = links[behind, _BEFORE]
-    ahead = heads[slot, which] if behind < 0 else links[behind, _NEXT]
-    node_ends[node] = end
-    links[node, _NEXT], links[node, _BEFORE] = ahead, behind
-    if behind < 0:
-        heads[slot, which] = node
-    else:
-        links[behind, _NEXT] = node
-    if ahead < 0:
+    """Put an end into a list, searching from the latest.
+
+    Behind the last node of a list, which `tails` has, follows the first; before the first comes
+    nothing that anybody may look at.
+    """
+    counts[slot, which] += 1
+    last = tails[slot, which]
+    if last < 0:
+        links[node, _NEXT], links[node, _BEFORE] = node, node
+        node_ends[node] = end
+        tails[slot, which] = node
+        return
+    behind, ahead = last, links[last, _NEXT]
+    if node_ends[last] <= end:
         tails[slot, which] = node
     else:
+        if node_ends[ahead] <= end:
+            while node_ends[behind] > end:
+                behind = links[behind, _BEFORE]
+            ahead = links[behind, _NEXT]
         links[ahead, _BEFORE] = node
-    counts[slot, which] += 1
+    node_ends[node] = end
+    links[node, _NEXT], links[node, _BEFORE] = ahead, behind
+    links[behind, _NEXT] = node
 
 
-@compiled
+@compiled_borrowing
+def drop_ended(
+    slot: int, which: int, now: int, tails: Places, counts: Places, node_ends: Ints,
+    links: Places, freed: Ints, free: int,
+) -> int:  # fmt: skip
+    """Take what has ended out of a list; the nodes are noted, and how many those are now."""
+    last = tails[slot, which]
+    if last < 0:
+        return free
+    first = links[last, _NEXT]
+    while counts[slot, which] > 0 and node_ends[first] <= now:
+        freed[free] = first
+        free += 1
+        first = links[first, _NEXT]
+        counts[slot, which] -= 1
+    if counts[slot, which] > 0:
+        links[last, _NEXT] = first
+    else:
+        tails[slot, which] = -1
+    return free
+
+
+@compiled_borrowing
 def good_until(
     slot: int,
     wanted: int,
     least: bool,
-    heads: Places,
     tails: Places,
     counts: Places,
     node_ends: Ints,
@@ -59,12 +88,11 @@ def good_until(
             continue
         # The wanted-th latest end: from the nearer side of the list.
         skip = counts[slot, which] - wanted
-        node = heads[slot, which]
-        if skip <= wanted:
-            for _ in range(skip):
+        node = tails[slot, which]
+        if skip < wanted:
+            for _ in range(skip + 1):
                 node = links[node, _NEXT]
         else:
-            node = tails[slot, which]
             for _ in range(wanted - 1):
                 node = links[node, _BEFORE]
         end = int(node_ends[node])
@@ -81,7 +109,6 @@ def sweep_levels(
     sides: Ints,
     ends: Ints,
     position: int,
-    heads: Places,
     tails: Places,
     counts: Places,
     node_ends: Ints,
@@ -118,7 +145,6 @@ def sweep_levels(
                     sides[event],
                     ends[event],
                     fresh[used],
-                    heads,
                     tails,
                     counts,
                     node_ends,
@@ -128,27 +154,19 @@ def sweep_levels(
         for event in range(position, stop):
             slot = slots[event]
             for which in range(LISTS):
-                node = heads[slot, which]
-                while node >= 0 and node_ends[node] <= now:
-                    freed[free] = node
-                    free += 1
-                    node = links[node, _NEXT]
-                    counts[slot, which] -= 1
-                heads[slot, which] = node
-                if node < 0:
-                    tails[slot, which] = -1
-                else:
-                    links[node, _BEFORE] = -1
+                free = drop_ended(
+                    slot, which, now, tails, counts, node_ends, links, freed, free
+                )  # fmt: skip
             left, right = counts[slot, 0], counts[slot, 1]
             wanted = min(left, right) if least else max(left, right)
             missing = wanted - counts[slot, _SENT]
             if missing <= 0:
                 continue
-            end = good_until(slot, wanted, least, heads, tails, counts, node_ends, links)
+            end = good_until(slot, wanted, least, tails, counts, node_ends, links)
             for _ in range(missing):
                 made_slots[made], made_ts[made], made_te[made] = slot, now, end
                 made += 1
-                insert(slot, _SENT, end, fresh[used], heads, tails, counts, node_ends, links)
+                insert(slot, _SENT, end, fresh[used], tails, counts, node_ends, links)
                 used += 1
         position = stop
     return (
@@ -166,7 +184,6 @@ def insert_all(
     slots: Ints,
     lists: Ints,
     ends: Ints,
-    heads: Places,
     tails: Places,
     counts: Places,
     node_ends: Ints,
@@ -180,7 +197,6 @@ def insert_all(
             lists[place],
             ends[place],
             fresh[place],
-            heads,
             tails,
             counts,
             node_ends,
@@ -190,7 +206,7 @@ def insert_all(
 
 @compiled
 def all_nodes(
-    slots: Ints, heads: Places, node_ends: Ints, links: Places, total: int
+    slots: Ints, tails: Places, counts: Places, node_ends: Ints, links: Places, total: int
 ) -> tuple[Ints, Ints, Ints]:
     """The ends of all lists: the row's place among the slots, which list, the end."""
     rows = np.empty(total, np.int64)
@@ -199,9 +215,9 @@ def all_nodes(
     found = 0
     for place in range(len(slots)):
         for which in range(LISTS):
-            node = heads[slots[place], which]
-            while node >= 0:
+            node = tails[slots[place], which]
+            for _ in range(counts[slots[place], which]):
+                node = links[node, _NEXT]
                 rows[found], lists[found], ends[found] = place, which, node_ends[node]
                 found += 1
-                node = links[node, _NEXT]
     return rows[:found], lists[:found], ends[:found]

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from penstock.pipeline.plans import BoundFragment, BoundGroup
     from penstock.pipeline.work import Work
 
-CHANGES = "changes"
-"""The part of a file that has changes of a relation."""
 LEAST_LOG = 8 << 20
 """Bytes of logs that are always fed again rather than replaced by an image."""
+MANY_LOGS = 200
+"""So many logs are replaced by an image, unless it is much larger than they are."""
+MOST_LOGS = 1000
+"""So many are in any case: each record names them all."""
 
 
 @dataclass
@@ -167,13 +169,11 @@ class Keeper:
     def _changes(self, fragment: BoundFragment, name: str, log: Log) -> dict[str, Block]:
         """A lane's share of the changes of relations."""
         found: dict[str, Block] = {}
-        for relation, files in log.changes(fragment.group).items():
-            if relation not in fragment.graph.relations:
-                continue
-            parts = [from_table(Bundle(self._home.segments / one).table(CHANGES)) for one in files]
-            router = fragment.router(relation)
-            lane = fragment.lane_names().index(name)
-            found[relation] = router.share(concatenated(parts), lane)
+        for relation, tables in log.changes(fragment.group):
+            if relation in fragment.graph.relations:
+                lane = fragment.lane_names().index(name)
+                whole = concatenated([from_table(one) for one in tables])
+                found[relation] = fragment.router(relation).share(whole, lane)
         return found
 
     def _write_results(
@@ -228,11 +228,18 @@ class Keeper:
         write_bundle(self._home.segments / segment, tables, durable=kind == "results")
         return segment
 
+    def _is_image_due(self, state: LaneState) -> bool:
+        """Whether feeding the logs again would cost more than writing an image does."""
+        if state.log_bytes >= max(self._least_log, state.image_bytes):
+            return True
+        is_small = state.image_bytes < 4 * max(self._least_log, state.log_bytes)
+        return len(state.logs) >= (MANY_LOGS if is_small else MOST_LOGS)
+
     def _state_after(self, work: Work, name: str, before: LaneState, kept: KeptLane) -> LaneState:
         """How the state is made from now on: by one more log, or by an image if there are many."""
         size = (self._home.segments / work.log).stat().st_size
         state = replace(before, logs=(*before.logs, work.log), log_bytes=before.log_bytes + size)
-        if state.log_bytes < max(self._least_log, state.image_bytes):
+        if not self._is_image_due(state):
             return state
         image = self._home.new_segment(work.record, work.task, "image")
         path = self._home.segments / image

@@ -15,8 +15,9 @@ from penstock.home.bundles import write_bundle
 from penstock.home.files import publish, sync_folder
 from penstock.home.records import Record, RelationProgress, StreamProgress
 from penstock.operators.block import to_table
-from penstock.pipeline.keeping import CHANGES
+from penstock.pipeline.logs import CHANGES
 from penstock.pipeline.plans import PipelinePlan, bound, plan_check, read_plan
+from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import read_changes
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Ledger:
         self._last_rows: dict[str, float] = {}
 
     def _first(self) -> Record:
-        record = Record(0, "start", 0, self._written(0, PipelinePlan()), written_at=time.time())
+        record = Record(0, "start", self._written(0, PipelinePlan()), written_at=time.time())
         self.home.chain.publish(record)
         return record
 
@@ -111,7 +112,10 @@ class Ledger:
             if definition.name in group.relations:
                 own = pending.setdefault(str(number), {})
                 own[definition.name] = [*own.get(definition.name, []), segment]
-        progress = replace(known, changes=(*known.changes, segment))
+        files = put_together(
+            self.home, self.record.number + 1, (*known.changes, segment), known.clock
+        )
+        progress = replace(known, changes=files)
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
 

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.home.layout import Home
     from penstock.pipeline.arriving import Arrivals
 
 ROWS = "rows"
 """The part of a log that has the rows."""
+CHANGES = "changes"
+"""The part of a file that has changes of a relation."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ def about_log(
 
     `streams` are described by `described`, in the order of their numbers.
 
-    `relations` names for each group the files with changes to be fed before the rows. `clocks`
+    `relations` names for each group the files whose changes are fed before the rows; the log has
+    them as well, so that they need not be kept as long as it is. `clocks`
     say how far fragments have come whose rows are in the log. The last log has no rows: it says
     that the input has come to its end.
     """
@@ -93,9 +97,10 @@ class Log:
         self._watermarks: Mapping[str, int] = about["watermarks"]
         self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
 
-    def changes(self, group: int) -> Mapping[str, Sequence[str]]:
-        """The files with changes of relations that a group is fed."""
-        return self._relations.get(str(group), {})
+    def changes(self, group: int) -> Iterator[tuple[str, list[pa.Table]]]:
+        """The changes of relations that a group is fed."""
+        for relation, files in self._relations.get(str(group), {}).items():
+            yield relation, [self._bundle.table(file) for file in files]
 
     def watermark(self, stream: str) -> int:
         """The watermark of a stream when the batch was opened."""
@@ -129,6 +134,22 @@ class Log:
             )
             for code, stream, rows in split(self._bundle.table(ROWS), self.slots, self._coded.only)
         }
+
+
+def pending_parts(
+    home: Home, pending: Mapping[str, Mapping[str, Sequence[str]]], lanes: Sequence[str]
+) -> Iterator[tuple[str, pa.Table]]:
+    """The changes of relations for some lanes, by the names that they have in a log."""
+    groups = {lane.partition(".")[0] for lane in lanes}
+    files = {
+        file
+        for group, relations in pending.items()
+        if group in groups
+        for several in relations.values()
+        for file in several
+    }
+    for file in sorted(files):
+        yield file, Bundle(home.segments / file).table(CHANGES)
 
 
 def sent_part(sender: str, lane: str) -> str:

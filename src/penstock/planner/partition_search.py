@@ -327,4 +327,7 @@ def empties(plan: Plan) -> bool:
             return any(map(empties, plan.children))
         case op.UnionAll() | op.MaxUnion():
             return all(map(empties, plan.children))
+        case op.Aggregate():
+            # Without keys there is a row over nothing as well.
+            return bool(plan.keys) and empties(plan.child)
     return empties(plan.children[0])

@@ -194,6 +194,7 @@ class Pipeline:
         if query is not None:
             query.stop()
             self._write_status()
+        self.housekeeping.wait()
 
     @contextmanager
     def paused(self) -> Iterator[None]:

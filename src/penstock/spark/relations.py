@@ -8,7 +8,7 @@ from penstock.home.bundles import Bundle
 from penstock.home.records import RelationProgress
 from penstock.inline.relations import RelationContent
 from penstock.operators.block import from_table
-from penstock.pipeline.keeping import CHANGES
+from penstock.pipeline.logs import CHANGES
 from penstock.runtime.changes import read_changes
 
 if TYPE_CHECKING:

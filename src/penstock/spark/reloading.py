@@ -14,7 +14,7 @@ from penstock.home.bundles import Bundle
 from penstock.home.records import RelationProgress
 from penstock.operators.block import from_table
 from penstock.operators.tables import arrays_of
-from penstock.pipeline.keeping import CHANGES
+from penstock.pipeline.logs import CHANGES
 from penstock.runtime.reading import read_columns
 from penstock.spark.causes import cause_of
 from penstock.spark.sources import FILE_FORMATS, columns_ddl, source_options

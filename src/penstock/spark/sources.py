@@ -33,7 +33,9 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
         path.mkdir(parents=True, exist_ok=True)
         reader = reader.format("parquet").schema(columns_ddl(definition.schema, brought=True))
         # What was brought together stays together: a file is a micro-batch's share of a stream.
-        return reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS).load(str(path))
+        reader = reader.option("maxFilesPerTrigger", 1).option("maxFileAge", _YEARS)
+        # A batch is in our records before Spark knows that it is over, and then it is in the logs.
+        return reader.option("cleanSource", "delete").load(str(path))
     options = source_options(definition.format, definition.options)
     if definition.format in FILE_FORMATS:
         options = one_file(options)

@@ -16,7 +16,7 @@ from penstock.home.files import sync_file
 from penstock.home.layout import Home
 from penstock.home.records import LaneState
 from penstock.pipeline.asking import ask
-from penstock.pipeline.logs import ROWS, Coded, about_log
+from penstock.pipeline.logs import ROWS, Coded, about_log, pending_parts
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.work import Work
 
@@ -77,6 +77,8 @@ class LaneTask:
             if first is not None:
                 writer.add(ROWS, first.schema, _chained(first, batches))
             for part, table in sent.parts(home, self.lanes[task]) if sent else ():
+                writer.add_table(part, table)
+            for part, table in pending_parts(home, opening.pending, self.lanes[task]):
                 writer.add_table(part, table)
         lanes = {name: opening.lanes.get(name, LaneState()) for name in self.lanes[task]}
         work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNKNOWN = -1
 """The slot of a key that is not there."""
 _FIRST = 16
-_AT_ONCE = 1024
+_AT_ONCE = 256
 
 
 class KeyIndex:

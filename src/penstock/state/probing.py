@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NO_ENTRY = -1
 _SEED = np.uint64(0x2545F4914F6CDD1D)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _SLOT_BITS = 32
 _MARK_BITS = 31
 _SLOT = (1 << _SLOT_BITS) - 1
@@ -27,7 +28,8 @@ _SLOT = (1 << _SLOT_BITS) - 1
 
 @compiled
 def _mark(first: np.uint64, second: np.uint64) -> np.int64:
-    return np.int64(mixed(first, second, _SEED) >> np.uint64(33))
+    # Spread first: the hash is the same for words that are exchanged.
+    return np.int64(mixed(first * _SPREAD, second, _SEED) >> np.uint64(33))
 
 
 @compiled

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_NEAR = 2**32 - 1
+"""Bytes that 32 bits can count."""
+
+
 class RowStore:
     """Rows of given column types, each in a slot that its owner numbers.
 
@@ -145,13 +149,14 @@ class _FixedColumn:
 
 
 class _TextColumn:
-    """Strings in one heap of bytes that only grows at its end, and is rewritten when half is waste.
+    """Strings in one heap of bytes that only grows at its end; a third of waste, it is rewritten.
 
     A length of -1 is a NULL.
     """
 
     def __init__(self) -> None:
-        self.starts: Ints = np.zeros(0, np.int64)
+        # Where strings begin, in 32 bits until some are further away.
+        self.starts: Values = np.zeros(0, np.uint32)
         self.lengths: Lengths = np.zeros(0, np.int32)
         self.heap = np.zeros(0, np.uint8)
         self.used = 0
@@ -167,6 +172,8 @@ class _TextColumn:
         self.forget(slots)
         starts, content = text_parts(column)
         first, last = int(starts[0]), int(starts[-1])
+        if self.used + last - first > _NEAR:
+            self.starts = self.starts.astype(np.int64)
         self.heap = grown(self.heap, self.used + last - first)
         self.heap[self.used : self.used + last - first] = content[first:last]
         self.starts[slots] = starts[:-1] + (self.used - first)
@@ -183,7 +190,7 @@ class _TextColumn:
         np.cumsum(np.maximum(lengths, 0), out=starts[1:])
         check_text(int(starts[-1]))
         content = np.empty(int(starts[-1]), np.uint8)
-        copy_texts(self.heap, self.starts[slots], starts, content)
+        copy_texts(self.heap, self.starts[slots].astype(np.int64), starts, content)
         return text_array(starts, content, valid)
 
     def weights(self, slots: Ints) -> Ints | None:
@@ -194,7 +201,7 @@ class _TextColumn:
     def forget(self, slots: Ints) -> None:
         self.waste += int(np.maximum(self.lengths[slots], 0).sum())
         self.lengths[slots] = 0
-        if self.waste > 4096 and 2 * self.waste > self.used:
+        if self.waste > 4096 and 3 * self.waste > self.used:
             self.move(np.arange(len(self.lengths)))
 
     def move(self, slots: Ints) -> None:
@@ -202,8 +209,9 @@ class _TextColumn:
         starts = np.zeros(len(slots) + 1, np.int64)
         np.cumsum(np.maximum(lengths, 0), out=starts[1:])
         heap = np.empty(int(starts[-1]), np.uint8)
-        copy_texts(self.heap, self.starts[slots], starts, heap)
-        self.starts, self.lengths = starts[:-1].copy(), lengths
+        copy_texts(self.heap, self.starts[slots].astype(np.int64), starts, heap)
+        self.starts = starts[:-1].astype(np.uint32 if len(heap) <= _NEAR else np.int64)
+        self.lengths = lengths
         self.heap, self.used, self.waste = heap, len(heap), 0
         self.longest = int(lengths.max(initial=0))
 

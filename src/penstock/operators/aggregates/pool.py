@@ -33,7 +33,7 @@ class Pool:
         self._index()
 
     def _index(self) -> None:
-        self.index = np.zeros(2 * len(self.texts), np.int32)
+        self.index = np.zeros(7 * len(self.texts) // 4, np.int32)
         loops.rebuild(self.index, self.texts, self.meta)
 
     def hold(self, offsets: Int64s, data: Bytes, known: Bools) -> Int64s:
@@ -60,7 +60,7 @@ class Pool:
         """Let go of texts, once for each time they occur."""
         self._lately.note(int(self.meta[loops.LIVE]))
         loops.release(numbers, self.index, self.texts, self.meta)
-        if 2 * self.meta[loops.DEAD] > max(int(self.meta[loops.USED]), FIRST_BYTES):
+        if 3 * self.meta[loops.DEAD] > max(int(self.meta[loops.USED]), FIRST_BYTES):
             self._write_anew(int(self.meta[loops.USED] - self.meta[loops.DEAD]))
 
     @property
@@ -80,7 +80,7 @@ class Pool:
 
     def _write_anew(self, room: int) -> None:
         """Leave out the bytes of texts that are gone; room for so many bytes and some more."""
-        data = np.empty(max(room + room // 2, FIRST_BYTES), np.uint8)
+        data = np.empty(max(room + room // 4, FIRST_BYTES), np.uint8)
         self.meta[loops.USED] = loops.compact(self.texts, self.data, data)
         self.meta[loops.DEAD] = 0
         self.data = data

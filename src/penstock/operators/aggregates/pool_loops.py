@@ -2,8 +2,8 @@
 
 The state of a pool, beside the bytes themselves:
 
-- `index`: open addressing by hash, the number + 1 of a text, 0 where free; never more than half
-  full;
+- `index`: open addressing by hash, the number + 1 of a text, 0 where free; at most four
+  sevenths full;
 - `texts`: for each number its hash, its offset and length in the bytes, how often it is held (0:
   the number is free, and its offset is the next free number);
 - `meta`: see the constants.

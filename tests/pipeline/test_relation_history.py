@@ -1,0 +1,91 @@
+"""Changes of a relation that are put together mean the same from the clock on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from home.driving import Driver
+from penstock.algebra.time import INFINITY
+from penstock.home.results import result_blocks
+from penstock.operators.block import Block
+from penstock.pipeline.relation_history import MANY_FILES, what_is_left
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STATEMENTS = (
+    "CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)",
+    "CREATE RELATION r (k INT, name STRING)",
+    "CREATE QUERY q AS SELECT s.k, name FROM s [NOW], r WHERE s.k = r.k",
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[tuple[int, int | None, int]]:
+    """Instant, row and sign of changes; a row only leaves if it is there."""
+    there: Counter[int | None] = Counter()
+    made = []
+    for instant in sorted(draw(st.lists(st.integers(0, 9), max_size=30))):
+        row = draw(st.sampled_from([None, 0, 1, 2]))
+        sign = draw(st.sampled_from([1, -1])) if there[row] else 1
+        there[row] += sign
+        made.append((instant, row, sign))
+    return made
+
+
+def content(block: Block, instant: int) -> Counter[object]:
+    found: Counter[object] = Counter()
+    for row, ts, sign in zip(block.columns[0].to_pylist(), block.ts, block.signs, strict=True):
+        if ts <= instant:
+            found[row] += int(sign)
+    return +found
+
+
+@given(histories(), st.integers(0, 10))
+def test_the_content_is_the_same_from_the_clock_on(
+    history: list[tuple[int, int | None, int]], clock: int
+) -> None:
+    ts, rows, signs = (list(one) for one in zip(*history, strict=True)) if history else ([],) * 3
+    whole = Block(
+        (pa.array(rows, pa.int32()),),
+        np.array(ts, np.int64),
+        np.full(len(ts), INFINITY, np.int64),
+        np.array(signs, np.int8),
+    )
+    left = what_is_left(whole, clock)
+    for instant in range(clock - 1, 11):
+        assert content(left, instant) == content(whole, instant)
+    assert len(left) == sum(content(whole, clock - 1).values()) + sum(t >= clock for t in ts)
+
+
+def test_files_of_changes_stay_few_and_a_late_comer_knows_the_content(tmp_path: Path) -> None:
+    with Driver(tmp_path / "home", STATEMENTS, ["q"]) as driver:
+        for number in range(4 * MANY_FILES):
+            driver.ledger.change_relation(
+                "r", pa.table({"k": [1], "name": [f"n{number}"], "_sign": [1]})
+            )
+            if number:
+                gone = pa.table({"k": [1], "name": [f"n{number - 1}"], "_sign": [-1]})
+                driver.ledger.change_relation("r", gone)
+            driver.batch({"s": [{"ts": number, "k": 1}]})
+        assert len(driver.ledger.record.relations["r"].changes) <= MANY_FILES + 1
+        more = (*STATEMENTS, STATEMENTS[2].replace("QUERY q", "QUERY p"))
+        plan = driver.ledger.plan.plan
+        driver.run(more, ["q", "p"])
+        assert len(plan.groups) == 1
+        driver.batch({"s": [{"ts": 1000, "k": 1}]})
+        driver.flush()
+        record = driver.ledger.record
+        rows = [
+            row
+            for query in ("p", "q")
+            for block in result_blocks(driver.home, record, query)
+            for row in zip(*(one.to_pylist() for one in block.columns), strict=True)
+        ]
+        assert rows == [(1, f"n{4 * MANY_FILES - 1}")] * 2
