@@ -158,7 +158,7 @@ def test_the_command_prints_what_it_measured() -> None:
 def test_only_what_is_wanted_is_measured(tmp_path: Path) -> None:
     assert [one.name for one in sections(tmp_path, Effort(), ["fixed"])] == ["fixed"]
     names = [one.name for one in sections(tmp_path, Effort())]
-    assert names == [*WAYS, "fixed", "latency", "scaling"]
+    assert names == [*WAYS, "fixed", "many", "latency", "scaling"]
     with pytest.raises(UnknownName, match="jion"):
         sections(tmp_path, Effort(), ["jion"])
 

@@ -23,6 +23,16 @@ QUERIES: dict[str, tuple[str, ...]] = {
         "SELECT k, COUNT(*) AS n, SUM(v) AS total, MAX(v) AS top FROM a [RANGE {w}] GROUP BY k",
     ),
     "distinct": ("SELECT DISTINCT k FROM a [RANGE {w}]",),
+    "global": ("SELECT COUNT(*) AS n, SUM(v) AS total, MAX(v) AS top FROM a [RANGE {w}]",),
+    "regrouped": (f"SELECT a.v, COUNT(*) AS n, SUM(b.v) AS total {_JOIN} GROUP BY a.v",),
+    "one": ("SELECT k, COUNT(*) AS n FROM a [RANGE {w}] WHERE v = 0 GROUP BY k",),
+    "hundred": (
+        *(f"SELECT k, v FROM a [RANGE {{w}}] WHERE v = {n}" for n in range(50)),
+        *(
+            f"SELECT k, COUNT(*) AS n FROM a [RANGE {{w}}] WHERE v = {n} GROUP BY k"
+            for n in range(50)
+        ),
+    ),
     "ten": (
         f"SELECT a.v, b.v AS w {_JOIN}",
         f"SELECT a.k, a.v {_JOIN} AND a.v < b.v",
@@ -41,7 +51,7 @@ QUERIES: dict[str, tuple[str, ...]] = {
 
 def streams_of(workload: str) -> tuple[str, ...]:
     """The streams that a workload reads."""
-    return ("a", "b") if workload in ("join", "ten") else ("a",)
+    return ("a", "b") if workload in ("join", "ten", "regrouped") else ("a",)
 
 
 def statements(workload: str, data: Path, window: int, options: Mapping[str, str]) -> list[str]:

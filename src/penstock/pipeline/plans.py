@@ -115,7 +115,7 @@ class BoundFragment:
         """What its lanes are called in records."""
         return [f"{self.name}.{lane}" for lane in range(self.lanes)]
 
-    @property
+    @cached_property
     def streams(self) -> dict[str, Stream]:
         """The streams it reads."""
         needed = self.graph.needed

@@ -39,7 +39,6 @@ def test_it_goes_on_when_there_is_space_again(small_disk: Path, tmp_path: Path) 
     assert code == 1
     # The last line is the hint.
     said = errors.splitlines()[-2]
-    print(said)
     assert "No space left on device" in said
     # What is full is the disk of the home; where Spark's own files are at fault, it does not say.
     assert f"the disk with {home}" in said or "IOException" in said
