@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.state import probing
 from penstock.state.keys import UNKNOWN, KeyIndex
 from penstock.state.slots import SlotPool
 
@@ -39,6 +40,14 @@ def test_an_index_is_a_dictionary_of_slots(data: st.DataObject) -> None:
         if data.draw(st.sampled_from([False, False, True])):
             index = KeyIndex()
             index.restore(words(list(known)), np.array(list(known.values()), np.int64))
+            check(index, known)
+        if data.draw(st.sampled_from([False, False, True])):
+            before = index.capacity
+            moved = index.compact()
+            assert moved.kept.tolist() == sorted(known.values())
+            assert all(moved.numbers[slot] <= len(known) for slot in range(before + 1))
+            known = {key: int(moved.numbers[slot]) for key, slot in known.items()}
+            assert index.capacity == len(known)
             check(index, known)
 
 
@@ -77,3 +86,43 @@ def test_a_pool_gives_each_slot_to_one_owner(data: st.DataObject) -> None:
         pool.release(np.array(back, np.int64))
         used -= set(back)
         assert len(pool) == len(used)
+        unused = pool.allocate(data.draw(st.integers(0, 20)))
+        kept = data.draw(st.integers(0, len(unused)))
+        pool.give_back(unused[kept:])
+        used |= set(unused[:kept].tolist())
+        assert len(pool) == len(used)
+        # What is given back from the end is not there any more.
+        assert max(used, default=-1) < pool.capacity <= max(most, len(used))
+        most = pool.capacity
+        if data.draw(st.booleans()):
+            moved = pool.compact()
+            assert moved.kept.tolist() == sorted(used)
+            used, most = set(range(len(used))), len(used)
+            assert pool.taken().tolist() == sorted(used)
+
+
+def test_an_index_reserves_for_new_keys_not_for_rows() -> None:
+    index = KeyIndex()
+    for _ in range(3):
+        index.find_or_add(words([(row % 50, 0) for row in range(100_000)]))
+    assert index.nbytes < 50_000
+
+
+def test_keys_of_two_small_numbers_are_told_apart_quickly() -> None:
+    """Exchanged words, or such with the same differences, do not all begin at one place."""
+    keys = words([(first, second) for first in range(64) for second in range(64)])
+    assert len(set(probing.marks_of(keys).tolist())) == len(keys)
+
+
+def test_room_is_kept_for_what_comes_and_goes_in_every_step() -> None:
+    index = KeyIndex()
+    for start in range(0, 300_000, 10_000):
+        slots, _ = index.find_or_add(words([(key, 0) for key in range(start, start + 10_000)]))
+        index.remove(slots)
+        assert not index.is_spacious
+    for start in range(40):
+        slots, _ = index.find_or_add(words([(start, 0)]))
+        index.remove(slots)
+    assert index.is_spacious
+    index.compact()
+    assert index.nbytes < 5000

@@ -25,7 +25,7 @@ INDEX = 16
 """Bytes per row of an index as one would write it down: a 64-bit hash and a 64-bit position."""
 
 
-OF_A_PART = 4
+OF_A_PART = 1
 """Rows of a partition in a window that counts rows."""
 
 

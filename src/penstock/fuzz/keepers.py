@@ -8,6 +8,7 @@ from penstock.fuzz.driving import KeeperDriver
 from penstock.fuzz.pipelines import change_relations, new_home, plan_of, ran, stream_rows
 from penstock.pipeline.keeping import LEAST_LOG
 from penstock.pipeline.ledger import Ledger
+from penstock.pipeline.relaning import needs_relaning, relane
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -35,5 +36,10 @@ class KeeperContender:
                 driver.feed(stream_rows(trial, ledger, feed))
                 if number in trial.restore_after:
                     driver = KeeperDriver(ledger, TASKS, least)
+                    lanes = trial.lanes_after.get(number, trial.lanes)
+                    if needs_relaning(ledger, lanes):
+                        # A tick: all lanes come to the watermarks of the record.
+                        driver.feed({})
+                        relane(ledger, lanes)
             driver.finish()
             return ran(home, ledger, trial, plan)

@@ -82,7 +82,8 @@ def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> Ran:
 
 def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
     """The rows that were set aside, as places; rows only tell their values."""
-    found: Counter[tuple[object, ...]] = Counter()
+    # As texts: a NaN is not equal to itself.
+    found: Counter[tuple[str, str]] = Counter()
     for record in home.chain.since(0):
         for name in record.results:
             bundle = Bundle(home.segments / name)
@@ -90,14 +91,14 @@ def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
                 if part.startswith("aside/"):
                     stream = part.removeprefix("aside/")
                     rows = bundle.table(part).drop_columns(["_raw", "_reason"]).to_pylist()
-                    found.update((stream, *row.values()) for row in rows)
+                    found.update((stream, str(row)) for row in rows)
     expected = late_rows(trial)
-    wanted: Counter[tuple[object, ...]] = Counter()
+    wanted: Counter[tuple[str, str]] = Counter()
     for definition in ledger.plan.streams:
         places = [place for name, place in sorted(expected) if name == definition.name]
         late = [trial.streams[definition.name].rows[place] for place in places]
         rows = stream_table(definition.schema, late).to_pylist()
-        wanted.update((definition.name, *row.values()) for row in rows)
+        wanted.update((definition.name, str(row)) for row in rows)
     if found == wanted:
         return expected
     return frozenset((str(row), -1) for row in (found - wanted) + (wanted - found))

@@ -81,7 +81,7 @@ class Keeper:
     def _do(self, work: Work) -> Done:
         began = time.perf_counter()
         plan = self._plan(work.plan)
-        kept = {name: self._at(plan, name, state) for name, state in work.lanes.items()}
+        kept = self.lanes_at(work.plan, work.lanes)
         ready = time.perf_counter()
         log = self._log(work.log)
         outcomes = {name: self._feed(plan, name, kept[name], log) for name in kept}
@@ -103,6 +103,15 @@ class Keeper:
             "write": time.perf_counter() - fed,
         }
         return done
+
+    def lanes_at(self, plan: str, states: Mapping[str, LaneState]) -> dict[str, KeptLane]:
+        """Lanes in given states.
+
+        Raises:
+            DataError: A file of the state is missing or damaged.
+        """
+        bound_plan = self._plan(plan)
+        return {name: self._at(bound_plan, name, state) for name, state in states.items()}
 
     def _plan(self, name: str) -> BoundPlan:
         if name not in self._plans:

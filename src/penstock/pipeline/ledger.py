@@ -92,6 +92,12 @@ class Ledger:
         )
         self.plan = made
 
+    def change_lanes(self, plan: PipelinePlan, lanes: dict[str, LaneState]) -> None:
+        """Run the same queries on other lanes from the next batch on."""
+        written = self._written(self.record.number + 1, plan)
+        self._commit("change", plan=written, lanes=lanes)
+        self.plan = bound(plan)
+
     def change_relation(self, name: str, table: pa.Table) -> None:
         """Rows that enter and leave a relation, from the next batch on.
 

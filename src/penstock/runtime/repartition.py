@@ -74,12 +74,13 @@ def repartitioned(
     places = whereabouts(graph, partitioning)
     parts = [_by_station(one, len(graph.nodes)) for one in segments]
     numbers = Numbers()
+    needed = sorted(graph.needed)
     if any(place.numbers for place in places):
-        for number in range(len(graph.nodes)):
+        for number in needed:
             _divided(graph, places, number, [one[number] for one in parts], lanes, numbers)
     numbers.settle()
     made: list[dict[str, pa.Table]] = [{} for _ in range(lanes)]
-    for number in range(len(graph.nodes)):
+    for number in needed:
         stations = [one[number] for one in parts]
         divided = _divided(graph, places, number, stations, lanes, numbers)
         for own, station in zip(made, divided, strict=True):
