@@ -40,13 +40,14 @@ def relane(ledger: Ledger, lanes: int) -> dict[str, str]:
     states: dict[str, LaneState] = {}
     groups = []
     for group in ledger.plan.groups.values():
+        state = _GroupState(ledger, group)
         try:
-            states |= _GroupState(ledger, group).divided(lanes)
+            states |= state.divided(lanes)
+            groups.append(replace(group.group, lanes=lanes))
         except CannotDivide as reason:
             refused |= dict.fromkeys(group.group.queries, reason.message)
+            states |= state.as_it_is()
             groups.append(group.group)
-        else:
-            groups.append(replace(group.group, lanes=lanes))
     ledger.change_lanes(replace(ledger.plan.plan, groups=tuple(groups)), states)
     return refused
 
@@ -60,6 +61,11 @@ class _GroupState:
         self._plan = ledger.plan.plan
         self._group = group
         self._keeper = Keeper(ledger.home)
+
+    def as_it_is(self) -> dict[str, LaneState]:
+        """How the state of each lane there is, is made."""
+        names = [name for one in self._group.fragments for name in one.lane_names()]
+        return {name: self._record.lanes[name] for name in names if name in self._record.lanes}
 
     def divided(self, lanes: int) -> dict[str, LaneState]:
         """How the state of each lane there is to be is made."""

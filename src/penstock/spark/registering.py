@@ -107,4 +107,5 @@ def _shown(outcome: Outcome) -> pa.Table | None:
     table = shown_by(outcome)
     if table is None or not isinstance(outcome.statement, syntax.Show):
         return table
-    return table.filter(pa.array([not is_leftover(one) for one in table[0].to_pylist()], pa.bool_()))
+    stays = [not is_leftover(one) for one in table[0].to_pylist()]
+    return table.filter(pa.array(stays, pa.bool_()))
