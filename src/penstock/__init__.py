@@ -32,8 +32,9 @@ def connect(
         home: The folder of the pipeline, where a cluster is used one that all nodes see. What is
             there already goes on where it was. Without one, there is a new folder that is removed
             by `Connection.close`.
-        lanes: How many lanes share the work of a new query, if a key divides it; as many as Spark
-            has cores by default. The result is the same for any number.
+        lanes: How many lanes share the work of a query, if a key divides it. The result is the
+            same for any number. Queries that the home has from before go on with so many, too.
+            Without it, new ones have as many as Spark has cores, and others what they had.
         settings: Spark's configuration, stronger than Penstock's own.
 
     Raises:

@@ -61,6 +61,8 @@ class Connection:
         self.is_finished = False
         self._is_temporary = is_temporary
         self.running = Running(Pipeline(spark, home, min(lanes or cores, cores)))
+        if lanes is not None:
+            self.running.change_lanes(lanes)
         self._registrar = Registrar(self.running, home, lanes or cores)
         self._handles: dict[str, Query] = {}
         self._first: dict[int, int] = {}

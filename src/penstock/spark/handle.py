@@ -114,6 +114,19 @@ class Query:
         parts = bound[group.number].described_fragments()
         return "\n".join([explained(self._plan), *parts])
 
+    def progress(self) -> dict[str, Any]:
+        """How far the query has come, and what it has sent out; `Connection.progress` has all."""
+        found: dict[str, Any] = self._db.progress()["queries"][self._definition.name]
+        return found
+
+    def wait_idle(self) -> None:
+        """Wait until all rows that are there have been taken in, and their results are there.
+
+        Raises:
+            PipelineFailed: The pipeline has stopped because of an error.
+        """
+        self._db.wait_idle()
+
     def snapshot(self, at: Moment | None = None, format: Format = "arrow") -> Any:  # noqa: A002  # what every reader calls it
         """The rows that hold at an instant, in the order of their values.
 

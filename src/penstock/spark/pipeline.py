@@ -16,6 +16,7 @@ from penstock.pipeline.deliveries import deliveries_for
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.logs import Coded, described
+from penstock.pipeline.relaning import needs_relaning, relane
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.sweeping import Retention
@@ -225,6 +226,26 @@ class Pipeline:
             self.ledger.commit_batch(done, self.tasks, None)
             Sent.by(done).remove(self.home)
             self._tell()
+
+    def change_lanes(self, lanes: int) -> None:
+        """Let all queries go on with so many lanes; no micro-batch runs.
+
+        Those whose state cannot be divided anew keep their number, and the status says so.
+        """
+        with self.lock:
+            if not needs_relaning(self.ledger, lanes):
+                return
+            is_over = self.ledger.record.kind == "flush"
+            if self.ledger.record.lanes:
+                # So that all lanes have come equally far.
+                self.tick()
+            for query, reason in relane(self.ledger, lanes).items():
+                text = f'query "{query}" goes on with as many lanes as before: {reason}'
+                self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+            if is_over:
+                # The end of the input holds until more rows come.
+                self.flush()
+            self._write_status()
 
     def _look_around(self) -> None:
         """Take note of what happens apart from rows: relations that changed, streams that wait."""

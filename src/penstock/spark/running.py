@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import different_nodes
@@ -108,6 +109,10 @@ class Running:
             raise
         self.tell_timeless()
         self._tell(self.record)
+
+    def change_lanes(self, lanes: int) -> None:
+        """Let queries go on with so many lanes; called before any micro-batch runs."""
+        self._do(partial(self.pipeline.change_lanes, lanes))
 
     def settle(self) -> None:
         """Let all lanes know the watermarks, which each knows of its own rows only.
