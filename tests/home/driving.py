@@ -12,10 +12,12 @@ import pyarrow as pa
 from penstock.fuzz.driving import KeeperDriver
 from penstock.home.layout import Home
 from penstock.home.status import Status, write_status
+from penstock.pipeline.bound import bound
+from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.keeping import LEAST_LOG
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.plans import PipelinePlan, bound, groups_for
+from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.sweeping import Retention
 from penstock.streamtest.inline import column_of
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.pipeline.bound import BoundFragment, bound
 from penstock.pipeline.deliveries import Deliveries, deliveries_for
-from penstock.pipeline.plans import BoundFragment, PipelinePlan, bound, groups_for
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import PipelinePlan
 from penstock.session import Session
 
 DECLARED = (

@@ -16,7 +16,9 @@ from penstock.home.brought import bring
 from penstock.home.bundles import Bundle
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
-from penstock.pipeline.plans import PipelinePlan, bound, groups_for
+from penstock.pipeline.bound import bound
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import PipelinePlan
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
-from penstock.pipeline.plans import Group, PipelinePlan, bound, groups_for
+from penstock.pipeline.bound import bound
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import Group, PipelinePlan
 from penstock.spark.pipeline import Pipeline
 
 if TYPE_CHECKING:

@@ -88,7 +88,7 @@ class KeeperDriver:
             for part, table in pending_parts(self._home, record.pending, own):
                 writer.add_table(part, table)
         states = {name: record.lanes.get(name, LaneState()) for name in own}
-        work = Work(str(self._home.path), record.plan, record.number + 1, task, states, log)
+        work = Work(str(self._home.path), record.plan, record.number + 1, task, states, log, True)
         return self._keepers[task].do(work)
 
     def _coded(self, name: str, table: pa.Table, slots: Slots) -> pa.Table:

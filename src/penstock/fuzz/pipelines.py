@@ -12,7 +12,8 @@ from penstock.fuzz.trial import Ran, late_rows
 from penstock.home.bundles import Bundle
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
-from penstock.pipeline.plans import PipelinePlan, groups_for
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import PipelinePlan
 from penstock.reference.inputs import RelationHistory
 from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_table
 

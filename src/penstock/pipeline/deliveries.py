@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Schema
     from penstock.operators.block import Block
-    from penstock.pipeline.plans import BoundFragment, BoundPlan
+    from penstock.pipeline.bound import BoundFragment, BoundPlan
     from penstock.planner.partitioning import Route
 
 

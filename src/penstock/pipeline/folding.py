@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.home.layout import Home
     from penstock.home.records import Record
     from penstock.operators.block import Block
-    from penstock.pipeline.plans import BoundPlan
+    from penstock.pipeline.bound import BoundPlan
 
 _AT_ONCE = 1000
 """So many files of results are held open while they are folded."""

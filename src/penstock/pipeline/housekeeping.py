@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from penstock.home.records import Record
+    from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.ledger import Ledger
-    from penstock.pipeline.plans import BoundPlan
     from penstock.pipeline.sweeping import Retention
 
 

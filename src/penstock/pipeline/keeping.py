@@ -17,8 +17,9 @@ from penstock.algebra.time import BEGINNING
 from penstock.home.bundles import Bundle, write_bundle
 from penstock.home.records import LaneState
 from penstock.operators.block import concatenated, from_table, to_table
+from penstock.pipeline.bound import BoundPlan, bound
 from penstock.pipeline.logs import Log, sent_part
-from penstock.pipeline.plans import BoundPlan, bound, read_plan
+from penstock.pipeline.plans import read_plan
 from penstock.pipeline.work import Done, StreamCounts
 from penstock.runtime.lane import Lane, Results
 
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     from penstock.home.layout import Home
     from penstock.operators.block import Block
     from penstock.pipeline.arriving import Arrivals
-    from penstock.pipeline.plans import BoundFragment, BoundGroup
+    from penstock.pipeline.bound import BoundFragment, BoundGroup
     from penstock.pipeline.work import Work
 
 LEAST_LOG = 8 << 20
 """Bytes of logs that are always fed again rather than replaced by an image."""
-MANY_LOGS = 200
+MANY_LOGS = 64
 """So many logs are replaced by an image, unless it is much larger than they are."""
 MOST_LOGS = 1000
 """So many are in any case: each record names them all."""
@@ -89,7 +90,9 @@ class Keeper:
         done = Done(work.task, streams=_counted(log))
         for name, one in kept.items():
             one.version = work.log
-            _add_progress(done, plan.lanes[name], plan.groups, name, one)
+            _add_progress(done, plan.lanes[name], plan.groups, one)
+            if work.with_reports:
+                done.operators[name] = [asdict(report) for report in one.lane.reports()]
         done.results = self._write_results(plan, work, log, outcomes)
         done.sent = self._write_sent(plan, work, outcomes)
         done.result_rows = _result_rows(plan, outcomes)
@@ -262,7 +265,6 @@ def _add_progress(
     done: Done,
     fragment: BoundFragment,
     groups: Mapping[int, BoundGroup],
-    name: str,
     kept: KeptLane,
 ) -> None:
     """Say how far a lane has come."""
@@ -282,7 +284,6 @@ def _add_progress(
     for relation in fragment.graph.relations:
         clock = lane.relation_clock(relation)
         done.relations[relation] = max(clock, done.relations.get(relation, clock))
-    done.operators[name] = [asdict(report) for report in lane.reports()]
 
 
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:

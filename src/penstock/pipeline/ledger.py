@@ -15,8 +15,9 @@ from penstock.home.bundles import write_bundle
 from penstock.home.files import publish, sync_folder
 from penstock.home.records import Record, RelationProgress, StreamProgress
 from penstock.operators.block import to_table
+from penstock.pipeline.bound import bound
 from penstock.pipeline.logs import CHANGES
-from penstock.pipeline.plans import PipelinePlan, bound, plan_check, read_plan
+from penstock.pipeline.plans import PipelinePlan, plan_check, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import read_changes
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.home.layout import Home
     from penstock.home.records import Content, Kind, LaneState
-    from penstock.pipeline.plans import BoundPlan
+    from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.work import Done
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from penstock.home.bundles import write_bundle
 from penstock.home.records import LaneState
 from penstock.operators.dividing import CannotDivide
+from penstock.pipeline.bound import bound
 from penstock.pipeline.keeping import Keeper
-from penstock.pipeline.plans import bound
 from penstock.runtime.repartition import repartitioned
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from penstock.home.layout import Home
     from penstock.home.records import Record
+    from penstock.pipeline.bound import BoundFragment, BoundGroup
     from penstock.pipeline.ledger import Ledger
-    from penstock.pipeline.plans import BoundFragment, BoundGroup
 
 
 def needs_relaning(ledger: Ledger, lanes: int) -> bool:

@@ -19,6 +19,7 @@ class Work:
         task: Which task.
         lanes: The lanes of the task, and how the state of each is made.
         log: The segment with the rows and watermarks to be fed.
+        with_reports: Whether operators are asked what they have done and remember.
     """
 
     home: str
@@ -27,6 +28,7 @@ class Work:
     task: int
     lanes: dict[str, LaneState]
     log: str
+    with_reports: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As it is sent."""
@@ -60,8 +62,8 @@ class Done:
     however many lanes it went to. `clocks` are those of queries, the least of all lanes;
     `relations` has the greatest clock that a lane reads a relation at. `failures` counts by query
     and function what failed so far, `result_rows` the elements of each query in this batch.
-    `operators` has for each lane what its operators have done
-    and remember. `sent` is a file with what fragments sent in this stage, `reached` says how far
+    `operators` has for each lane, if that was asked, what its operators have done and remember.
+    `sent` is a file with what fragments sent in this stage, `reached` says how far
     each of them has come.
     """
 

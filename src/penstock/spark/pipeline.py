@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import time
@@ -15,17 +14,15 @@ from penstock.home.status import Status, write_status
 from penstock.pipeline.deliveries import deliveries_for
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.logs import Coded, described
 from penstock.pipeline.relaning import needs_relaning, relane
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.sweeping import Retention
-from penstock.pipeline.work import Done
 from penstock.spark.causes import cause_of
+from penstock.spark.jobs import Jobs
 from penstock.spark.reloading import Reloading
 from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
-from penstock.spark.tasks import RECORD, SENT, LaneTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +32,7 @@ if TYPE_CHECKING:
 
     from penstock.home.layout import Home
     from penstock.home.records import Record
+    from penstock.pipeline.work import Done
 
 STATUS_SECONDS = 1.0
 """The status is written at most so often."""
@@ -80,6 +78,7 @@ class Pipeline:
         self.tasks = tasks
         self.ledger = Ledger(home)
         self.reloading = Reloading(spark, self.ledger)
+        self._jobs = Jobs(spark, self.ledger, tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
         now = time.time()
@@ -109,7 +108,7 @@ class Pipeline:
         rows = routed(frames, plan, slots, deliveries)
         self._run += 1
         writer = (
-            rows.mapInArrow(self._task(0), "done string")
+            self._jobs.first(rows)
             .writeStream.foreachBatch(partial(self._batch, self._run))
             .option("checkpointLocation", str(self.home.checkpoint))
         )
@@ -213,7 +212,7 @@ class Pipeline:
         """The input has come to its end: let the lanes say all that is left."""
         with self.lock:
             self._look_around()
-            done = self._done(self._extra_job(0, is_last=True), is_last=True)
+            done = self._jobs.without_rows(is_last=True)
             self.ledger.commit_flush(done, self.tasks)
             Sent.by(done).remove(self.home)
             self._tell()
@@ -222,7 +221,7 @@ class Pipeline:
         """Let the lanes take in what changed apart from the rows of streams."""
         with self.lock:
             self._look_around()
-            done = self._done(self._extra_job(0))
+            done = self._jobs.without_rows()
             self.ledger.commit_batch(done, self.tasks, None)
             Sent.by(done).remove(self.home)
             self._tell()
@@ -263,13 +262,17 @@ class Pipeline:
                 return
             self._look_around()
             began = time.perf_counter()
-            done = self._done(frame)
+            is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
+            done = self._jobs.run(frame, with_reports=is_looked_at)
             worked = time.perf_counter()
             self.ledger.commit_batch(done, self.tasks, (query, batch))
             Sent.by(done).remove(self.home)
             self._failed = 0
             self._tell()
-            self._report(done, {"job": worked - began, "commit": time.perf_counter() - worked})
+            seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
+            self.status.batches.add(sum(seconds.values()))
+            if is_looked_at:
+                self._report(done, seconds)
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""
@@ -298,11 +301,8 @@ class Pipeline:
         self.housekeeping.clean(self.retention)
 
     def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
-        """Say how a batch went, not more often than people look."""
+        """Say how a batch went."""
         status = self.status
-        status.batches.add(sum(seconds.values()))
-        if time.time() - status.written_at < STATUS_SECONDS:
-            return
         status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         status.operators = {name: one for task in done for name, one in task.operators.items()}
         status.seconds = seconds
@@ -321,37 +321,3 @@ class Pipeline:
         # Nobody relies on the status: a full disk must not end a pipeline here.
         with suppress(OSError):
             write_status(self.home, self.status)
-
-    def _done(self, frame: DataFrame, *, is_last: bool = False) -> list[Done]:
-        """Run all stages of a batch on the newest record; what their tasks say."""
-        context = self.spark.sparkContext
-        context.setLocalProperty(RECORD, str(self.ledger.record.number))
-        done = _answers(frame)
-        for stage in range(1, self.ledger.plan.stages):
-            context.setLocalProperty(SENT, Sent.by(done).to_json())
-            done += _answers(self._extra_job(stage, is_last=is_last))
-        return done
-
-    def _extra_job(self, stage: int, *, is_last: bool = False) -> DataFrame:
-        """A job without rows from Spark."""
-        from pyspark.sql import functions as F
-
-        nothing = self.spark.range(0).repartitionById(self.tasks, F.col("id").cast("int"))
-        return nothing.mapInArrow(self._task(stage, is_last=is_last), "done string")
-
-    def _task(self, stage: int, *, is_last: bool = False) -> LaneTask:
-        plan = self.ledger.plan
-        deliveries = deliveries_for(plan, self.tasks)
-        return LaneTask(
-            self.spark.sparkContext.applicationId,
-            str(self.home.path),
-            tuple(described(one) for one in plan.streams),
-            tuple(tuple(plan.lanes_of(stage, task, self.tasks)) for task in range(self.tasks)),
-            None if stage else Coded(deliveries.codes, deliveries.counting()),
-            deliveries.are_plain,
-            is_last,
-        )
-
-
-def _answers(frame: DataFrame) -> list[Done]:
-    return [Done.from_json(json.loads(row[0])) for row in frame.collect()]

@@ -13,7 +13,9 @@ from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
-from penstock.pipeline.plans import BoundGroup, Group, PipelinePlan, groups_for, is_leftover
+from penstock.pipeline.bound import BoundGroup
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import Group, PipelinePlan, is_leftover
 from penstock.planner.building import Choices
 from penstock.session import Session
 

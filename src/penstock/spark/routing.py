@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.catalog.definitions import StreamDefinition
+    from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.deliveries import Deliveries
-    from penstock.pipeline.plans import BoundPlan
     from penstock.pipeline.slots import Slots, StreamSlots
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.home.records import Record
-    from penstock.pipeline.plans import BoundPlan, PipelinePlan
+    from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.plans import PipelinePlan
     from penstock.spark.pipeline import Pipeline
 
 QUIET_SECONDS = 0.25

@@ -31,6 +31,8 @@ RECORD = "penstock.record"
 """The local property with the number of the record that a job builds on."""
 SENT = "penstock.sent"
 """The local property with what fragments sent in earlier stages: files, and clocks."""
+REPORTS = "penstock.reports"
+"""The local property that is "yes" where operators are asked what they have done."""
 DONE = pa.schema([("done", pa.string())])
 
 
@@ -81,7 +83,8 @@ class LaneTask:
             for part, table in pending_parts(home, opening.pending, self.lanes[task]):
                 writer.add_table(part, table)
         lanes = {name: opening.lanes.get(name, LaneState()) for name in self.lanes[task]}
-        work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log)
+        reports = context.getLocalProperty(REPORTS) == "yes"
+        work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log, reports)
         with ThreadPoolExecutor(1) as aside:
             # The log has to be on disk before the commit, not before the lanes begin.
             synced = aside.submit(sync_file, home.segments / log)

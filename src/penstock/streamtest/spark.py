@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from penstock.home.brought import bring
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
-from penstock.pipeline.plans import PipelinePlan, groups_for
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import PipelinePlan
 from penstock.reference.inputs import RelationHistory
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session

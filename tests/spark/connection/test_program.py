@@ -7,7 +7,8 @@ import pytest
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
 from penstock.inline.statements import performed
-from penstock.pipeline.plans import PipelinePlan, bound, is_leftover
+from penstock.pipeline.bound import bound
+from penstock.pipeline.plans import PipelinePlan, is_leftover
 from penstock.spark.program import Program, entry_of, pruned
 
 S = "CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)"

@@ -20,7 +20,9 @@ from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import TimeUnit
 from penstock.home.bundles import Bundle
 from penstock.home.results import result_blocks
-from penstock.pipeline.plans import PipelinePlan, bound, groups_for
+from penstock.pipeline.bound import bound
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import PipelinePlan
 from penstock.reference.compare import compare_emissions, compare_timelines
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
