@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLANNED = {op.Combine, st.Exchanged}
 """Only fragments have these, whose meaning is that of the plan they were cut from."""
-ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream}
+ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream, st.Source}
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
 W = S.range(5)

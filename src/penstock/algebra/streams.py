@@ -20,18 +20,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stream(Plan):
-    """A declared stream: rows that arrive at instants and stay for ever."""
+class Source(Plan):
+    """Where the rows of a plan come from."""
 
     name: str
     columns: Schema
-    time_column: str
-    time_unit: TimeUnit
 
     @cached_property
     def schema(self) -> Schema:
-        """The declared columns."""
+        """The columns."""
         return self.columns
+
+
+@dataclass(frozen=True)
+class Stream(Source):
+    """A declared stream: rows that arrive at instants and stay for ever."""
+
+    time_column: str
+    time_unit: TimeUnit
 
     @cached_property
     def unit(self) -> TimeUnit | None:
@@ -44,17 +50,10 @@ class Stream(Plan):
 
 
 @dataclass(frozen=True)
-class Relation(Plan):
+class Relation(Source):
     """A declared relation: the step function of its changes."""
 
-    name: str
-    columns: Schema
     retroactive: bool = True
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The declared columns."""
-        return self.columns
 
     def label(self) -> str:
         """Name and columns."""
@@ -63,23 +62,16 @@ class Relation(Plan):
 
 
 @dataclass(frozen=True)
-class Exchanged(Plan):
+class Exchanged(Source):
     """What another fragment of a plan sends: the rows of its result, with their validity.
 
     Only the planner makes these, where it cuts a plan; `pattern` and `span` are those of what is
     sent.
     """
 
-    name: str
-    columns: Schema
     time_unit: TimeUnit | None
     pattern: Pattern
     span: int
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The columns of what is sent."""
-        return self.columns
 
     @cached_property
     def unit(self) -> TimeUnit | None:

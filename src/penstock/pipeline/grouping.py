@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.algebra.plan import Plan
+    from penstock.planner.partitioning import Partitioning
 
 
 def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]:
@@ -22,19 +23,34 @@ def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]
     that reads relations only: its clock is what the changes say, and a lane would know only its
     own.
     """
-    together: list[list[str]] = []
-    alone: list[list[str]] = []
+    together: list[_Together] = []
+    alone: list[str] = []
     for name, plan in plans.items():
-        if not has_clock(plan) or not is_routable(common_partitioning([plan])):
-            alone.append([name])
-            continue
-        for names in together:
-            if is_routable(common_partitioning([*(plans[one] for one in names), plan])):
-                names.append(name)
-                break
-        else:
-            together.append([name])
-    return [
-        Group(first + number, tuple(names), lanes)
-        for number, names in enumerate([*together, *alone])
-    ]
+        own = common_partitioning([plan])
+        if not has_clock(plan) or not is_routable(own):
+            alone.append(name)
+        elif not any(one.takes(name, plan, own) for one in together):
+            together.append(_Together(name, plan, own))
+    found = [*(tuple(one.plans) for one in together), *((name,) for name in alone)]
+    return [Group(first + number, names, lanes) for number, names in enumerate(found)]
+
+
+class _Together:
+    """Queries with a key that all agree on."""
+
+    def __init__(self, name: str, plan: Plan, partitioning: Partitioning) -> None:
+        self.plans = {name: plan}
+        self._partitioning = partitioning
+
+    def takes(self, name: str, plan: Plan, own: Partitioning) -> bool:
+        """Take a query in, if it has a key in common with the others."""
+        routes = self._partitioning.routes
+        shared = own.routes.keys() & routes.keys()
+        # The same routes are right for both; to look for others takes longer with every query.
+        if not shared or any(own.routes[one] != routes[one] for one in shared):
+            found = common_partitioning([*self.plans.values(), plan])
+            if not is_routable(found):
+                return False
+            self._partitioning = found
+        self.plans[name] = plan
+        return True

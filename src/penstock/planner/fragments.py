@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.planner.graph import Graph
     from penstock.planner.partitioning import Partitioning
 
-_STATELESS = st.Stream | st.Relation | st.Exchanged | op.Filter | op.Map | op.Alias | op.UnionAll
+_STATELESS = st.Source | op.Filter | op.Map | op.Alias | op.UnionAll
 _PLAIN = (
     op.Filter
     | op.Map

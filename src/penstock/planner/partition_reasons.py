@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Binary, Plan
     from penstock.algebra.windows import Rows
 
-Source = st.Stream | st.Relation | st.Exchanged
-"""Where the rows of a plan come from."""
 NAMES = {
     op.Difference: "EXCEPT ALL",
     op.Intersection: "INTERSECT ALL",
@@ -38,7 +36,7 @@ class NoKey(Exception):
 
 def sources_of(plan: Plan) -> frozenset[str]:
     """The names of what a plan reads."""
-    return frozenset(one.name for one in different_nodes(plan) if isinstance(one, Source))
+    return frozenset(one.name for one in different_nodes(plan) if isinstance(one, st.Source))
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -38,7 +38,7 @@ from penstock.planner.partition_keys import (
     substituted,
     within,
 )
-from penstock.planner.partition_reasons import NoKey, Source, sources_of
+from penstock.planner.partition_reasons import NoKey, sources_of
 from penstock.planner.partition_routes import Group, Routes, any_of, combined
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Search:
         if self._is_whole(plan):
             raise reasons.needed_whole(plan)
         match plan:
-            case st.Stream() | st.Relation() | st.Exchanged():
+            case st.Source():
                 return self._source(plan, need)
             case op.Filter():
                 return self.routes(plan.child, need, classes_of(equal, equalities(plan.predicate)))
@@ -142,7 +142,7 @@ class Search:
 
     # One input
 
-    def _source(self, source: Source, need: Need | None) -> Routes:
+    def _source(self, source: st.Source, need: Need | None) -> Routes:
         """Any key that the need determines; those that joins want come last."""
         wanted = self._wanted.setdefault(source.name, {})
         if need is not None and need.exact:

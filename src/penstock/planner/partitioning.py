@@ -15,7 +15,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column, Expression
 from penstock.algebra.plan import different_nodes
 from penstock.planner.partition_keys import columns, substituted
-from penstock.planner.partition_reasons import NoKey, Source, sources_of
+from penstock.planner.partition_reasons import NoKey, sources_of
 from penstock.planner.partition_routes import key_tuples
 from penstock.planner.partition_search import Search
 
@@ -88,7 +88,7 @@ def common_partitioning(plans: Sequence[Plan]) -> Partitioning:
         except NoKey as found:
             reason = reason or found
             continue
-        names = [one.name for one in nodes.values() if isinstance(one, Source)]
+        names = [one.name for one in nodes.values() if isinstance(one, st.Source)]
         routes = {name: Route(None if name in broadcast else keys[name]) for name in names}
         return Partitioning(_reason(routes, list(search.decided), list(nodes.values())), routes)
     return Partitioning(str(reason) if reason else "there is no input to divide")
@@ -112,7 +112,7 @@ def _broadcasts(nodes: Sequence[Plan]) -> Iterator[frozenset[str]]:
 
 def _reason(routes: Mapping[str, Route], because: Sequence[str], nodes: Sequence[Plan]) -> str:
     """The keys as columns of their sources, and the operators that decided them."""
-    sources = {node.name: node for node in nodes if isinstance(node, Source)}
+    sources = {node.name: node for node in nodes if isinstance(node, st.Source)}
     keyed = [
         _key_text(sources[name], route.keys)
         for name, route in routes.items()
@@ -123,7 +123,7 @@ def _reason(routes: Mapping[str, Route], because: Sequence[str], nodes: Sequence
     return f"by {' and '.join(keyed)}{every} ({', '.join(because) or 'any key would do'})"
 
 
-def _key_text(source: Source, keys: tuple[Expression, ...]) -> str:
+def _key_text(source: st.Source, keys: tuple[Expression, ...]) -> str:
     if set(keys) >= set(columns(source.schema)):
         return f"the whole row of {source.name}"
     named = {one.name: Column(f"{source.name}.{one.name}", one.type) for one in source.schema}
