@@ -29,6 +29,13 @@ ZeroDivisionError: division by zero
             "Job aborted\nCaused by: java.io.FileNotFoundException: File /a does not exist",
             Cause("FileNotFoundException: File /a does not exist"),
         ),
+        (
+            "Job aborted\nCaused by: java.io.IOException: No space left on device",
+            Cause(
+                "the disk of the home, or that of Spark's own files, is full"
+                " (No space left on device)"
+            ),
+        ),
         ("plain words\nmore", Cause("plain words")),
         ("", Cause("Exception")),
     ],

@@ -9,6 +9,7 @@ _PYTHON = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Failed|Refused|Interrupt)): (.+)$"
 )
 _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w$]*\.)+([A-Z]\w*(?:Exception|Error)): (.+)$")
+_FULL = "No space left on device"
 _REFUSALS = ("KeeperRefused", "DataError", "QueryError", "UnknownName")
 """What trying again does not mend."""
 
@@ -30,6 +31,9 @@ def cause_of(fault: BaseException) -> Cause:
         return Cause(refusals[-1], may_pass=False)
     if python:
         return Cause(f"{python[-1][1]}: {python[-1][2]}")
+    if any(_FULL in line for line in lines):
+        # Java does not say which; when it is ours, Python was faster.
+        return Cause(f"the disk of the home, or that of Spark's own files, is full ({_FULL})")
     java = [found for line in lines if (found := _JAVA.match(line))]
     if java:
         return Cause(f"{java[-1][1]}: {java[-1][2]}")
