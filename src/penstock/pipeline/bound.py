@@ -82,11 +82,17 @@ class BoundFragment:
         results = self.graph.results.values()
         return any(self.graph.nodes[one].pattern is Pattern.STR for one in results)
 
+    @cached_property
+    def _routers(self) -> dict[str, Router]:
+        return {}
+
     def router(self, source: str) -> Router:
         """Divides the rows of something that it reads among its lanes."""
-        found = self.graph.clocked.get(source) or self.graph.relations[source]
-        route = self.partitioning.routes[source] if self.lanes > 1 else Route(None)
-        return Router(route, found[0].schema, self.lanes)
+        if source not in self._routers:
+            found = self.graph.clocked.get(source) or self.graph.relations[source]
+            route = self.partitioning.routes[source] if self.lanes > 1 else Route(None)
+            self._routers[source] = Router(route, found[0].schema, self.lanes)
+        return self._routers[source]
 
     def task_of(self, lane: int, tasks: int) -> int:
         """Which task a lane belongs to; fragments with one lane spread over all."""

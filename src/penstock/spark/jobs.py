@@ -14,6 +14,7 @@ from penstock.spark.tasks import RECORD, REPORTS, SENT, LaneTask
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.ledger import Ledger
 
 
@@ -24,6 +25,9 @@ class Jobs:
         self._spark = spark
         self._ledger = ledger
         self._tasks = tasks
+        # What tasks are told is the same in every batch of a plan, and takes time to find out.
+        self._known: dict[tuple[int, bool], LaneTask] = {}
+        self._known_for: BoundPlan | None = None
 
     def first(self, rows: DataFrame) -> DataFrame:
         """The job of the first stage, for rows that are routed to tasks."""
@@ -55,6 +59,14 @@ class Jobs:
 
     def _task(self, stage: int, *, is_last: bool = False) -> LaneTask:
         plan = self._ledger.plan
+        if plan is not self._known_for:
+            self._known, self._known_for = {}, plan
+        key = stage, is_last
+        if key not in self._known:
+            self._known[key] = self._task_of(plan, stage, is_last)
+        return self._known[key]
+
+    def _task_of(self, plan: BoundPlan, stage: int, is_last: bool) -> LaneTask:
         deliveries = deliveries_for(plan, self._tasks)
         return LaneTask(
             self._spark.sparkContext.applicationId,
