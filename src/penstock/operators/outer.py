@@ -128,8 +128,8 @@ class OuterJoin(Join):
         for port, places in enumerate((pairs.first, pairs.second)):
             mine = np.flatnonzero(alone[port])
             times = pairs.ts[mine], pairs.te[mine], pairs.sign[mine]
-            for block in stored_blocks(self._rows[port], places[mine], *times):
-                found.append(self._alone(port, block))
+            blocks = stored_blocks(self._rows[port], places[mine], *times)
+            found += [self._alone(port, block) for block in blocks]
         return found
 
     def _alone(self, port: int, block: Block) -> Block:

@@ -30,7 +30,7 @@ from penstock.operators.join_loops import (
 from penstock.state.compiled import compiled_borrowing
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Flags, Ints, Signs
+    from penstock.state.arrays import Ints, Signs
 
 DUE, PARTNER, PHASE, NOW, TOUCHED, TURN, ROOM = 4, 3, 6, 7, 8, 9, 10
 """In the cursor, behind the next row of each side: the next end of each, with whom the row whose
@@ -79,7 +79,8 @@ def _is_there(key: int, kept: Kept, heads: Ints, port: int, instant: int) -> boo
     head = heads[key, port]
     if head < kept.oldest:
         return False
-    return kept.records[spot(head, kept.base, len(kept.records)), TE] > instant
+    end: int = kept.records[spot(head, kept.base, len(kept.records)), TE]
+    return end > instant
 
 
 @compiled_borrowing
@@ -204,9 +205,8 @@ def _turn(
     """Rows of a touched key that began earlier, if it becomes covered or uncovered for them."""
     cursor = step.cursor
     key = step.touched[cursor[TURN] >> 1]
-    was = step.marks[key] & (_BEFORE << (1 - port)) != 0
-    covered = _is_covered(key, other, 1 - port, step)
-    if mine.padded and was != covered:
+    covered = mine.padded and _is_covered(key, other, 1 - port, step)
+    if mine.padded and covered != (step.marks[key] & (_BEFORE << (1 - port)) != 0):
         if cursor[PARTNER] == START:
             cursor[PARTNER] = step.heads[key, port]
         partner, count = walk(
