@@ -27,15 +27,15 @@ from penstock.operators.join_loops import (
     spot,
     walk,
 )
-from penstock.state.compiled import compiled_borrowing
+from penstock.state.compiled import compiled_borrowing, compiled_within
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Signs
 
-DUE, PARTNER, PHASE, NOW, TOUCHED, TURN, ROOM = 4, 3, 6, 7, 8, 9, 10
-"""In the cursor, behind the next row of each side: the next end of each, with whom the row whose
-turn it is goes on, the phase of the instant, the instant, how many keys it touches, and which of
-them it has dealt with (twice, for its sides); and how long a cursor is."""
+PARTNER, DUE, PHASE, NOW, TOUCHED, TURN, ROOM = 3, 4, 6, 7, 8, 9, 11
+"""In the cursor, behind the next row of each side: with whom the row whose turn it is goes on, the
+next end of each side, the phase of the instant, the instant, how many keys it touches, and how
+many of them each side has dealt with; and how long a cursor is."""
 
 NEXT_INSTANT, WITHDRAWALS, MARKS, TURNS, ARRIVALS, OVER = 0, 1, 2, 3, 4, 5
 """Phases: an instant begins; rows go; keys of rows that come are marked; keys become covered or
@@ -73,7 +73,7 @@ class OuterStep(NamedTuple):
     pairs: Pairs
 
 
-@compiled_borrowing
+@compiled_within
 def _is_there(key: int, kept: Kept, heads: Ints, port: int, instant: int) -> bool:
     """Whether a key has a row on a side that ends after an instant."""
     head = heads[key, port]
@@ -83,7 +83,7 @@ def _is_there(key: int, kept: Kept, heads: Ints, port: int, instant: int) -> boo
     return end > instant
 
 
-@compiled_borrowing
+@compiled_within
 def _touch(key: int, mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None:
     """Something about a key changes: remember on which sides it had rows before this instant."""
     if step.marks[key] != 0:
@@ -100,7 +100,7 @@ def _touch(key: int, mine: OuterSide, other: OuterSide, port: int, step: OuterSt
     step.cursor[TOUCHED] += 1
 
 
-@compiled_borrowing
+@compiled_within
 def _is_covered(key: int, other: OuterSide, port: int, step: OuterStep) -> bool:
     """Whether the other side, whose port it is, has a row of the key once the instant is over."""
     if step.marks[key] & (_ARRIVES << port):
@@ -108,63 +108,7 @@ def _is_covered(key: int, other: OuterSide, port: int, step: OuterStep) -> bool:
     return _is_there(key, other.kept, step.heads, port, step.cursor[NOW])
 
 
-@compiled_borrowing
-def _take_turn(
-    mine: OuterSide, other: OuterSide, port: int, shown: bool,
-    step: OuterStep, places: Ints, partners: Ints, count: int,
-) -> tuple[bool, int]:  # fmt: skip
-    """Let a row meet its partners, and stand alone if it is to be shown; False: no more room."""
-    incoming, cursor, pairs = mine.incoming, step.cursor, step.pairs
-    row = cursor[port]
-    at = spot(incoming.place[row], mine.kept.base, len(mine.kept.records))
-    if cursor[PARTNER] == START:
-        if shown:
-            if count == len(places):
-                return False, count
-            places[count] = at
-            partners[count] = NOBODY
-            pairs.ts[count] = incoming.ts[row]
-            pairs.te[count] = incoming.te[row]
-            pairs.sign[count] = incoming.sign[row]
-            count += 1
-        cursor[PARTNER] = step.heads[incoming.key[row], 1 - port]
-    partner, count = walk(
-        cursor[PARTNER], incoming.ts[row], incoming.te[row], incoming.sign[row], at,
-        other.kept, step.heads, 1 - port, places, partners, pairs, count,
-    )  # fmt: skip
-    cursor[PARTNER] = partner
-    if partner != NOBODY:
-        return False, count
-    finish(incoming, row, mine.kept, step.heads, port)
-    cursor[PARTNER] = START
-    cursor[port] = row + 1
-    return True, count
-
-
-@compiled_borrowing
-def _withdraw(
-    mine: OuterSide, other: OuterSide, port: int,
-    step: OuterStep, places: Ints, partners: Ints, count: int,
-) -> tuple[bool, int]:  # fmt: skip
-    """The negative rows of this instant."""
-    incoming, cursor = mine.incoming, step.cursor
-    while cursor[port] < len(incoming.ts):
-        row = cursor[port]
-        if incoming.ts[row] != cursor[NOW] or incoming.sign[row] > 0:
-            break
-        if not find_place(incoming, row, mine.kept):
-            cursor[PARTNER] = REFUSED
-            return False, count
-        key = incoming.key[row]
-        _touch(key, mine, other, port, step)
-        shown = mine.padded and not step.marks[key] & (_BEFORE << (1 - port))
-        done, count = _take_turn(mine, other, port, shown, step, places, partners, count)
-        if not done:
-            return False, count
-    return True, count
-
-
-@compiled_borrowing
+@compiled_within
 def _end(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None:
     """Rows that end at this instant."""
     cursor, records = step.cursor, mine.kept.records
@@ -183,7 +127,7 @@ def _end(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None:
         cursor[DUE + port] = due + 1
 
 
-@compiled_borrowing
+@compiled_within
 def _mark(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None:
     """Mark the keys of rows that come at this instant, if that matters to the other side."""
     if not other.padded:
@@ -197,50 +141,105 @@ def _mark(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None
         row += 1
 
 
-@compiled_borrowing
-def _turn(
+@compiled_within
+def _is_shown(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> bool:
+    """Whether the row whose turn it is enters the result alone or, if it is withdrawn, leaves it."""
+    if not mine.padded:
+        return False
+    key = mine.incoming.key[step.cursor[port]]
+    if step.cursor[PHASE] == WITHDRAWALS:
+        covered: int = step.marks[key] & (_BEFORE << (1 - port))
+        return covered == 0
+    return not _is_covered(key, other, 1 - port, step)
+
+
+@compiled_within
+def _next_row(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> int:
+    """The key of the next row of this phase; nobody if there is none, or refused."""
+    incoming, cursor = mine.incoming, step.cursor
+    row = cursor[port]
+    if row == len(incoming.ts) or incoming.ts[row] != cursor[NOW]:
+        return NOBODY
+    key: int = incoming.key[row]
+    if cursor[PHASE] == ARRIVALS:
+        fetch_ahead(incoming, row, other.kept, step.heads, 1 - port)
+        return key
+    if incoming.sign[row] > 0:
+        return NOBODY
+    if not find_place(incoming, row, mine.kept):
+        return REFUSED
+    _touch(key, mine, other, port, step)
+    return key
+
+
+@compiled_within
+def _next_turn(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> tuple[int, int]:
+    """The next key that becomes covered by this side (-1) or uncovered (1), or nobody."""
+    cursor = step.cursor
+    if not other.padded:
+        return NOBODY, 0
+    while cursor[TURN + port] < cursor[TOUCHED]:
+        key = step.touched[cursor[TURN + port]]
+        covered = _is_covered(key, mine, port, step)
+        if covered != (step.marks[key] & (_BEFORE << port) != 0):
+            return key, -1 if covered else 1
+        cursor[TURN + port] += 1
+    return NOBODY, 0
+
+
+@compiled_within
+def _deal(
     mine: OuterSide, other: OuterSide, port: int,
     step: OuterStep, places: Ints, partners: Ints, count: int,
 ) -> tuple[bool, int]:  # fmt: skip
-    """Rows of a touched key that began earlier, if it becomes covered or uncovered for them."""
-    cursor = step.cursor
-    key = step.touched[cursor[TURN] >> 1]
-    covered = mine.padded and _is_covered(key, other, 1 - port, step)
-    if mine.padded and covered != (step.marks[key] & (_BEFORE << (1 - port)) != 0):
+    """Deal with the rows, or the keys, of one side in this phase; False: there is no more room.
+
+    A row meets the rows of its key on the other side. A key that becomes covered or uncovered by
+    this side meets them in the same way: they leave the result alone, or enter it.
+    """
+    incoming, cursor, pairs = mine.incoming, step.cursor, step.pairs
+    te, place, sign = INFINITY, NOBODY, 0
+    while True:
+        if cursor[PHASE] == TURNS:
+            key, sign = _next_turn(mine, other, port, step)
+        else:
+            key = _next_row(mine, other, port, step)
+        if key < 0:
+            break
+        if cursor[PHASE] != TURNS:
+            row = cursor[port]
+            te, sign = incoming.te[row], incoming.sign[row]
+            place = spot(incoming.place[row], mine.kept.base, len(mine.kept.records))
         if cursor[PARTNER] == START:
-            cursor[PARTNER] = step.heads[key, port]
+            if cursor[PHASE] != TURNS and _is_shown(mine, other, port, step):
+                if count == len(places):
+                    return False, count
+                places[count] = place
+                partners[count] = NOBODY
+                pairs.ts[count] = cursor[NOW]
+                pairs.te[count] = te
+                pairs.sign[count] = sign
+                count += 1
+            cursor[PARTNER] = step.heads[key, 1 - port]
         partner, count = walk(
-            cursor[PARTNER], cursor[NOW], INFINITY, -1 if covered else 1, NOBODY,
-            mine.kept, step.heads, port, partners, places, step.pairs, count,
+            cursor[PARTNER], cursor[NOW], te, sign, place,
+            other.kept, step.heads, 1 - port, places, partners, pairs, count,
         )  # fmt: skip
         cursor[PARTNER] = partner
         if partner != NOBODY:
             return False, count
         cursor[PARTNER] = START
-    cursor[TURN] += 1
-    return True, count
+        if cursor[PHASE] == TURNS:
+            cursor[TURN + port] += 1
+        else:
+            finish(incoming, cursor[port], mine.kept, step.heads, port)
+            cursor[port] += 1
+    if key == REFUSED:
+        cursor[PARTNER] = REFUSED
+    return key != REFUSED, count
 
 
-@compiled_borrowing
-def _arrive(
-    mine: OuterSide, other: OuterSide, port: int,
-    step: OuterStep, places: Ints, partners: Ints, count: int,
-) -> tuple[bool, int]:  # fmt: skip
-    """The rows that come at this instant."""
-    incoming, cursor = mine.incoming, step.cursor
-    while cursor[port] < len(incoming.ts):
-        row = cursor[port]
-        if incoming.ts[row] != cursor[NOW]:
-            break
-        fetch_ahead(incoming, row, other.kept, step.heads, 1 - port)
-        shown = mine.padded and not _is_covered(incoming.key[row], other, 1 - port, step)
-        done, count = _take_turn(mine, other, port, shown, step, places, partners, count)
-        if not done:
-            return False, count
-    return True, count
-
-
-@compiled_borrowing
+@compiled_within
 def _first_of(side: OuterSide, port: int, cursor: Ints) -> int:
     """The next instant at which a row of a side comes, goes or ends; infinity if there is none."""
     found = INFINITY
@@ -251,7 +250,7 @@ def _first_of(side: OuterSide, port: int, cursor: Ints) -> int:
     return found
 
 
-@compiled_borrowing
+@compiled_within
 def _begin(first: OuterSide, second: OuterSide, step: OuterStep) -> None:
     """Go to the next instant."""
     cursor = step.cursor
@@ -259,6 +258,7 @@ def _begin(first: OuterSide, second: OuterSide, step: OuterStep) -> None:
         step.marks[step.touched[number]] = 0
     cursor[TOUCHED] = 0
     cursor[TURN] = 0
+    cursor[TURN + 1] = 0
     cursor[NOW] = min(_first_of(first, 0, cursor), _first_of(second, 1, cursor))
     cursor[PHASE] = OVER if cursor[NOW] == INFINITY else WITHDRAWALS
 
@@ -275,34 +275,17 @@ def meet_or_pad(first: OuterSide, second: OuterSide, step: OuterStep) -> int:
     while cursor[PHASE] != OVER:
         if cursor[PHASE] == NEXT_INSTANT:
             _begin(first, second, step)
-        elif cursor[PHASE] == WITHDRAWALS:
-            done, count = _withdraw(first, second, 0, step, left, right, count)
-            if done:
-                done, count = _withdraw(second, first, 1, step, right, left, count)
-            if not done:
-                break
-            cursor[PHASE] = MARKS
         elif cursor[PHASE] == MARKS:
             _end(first, second, 0, step)
             _end(second, first, 1, step)
             _mark(first, second, 0, step)
             _mark(second, first, 1, step)
             cursor[PHASE] = TURNS
-        elif cursor[PHASE] == TURNS:
-            done = True
-            while done and cursor[TURN] < 2 * cursor[TOUCHED]:
-                if cursor[TURN] & 1:
-                    done, count = _turn(second, first, 1, step, right, left, count)
-                else:
-                    done, count = _turn(first, second, 0, step, left, right, count)
-            if not done:
-                break
-            cursor[PHASE] = ARRIVALS
         else:
-            done, count = _arrive(first, second, 0, step, left, right, count)
+            done, count = _deal(first, second, 0, step, left, right, count)
             if done:
-                done, count = _arrive(second, first, 1, step, right, left, count)
+                done, count = _deal(second, first, 1, step, right, left, count)
             if not done:
                 break
-            cursor[PHASE] = NEXT_INSTANT
+            cursor[PHASE] = NEXT_INSTANT if cursor[PHASE] == ARRIVALS else cursor[PHASE] + 1
     return count

@@ -75,3 +75,13 @@ def compiled_borrowing(function: Callable[Arguments, Result]) -> Callable[Argume
     options: dict[str, Any] = {"_nrt": False}
     made: Callable[Arguments, Result] = njit(cache=True, nogil=True, **options)(function)
     return made
+
+
+def compiled_within(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Compile a part of a loop into the loops that call it, which borrow their arrays.
+
+    Arrays in tuples of tuples are handed over word by word: a call would cost more than the part.
+    """
+    options: dict[str, Any] = {"_nrt": False, "forceinline": True}
+    made: Callable[Arguments, Result] = njit(cache=True, nogil=True, **options)(function)
+    return made
