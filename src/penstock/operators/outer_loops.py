@@ -28,6 +28,7 @@ from penstock.operators.join_loops import (
     walk,
 )
 from penstock.state.compiled import compiled_borrowing, compiled_within
+from penstock.state.prefetching import FAR, prefetch
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Signs
@@ -109,6 +110,16 @@ def _is_covered(key: int, other: OuterSide, port: int, step: OuterStep) -> bool:
 
 
 @compiled_within
+def _fetch(key: int, kept: Kept, step: OuterStep, port: int) -> None:
+    """Ask for what `_touch` will look at; a key that is none yet is not looked up."""
+    prefetch(step.marks, key)
+    if 0 <= key < len(step.heads):
+        head = step.heads[key, port]
+        if head >= kept.oldest:
+            prefetch(kept.records, spot(head, kept.base, len(kept.records)))
+
+
+@compiled_within
 def _end(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None:
     """Rows that end at this instant."""
     cursor, records = step.cursor, mine.kept.records
@@ -116,6 +127,11 @@ def _end(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None:
         due = cursor[DUE + port]
         if mine.ends[due] != cursor[NOW]:
             break
+        if due + 2 * FAR < len(mine.ends):
+            prefetch(step.heads, records[mine.ending[due + 2 * FAR], KEY])
+            soon = records[mine.ending[due + FAR], KEY]
+            _fetch(soon, mine.kept, step, port)
+            _fetch(soon, other.kept, step, 1 - port)
         at = mine.ending[due]
         key = records[at, KEY]
         # Where rows are withdrawn, an end may be that of a row which is gone, see `drop_ended`.
@@ -135,6 +151,8 @@ def _mark(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None
     incoming = mine.incoming
     row = step.cursor[port]
     while row < len(incoming.ts) and incoming.ts[row] == step.cursor[NOW]:
+        if row + FAR < len(incoming.ts):
+            _fetch(incoming.key[row + FAR], mine.kept, step, port)
         key = incoming.key[row]
         _touch(key, mine, other, port, step)
         step.marks[key] |= _ARRIVES << port
@@ -143,7 +161,7 @@ def _mark(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None
 
 @compiled_within
 def _is_shown(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> bool:
-    """Whether the row whose turn it is enters the result alone or, if it is withdrawn, leaves it."""
+    """Whether the row whose turn it is enters the result alone or, if it is negative, leaves it."""
     if not mine.padded:
         return False
     key = mine.incoming.key[step.cursor[port]]
