@@ -129,6 +129,17 @@ def test_a_row_withdrawn_at_the_instant_its_partner_ends_does_not_stand_alone() 
     assert found == [Element((1, 1), 0, 3)]
 
 
+def test_the_end_of_a_withdrawn_row_is_not_that_of_the_row_in_its_place() -> None:
+    join = simple(Pattern.STR)
+    fed(join, [Element((1,), 0, 9), Element((1,), 2, 9, -1)], [], 3)
+    fed(join, [Element((1,), 4, 20)], [], 5)
+    assert fed(join, [], [], 10) == []
+    assert fed(join, [], [Element((1,), 11, 20)], 12) == [
+        Element((1, None), 11, 20, -1),
+        Element((1, 1), 11, 20),
+    ]
+
+
 def test_a_row_with_a_null_key_is_alone_and_not_kept() -> None:
     join = simple(Pattern.STR, RIGHT)
     assert fed(join, [Element((None,), 0, 9)], [Element((None,), 1, 9)], 5) == [
