@@ -106,6 +106,12 @@ SUBJECTS = (
         ("l", "r"),
     ),
     Subject(
+        "LEFT JOIN",
+        "SELECT l.k, l.name, r.v FROM l [RANGE {length}] LEFT JOIN r [RANGE {length}] ON l.k = r.k",
+        ("ts", "k", "v", "name"),
+        ("l", "r"),
+    ),
+    Subject(
         "FULL JOIN",
         "SELECT l.k, l.name, r.v FROM l [RANGE {length}] FULL JOIN r [RANGE {length}] ON l.k = r.k",
         ("ts", "k", "v", "name"),

@@ -164,6 +164,7 @@ WINDOWS = {
 """Each window of the language, as written."""
 
 JOINED = f"FROM l {TEN} JOIN r {TEN} ON l.k = r.k"
+OUTER = f"SELECT l.k, l.v, r.v AS w FROM l {TEN} {{}} JOIN r {TEN} ON l.k = r.k"
 PARTNER = f"EXISTS (SELECT r.k FROM r {TEN} WHERE r.k = l.k)"
 GROUPED = f"SELECT grp, {{}} AS a FROM s {TEN} GROUP BY grp"
 PRICED = f"SELECT s.k, s.v, p.price FROM s {TEN} JOIN p ON s.k = p.k"
@@ -192,11 +193,8 @@ def _cases() -> list[Case]:
         Case("product", "SELECT l.v, r.v AS w FROM l [RANGE {g4}], r [RANGE {g4}]", two_streams),
         Case("semi-join", f"SELECT l.k, l.v FROM l {TEN} WHERE {PARTNER}", two_streams),
         Case("anti-join", f"SELECT l.k, l.v FROM l {TEN} WHERE NOT {PARTNER}", two_streams),
-        Case(
-            "outer join",
-            f"SELECT l.k, l.v, r.v AS w FROM l {TEN} LEFT JOIN r {TEN} ON l.k = r.k",
-            two_streams,
-        ),
+        Case("LEFT JOIN", OUTER.format("LEFT"), two_streams),
+        Case("FULL JOIN", OUTER.format("FULL"), two_streams),
         Case("DISTINCT", f"SELECT DISTINCT k FROM s {TEN}", one_stream),
         Case("EXCEPT ALL", _set_operation("difference"), two_streams),
         Case("INTERSECT ALL", _set_operation("intersection"), two_streams),

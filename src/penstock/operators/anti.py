@@ -122,12 +122,7 @@ class AntiJoin(Operator):
     def _accept(self, block: Block) -> tuple[Incoming, Block]:
         """Keep the rows that may be covered; the others, which pass, are returned as well."""
         block = self._rows.arranged(block)
-        keys = self._left.keys(block)
-        lost = self._left.lost(keys, len(block))
-        free = block.take(np.zeros(0, np.int64) if lost is None else lost)
-        if lost is not None:
-            block = block.take(~lost)
-            keys = self._left.keys(block)
+        block, keys, free = self._left.parted(block)
         numbers = self._coverage.numbers(keys, fingerprints(keys, len(block)))
         passing = Block(free.columns, free.ts, free.te, free.signs)
         return self._rows.accept(block, numbers), passing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.operators.join_loops import FIFO, KEY, NOBODY, TE, Kept, drop_oldest
+from penstock.operators.join_loops import FIFO, KEY, NOBODY, TE, Kept, drop_oldest, ended_first
 from penstock.operators.join_pairs import incoming_rows
 from penstock.state.moving import Occupancy
 from penstock.state.rows import RowStore
@@ -73,6 +73,13 @@ class FifoSide:
     def kept(self) -> Kept:
         """What the loops work on."""
         return Kept(self._records, _NO_TWINS, _NO_TWINS, self._base, self._oldest, FIFO)
+
+    def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
+        """The ends before the clock and where the rows are, those of the step included."""
+        self._records[self._spots(incoming.place), TE] = incoming.te
+        count = ended_first(self._records, self._base, self._oldest, self._next, clock)
+        places = self._spots(np.arange(self._oldest, self._oldest + count))
+        return self._records[places, TE], places
 
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the oldest rows that have ended."""

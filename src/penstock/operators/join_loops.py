@@ -80,7 +80,7 @@ class Pairs(NamedTuple):
 
 
 @compiled_borrowing
-def _detach(records: Ints, heads: Ints, port: int, place: int) -> None:
+def detach(records: Ints, heads: Ints, port: int, place: int) -> None:
     """Take a row out of the chain of its key, which stands there complemented from now on."""
     key, older, newer = records[place, KEY], records[place, NEXT], records[place, PREVIOUS]
     if newer >= 0:
@@ -95,7 +95,7 @@ def _detach(records: Ints, heads: Ints, port: int, place: int) -> None:
 @compiled_borrowing
 def unlink(records: Ints, heads: Ints, port: int, place: int) -> None:
     """Take a row out for good."""
-    _detach(records, heads, port, place)
+    detach(records, heads, port, place)
     records[place, TE] = GONE
 
 
@@ -125,7 +125,7 @@ def walk(
         elif other.kind == FIFO:
             break
         else:
-            _detach(records, heads, port, at)
+            detach(records, heads, port, at)
         partner = records[at, NEXT]
     return NOBODY, count
 
@@ -199,7 +199,7 @@ def _take_turn(
 
 
 @compiled_borrowing
-def _fetch_ahead(incoming: Incoming, row: int, other: Kept, heads: Ints, port: int) -> None:
+def fetch_ahead(incoming: Incoming, row: int, other: Kept, heads: Ints, port: int) -> None:
     """Ask for the chain of a row further ahead, and for the newest two partners of nearer ones."""
     if row + 2 * FAR < len(incoming.key):
         prefetch(heads, incoming.key[row + 2 * FAR])
@@ -242,13 +242,13 @@ def meet(
             else:
                 break
         if port == 0:
-            _fetch_ahead(first, i, second_kept, heads, 1)
+            fetch_ahead(first, i, second_kept, heads, 1)
             partner, count = _take_turn(
                 first, i, first_kept, second_kept, heads, 0,
                 partner, pairs.first, pairs.second, pairs, count,
             )  # fmt: skip
         else:
-            _fetch_ahead(second, j, first_kept, heads, 0)
+            fetch_ahead(second, j, first_kept, heads, 0)
             partner, count = _take_turn(
                 second, j, second_kept, first_kept, heads, 1,
                 partner, pairs.second, pairs.first, pairs, count,
@@ -262,6 +262,15 @@ def meet(
         partner = START
     cursor[0], cursor[1], cursor[2], cursor[3] = i, j, port, partner
     return count
+
+
+@compiled
+def ended_first(records: Ints, base: int, oldest: int, stop: int, clock: int) -> int:
+    """How many rows of a FIFO, from the oldest on, end before the clock."""
+    place = oldest
+    while place < stop and records[spot(place, base, len(records)), TE] < clock:
+        place += 1
+    return place - oldest
 
 
 @compiled
@@ -299,7 +308,7 @@ def drop_ended(
         if records[place, TE] != ends[number]:
             continue
         if records[place, KEY] >= 0:
-            _detach(records, heads, port, place)
+            detach(records, heads, port, place)
         records[place, TE] = GONE
         freed[freed_count] = place
         freed_count += 1

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from penstock.state.moving import Moved
 
 _SLACK = 1024
+_NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
 
 class LooseSide:
@@ -55,6 +56,7 @@ class LooseSide:
         self._places = SlotPool()
         self._calendar = (span, partitions)
         self._queue = self._new_queue()
+        self._due = _NOTHING
         self._twins = Chains(1) if strict else None
         self._twin_links: Ints = np.zeros((0, 2), np.int64)
 
@@ -89,11 +91,20 @@ class LooseSide:
             return Kept(self._records, self._twin_links, self._twin_links, 0, 0, LOOSE)
         return Kept(self._records, self._twin_links, self._twins.heads, 0, 0, STRICT)
 
+    def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
+        """The ends before the clock and where the rows are, those of the step included."""
+        del incoming
+        ends, (places,) = self._queue.pop(clock)
+        self._due = ends, places.astype(np.int64)
+        return self._due
+
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the rows that were withdrawn, and those that have ended."""
         keys = self._forget_withdrawn(incoming)
         ends, (places,) = self._queue.pop(min(clock + 1, INFINITY))
-        places = places.astype(np.int64)
+        ends = np.concatenate([self._due[0], ends])
+        places = np.concatenate([self._due[1], places])
+        self._due = _NOTHING
         ended, more = drop_ended(self._records, heads, self._port, places, ends)
         if self._twins is not None:
             self._twins.drop_empty(cut_twins(self._twin_links, self._twins.heads, ended))

@@ -46,9 +46,26 @@ def portions(
     `fill` goes on from a cursor until the pairs are full, and says how many there are.
     """
     cursor = np.array([0, 0, 0, START], np.int64)
+    return filled(
+        fill,
+        cursor,
+        lambda: (int(cursor[0]), int(cursor[1])) == (first, second),
+        first + second,
+        at_once,
+    )
+
+
+def filled(
+    fill: Callable[[Ints, Pairs], int],
+    cursor: Ints,
+    is_over: Callable[[], bool],
+    rows: int,
+    at_once: int,
+) -> Iterator[Pairs]:
+    """What a loop over so many rows finds, until the cursor says that it is over."""
     # A pair or two for each row is usual; if it takes more, it may take many more.
-    size = min(at_once, 2 * (first + second) + 64)
-    while (int(cursor[0]), int(cursor[1])) != (first, second):
+    size = min(at_once, 2 * rows + 64)
+    while not is_over():
         pairs = _room(size)
         count = fill(cursor, pairs)
         if int(cursor[3]) == REFUSED:

@@ -49,13 +49,18 @@ class JoinSide:
         compared = [key for key, null in zip(keys, self.null_matches, strict=True) if not null]
         return any_null(compared, length)
 
-    def matchable(self, block: Block) -> tuple[Block, Words]:
-        """The rows that can match, and the fingerprints of their keys."""
+    def parted(self, block: Block) -> tuple[Block, Sequence[pa.Array], Block]:
+        """The rows that can match, their keys, and the others."""
         keys = self.keys(block)
         lost = self.lost(keys, len(block))
-        if lost is not None:
-            block = block.take(~lost)
-            keys = self.keys(block)
+        if lost is None:
+            return block, keys, block.stretch(0, 0)
+        chosen = block.take(~lost)
+        return chosen, self.keys(chosen), block.take(lost)
+
+    def matchable(self, block: Block) -> tuple[Block, Words]:
+        """The rows that can match, and the fingerprints of their keys."""
+        block, keys, _ = self.parted(block)
         return block, fingerprints(keys, len(block))
 
 
@@ -70,6 +75,12 @@ class KeptRows(Protocol):
 
     def kept(self) -> Kept:
         """What the loops work on."""
+
+    def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
+        """Ends before the clock, by time, and where the rows are; the rows of the step included.
+
+        Where rows are withdrawn, some may be gone. Those that are not, `settle` forgets.
+        """
 
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget what was withdrawn or ended at the clock; keys which may have no rows now."""

@@ -33,11 +33,13 @@ class Lineage:
         columns: For each input, what the columns of the results are in terms of its columns.
         of_each: Whether it is made of a row of each input; else of a row of one of them.
         equal: Pairs of expressions over the results that have the same value in every row.
+        otherwise: Of what else rows may be made, if not all are made alike.
     """
 
     columns: tuple[Columns, ...]
     of_each: bool = True
     equal: tuple[tuple[Expression, Expression], ...] = ()
+    otherwise: tuple[Lineage, ...] = ()
 
 
 @dataclass(frozen=True)

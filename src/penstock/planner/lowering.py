@@ -19,6 +19,7 @@ from penstock.planner import lower_streams as streams
 from penstock.planner.building import Building, Choices
 from penstock.planner.conditions import positional
 from penstock.planner.equalities import joined
+from penstock.planner.lower_outer import outer_join_node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +87,7 @@ class Lowering:
             case op.Distinct():
                 return rows.distinct_node(building, self.lower(plan.child))
             case op.UnionAll():
-                return rows.union_node(building, [self.lower(one) for one in plan.inputs], plan)
+                return self._union(plan)
             case op.Aggregate():
                 return self._aggregate(plan)
             case op.Combine():
@@ -107,6 +108,12 @@ class Lowering:
                 return joins.group_join_node(self, plan)
         msg = f"no block operator for {type(plan).__name__}"
         raise InternalError(msg)
+
+    def _union(self, plan: op.UnionAll) -> int:
+        node = outer_join_node(self, plan)
+        if node is not None:
+            return node
+        return rows.union_node(self.building, [self.lower(one) for one in plan.inputs], plan)
 
     def _filter(self, plan: op.Filter) -> int:
         rewritten = joined(plan)

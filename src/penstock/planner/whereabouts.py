@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import Expression
-    from penstock.planner.graph import Columns, Graph, Node
+    from penstock.planner.graph import Columns, Graph, Lineage, Node
     from penstock.planner.partition_keys import Classes
     from penstock.planner.partitioning import Partitioning
 
@@ -84,8 +84,10 @@ def _place(node: Node, inputs: Sequence[Place]) -> Place:
         return Place(is_whole=True)
     ports = list(zip(inputs, node.lineage.columns, strict=True))
     routed = [(place, columns) for place, columns in ports if not place.is_whole]
-    if node.lineage.of_each or len(routed) == 1:
-        made = _side_by_side(node, ports)
+    if node.lineage.otherwise:
+        made = _in_one_way(node, inputs)
+    elif node.lineage.of_each or len(routed) == 1:
+        made = _side_by_side(node.lineage, inputs)
     else:
         made = _either(routed)
     numbers = {
@@ -99,9 +101,17 @@ def _place(node: Node, inputs: Sequence[Place]) -> Place:
     return replace(made, numbers=tuple(sorted(numbers)))
 
 
-def _side_by_side(node: Node, ports: Sequence[tuple[Place, Columns]]) -> Place:
+def _in_one_way(node: Node, inputs: Sequence[Place]) -> Place:
+    """A row is made in one of several ways: its keys have to be right whichever it is."""
+    columns = tuple(Column(str(number), type_) for number, type_ in enumerate(node.types))
+    ways = (node.lineage, *node.lineage.otherwise)
+    return _either([(_side_by_side(way, inputs), columns) for way in ways])
+
+
+def _side_by_side(lineage: Lineage, inputs: Sequence[Place]) -> Place:
     """A row is made of a row of each input, and these met because they are in one lane."""
-    groups: list[tuple[Expression, ...]] = list(node.lineage.equal)
+    ports = list(zip(inputs, lineage.columns, strict=True))
+    groups: list[tuple[Expression, ...]] = list(lineage.equal)
     found: list[tuple[Expression, ...]] = []
     unproven: list[Pair] = []
     for place, columns in ports:
