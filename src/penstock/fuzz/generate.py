@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Window
+from penstock.algebra.streams import RStream, Window
+from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import Fixed, Range
 from penstock.errors import PenstockError
 from penstock.fuzz.cost import affordable_rows
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.plan import Plan
+    from penstock.algebra.windows import WindowSpec
     from penstock.fuzz.programs import Program
 
 
@@ -57,6 +59,8 @@ def generate(
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
+        if _needs_one_lane(trial, plan):
+            trial = replace(trial, lanes=1, lanes_after={})
         generated = Generated(trial, edited(plan, edits), refused)
         if draw.chance(20) or not _is_dull(generated):
             return generated
@@ -64,15 +68,36 @@ def generate(
 
 def _slides(trial: Trial, plan: Plan) -> int:
     """How many slides lie between the first row and the end of the last, about."""
-    times = [one.time_of(n) for one in trial.streams.values() for n in range(len(one.rows))]
-    times += [change.at for one in trial.relations.values() for change in one.changes]
-    windows = [node.spec for node in different_nodes(plan) if isinstance(node, Window)]
-    slides = [spec.slide for spec in windows if isinstance(spec, Range) and spec.slide]
+    times = _times(trial)
+    slides = [spec.slide for spec in _windows(plan) if isinstance(spec, Range) and spec.slide]
     if not (times and slides):
         return 0
-    # Windows over what other windows make end later still.
-    lengths = sum(spec.length for spec in windows if isinstance(spec, Range | Fixed))
-    return (max(times) - min(times) + lengths) // min(slides)
+    return (max(times) - min(times) + _lengths(plan)) // min(slides)
+
+
+def _needs_one_lane(trial: Trial, plan: Plan) -> bool:
+    """Whether RSTREAM would have to know of other lanes at which slide the last window ends.
+
+    So it is where windows reach beyond the end of time, a known limit (docs/pipeline.md, Limits).
+    """
+    if not any(isinstance(node, RStream) for node in different_nodes(plan)):
+        return False
+    return max(_times(trial), default=0) + _lengths(plan) >= INFINITY
+
+
+def _times(trial: Trial) -> list[int]:
+    """The instants at which rows arrive and relations change."""
+    times = [one.time_of(n) for one in trial.streams.values() for n in range(len(one.rows))]
+    return times + [change.at for one in trial.relations.values() for change in one.changes]
+
+
+def _windows(plan: Plan) -> list[WindowSpec]:
+    return [node.spec for node in different_nodes(plan) if isinstance(node, Window)]
+
+
+def _lengths(plan: Plan) -> int:
+    """How long windows are in all: windows over what other windows make end later still."""
+    return sum(spec.length for spec in _windows(plan) if isinstance(spec, Range | Fixed))
 
 
 def _is_dull(generated: Generated) -> bool:
