@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import walk
 from penstock.algebra.streams import Relation, Stream
-from penstock.algebra.text import plan_text
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
@@ -25,7 +24,6 @@ from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName
-from penstock.planner.partitioning import partitioning_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +51,7 @@ class Session:
 
     >>> session = Session()
     >>> _ = session.execute("CREATE STREAM s (ts BIGINT, a INT, WATERMARK FOR ts AS ts);")
+    >>> from penstock.algebra.text import plan_text
     >>> print(plan_text(session.bind("SELECT a FROM s [RANGE 10] WHERE a > 3").plan))
     Map a = s.a
       Filter s.a > 3
@@ -217,6 +216,9 @@ class Session:
         return Outcome(statement, _summary(found), header=header, rows=tuple(rows))
 
     def _explain(self, statement: syntax.Explain) -> Outcome:
+        # Here, because it loads the planner, and with it the operators.
+        from penstock.planner.explaining import explained
+
         if statement.query is not None:
             bound = self._bind(statement.query)
             plan, warnings = bound.plan, bound.warnings
@@ -226,8 +228,7 @@ class Session:
             found = self.catalog.find(statement.name.text, "view", "query", at=at)
             assert isinstance(found, ViewDefinition | QueryDefinition)
             plan, warnings = found.plan, ()
-        text = f"{plan_text(plan)}\nLanes: {partitioning_of(plan)}"
-        return Outcome(statement, text, plan=plan, warnings=warnings)
+        return Outcome(statement, explained(plan), plan=plan, warnings=warnings)
 
     def _set(self, statement: syntax.SetOption) -> Outcome:
         try:

@@ -47,7 +47,7 @@ def test_statements_show_their_rows(db: Connection) -> None:
     assert described.to_pylist()[0] == {"column": "sym", "type": "STRING"}
     explained = db.execute("EXPLAIN SELECT sym FROM trades [NOW]")
     assert explained is not None
-    assert explained["plan"].to_pylist()[0] == "Map sym = trades.sym"
+    assert explained["plan"].to_pylist()[0] == "Map sym = trades.sym  [WKS]"
     assert db.execute("CREATE VIEW recent AS SELECT sym FROM trades [RANGE 9]") is None
 
 

@@ -90,7 +90,7 @@ def test_explain_takes_a_query_or_a_name(session: Session) -> None:
     (written,) = session.execute("EXPLAIN SELECT lane, COUNT(*) AS n FROM recent GROUP BY lane")
     assert named.message == written.message
     assert named.message is not None
-    assert named.message.startswith("Map lane = recent.lane, n = COUNT(*)\n  Aggregate")
+    assert named.message.startswith("Map lane = recent.lane, n = COUNT(*)  [STR]\n  Aggregate")
 
 
 @pytest.mark.parametrize(

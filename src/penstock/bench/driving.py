@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.bench.data import feeds
 from penstock.bench.one_core import Seconds, Stopwatch
 from penstock.planner.lowering import operator_graph
+from penstock.planner.optimizing import plans_to_run
 from penstock.runtime.lane import STEP_ROWS, Lane
 from penstock.session import Session
 
@@ -32,7 +33,7 @@ class Workload:
 
     def lane(self) -> Lane:
         """A new lane for the plan."""
-        return Lane(operator_graph({QUERY: self.plan}))
+        return Lane(operator_graph(plans_to_run({QUERY: self.plan})))
 
     def run(self) -> Ran:
         """Feed everything to a new lane, to the end; the results are kept."""

@@ -40,7 +40,11 @@ FRAMES: dict[str, Frame] = {
     "native distinct": pipeline_native.without_duplicates,
 }
 """What Spark is asked to do by itself; all else that runs is a workload of Penstock's."""
-SETTINGS = {"spark.sql.streaming.numRecentProgressUpdates": "1000000"}
+SETTINGS = {
+    "spark.sql.streaming.numRecentProgressUpdates": "1000000",
+    # Hopping windows keep each row ten times, on Java's heap.
+    "spark.driver.memory": "6g",
+}
 OF_SPARK = {
     "spark.sql.shuffle.partitions": "2",
     # Sources that come and go under one checkpoint are a need of ours.

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import Column, Expression, Literal
-from penstock.algebra.plan import Named, Plan
+from penstock.algebra.outer_joins import padded_like
 from penstock.binder.nrr import is_nrr, reading
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
+    from penstock.algebra.expressions import Expression
+    from penstock.algebra.plan import Plan
     from penstock.binder.scope import Scope, Visible
     from penstock.errors import Span
 
@@ -29,22 +30,10 @@ def outer_join(left: Plan, right: Plan, condition: Expression, side: str, at: Sp
     pairs = reading(op.Join(left, right, condition), at)
     parts: list[Plan] = [pairs]
     if side in ("LEFT", "FULL"):
-        parts.append(_padded(reading(op.AntiJoin(left, right, condition), at), pairs))
+        parts.append(padded_like(reading(op.AntiJoin(left, right, condition), at), pairs))
     if side in ("RIGHT", "FULL"):
-        parts.append(_padded(op.AntiJoin(right, left, condition), pairs))
+        parts.append(padded_like(op.AntiJoin(right, left, condition), pairs))
     return op.UnionAll(tuple(parts))
-
-
-def _padded(rows: Plan, like: Plan) -> Plan:
-    """The rows with NULL for every column that only the joined rows have."""
-    own = set(rows.schema.names)
-    return op.Map(
-        rows,
-        tuple(
-            Named(f.name, Column(f.name, f.type) if f.name in own else Literal(None, f.type))
-            for f in like.schema
-        ),
-    )
 
 
 def shared_columns(scope: Scope, merged: list[Visible]) -> Scope:

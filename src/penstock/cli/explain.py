@@ -29,16 +29,21 @@ def explain(
     form: Annotated[
         Format, typer.Option("--format", help="text: a tree; json; dot: for Graphviz.")
     ] = Format.text,
+    rules: Annotated[bool, typer.Option("--rules", help="List the rewrite rules.")] = False,
 ) -> None:
-    """Show the plan of every query in a script: what it means, before anything runs.
+    """Show the plan of every query in a script: what it means, and how it runs.
 
     Each line is an operator, its inputs below it. The letters behind it are the update pattern
     of its result: MON never expires, WKS expires in order of arrival, WK at a known time, STR
-    may be withdrawn. The last line says by which key the query can run on several lanes, or what
-    keeps it on one.
+    may be withdrawn. Below it is the plan by which the query runs, if rewrite rules make another
+    of it, with the rules that do. The last line says by which key the query can run on several
+    lanes, or what keeps it on one.
     """
     from penstock.errors import QueryError
 
+    if rules:
+        _list_rules()
+        return
     _, outcomes = execute(script, text)
     shown = [outcome for outcome in outcomes if outcome.plan is not None]
     if not shown:
@@ -47,18 +52,22 @@ def explain(
     typer.echo("\n".join(_rendered(shown, form)))
 
 
+def _list_rules() -> None:
+    from penstock.planner.explaining import described_rules
+
+    rules = described_rules()
+    width = max(len(name) for name, _ in rules)
+    typer.echo("\n".join(f"{name:{width}}  {says}" for name, says in rules))
+
+
 def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:
     import json
 
-    from penstock.algebra.text import plan_dot, plan_json, plan_text
-    from penstock.planner.partitioning import partitioning_of
+    from penstock.planner.explaining import explained, explained_dot, explained_json
 
     plans = [(outcome.name, outcome.plan) for outcome in outcomes if outcome.plan is not None]
     if form is Format.json:
-        found = [
-            {"name": name, "plan": plan_json(plan), "lanes": partitioning_of(plan).to_json()}
-            for name, plan in plans
-        ]
+        found = [{"name": name, **explained_json(plan)} for name, plan in plans]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
     for number, (name, plan) in enumerate(plans):
@@ -67,7 +76,6 @@ def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:
         if name and form is Format.text:
             yield f"{name}:"
         if form is Format.dot:
-            yield plan_dot(plan)
+            yield explained_dot(plan)
         else:
-            yield plan_text(plan, patterns=True)
-            yield f"Lanes: {partitioning_of(plan)}"
+            yield explained(plan)

@@ -36,7 +36,7 @@ def compile_expression(expression: Expression, schema: Schema) -> Evaluator:
     It takes the columns by position, each one array of `to_arrow` of its type, and gives one
     array of `to_arrow(expression.type)`; what fails is NULL and counted.
     """
-    node = _compiled(_folded(expression), schema)
+    node = _compiled(folded(expression), schema)
 
     def evaluator(columns: Sequence[pa.Array], length: int, failures: Failures) -> pa.Array:
         return broadcast(node(Rows(columns, length), failures), length)
@@ -122,11 +122,15 @@ def _cases(
 
 
 def _part(expression: Expression, schema: Schema) -> Part:
-    return Part(_compiled(expression, schema), any(map(_can_fail, walk(expression))))
+    return Part(_compiled(expression, schema), can_fail(expression))
 
 
-def _can_fail(expression: Expression) -> bool:
-    """Whether this expression itself can fail, its parts aside."""
+def can_fail(expression: Expression) -> bool:
+    """Whether an expression, or a part of it, may fail for some row."""
+    return any(map(_fails_itself, walk(expression)))
+
+
+def _fails_itself(expression: Expression) -> bool:
     match expression:
         case Cast(arg, to):
             return not cast_never_fails(arg.type, to)
@@ -138,16 +142,16 @@ def _can_fail(expression: Expression) -> bool:
 # Constants
 
 
-def _folded(expression: Expression) -> Expression:
-    """With every constant part that does not fail as the literal it is."""
+def folded(expression: Expression) -> Expression:
+    """The expression with every constant part that does not fail as the literal it is."""
     match expression:
         case Call(args=args):
-            expression = replace(expression, args=tuple(map(_folded, args)))
+            expression = replace(expression, args=tuple(map(folded, args)))
         case Cast(arg):
-            expression = replace(expression, arg=_folded(arg))
+            expression = replace(expression, arg=folded(arg))
         case Case(branches, default):
-            folded = tuple((_folded(when), _folded(then)) for when, then in branches)
-            expression = Case(folded, _folded(default))
+            halves = tuple((folded(when), folded(then)) for when, then in branches)
+            expression = Case(halves, folded(default))
     if not expression.children or not all(isinstance(x, Literal) for x in expression.children):
         return expression
     failures = Failures()

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
-from penstock.algebra.text import plan_text
 from penstock.algebra.time import TimeUnit
 from penstock.errors import QueryError
 from penstock.inline.showing import instants, results_table, signs
-from penstock.planner.partitioning import partitioning_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,11 +37,6 @@ def elements_table(plan: Plan, block: Block) -> pa.Table:
         ("_sign", signs(block.signs)),
     ]
     return results_table(plan.schema, block, marks)
-
-
-def explained(plan: Plan) -> str:
-    """The plan, and which key divides it among lanes."""
-    return f"{plan_text(plan)}\nLanes: {partitioning_of(plan)}"
 
 
 def unit_of(plan: Plan) -> TimeUnit:

@@ -12,7 +12,9 @@ from penstock.algebra.streams import RelationToStream
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.operators.block import Block
 from penstock.planner.lowering import operator_graph
+from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partitioning import common_partitioning
+from penstock.planner.shape import shape_of
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
 
@@ -38,11 +40,17 @@ class Options:
 
 
 class Batch:
-    """A graph of queries, its lanes, and the results of each query that is not dropped yet."""
+    """A graph of queries, its lanes, and the results of each query that is not dropped yet.
+
+    State that is saved belongs to a graph of the same `shape`.
+    """
 
     def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
-        self.graph = operator_graph(plans, options.choices)
-        self.lanes = Lanes(self.graph, common_partitioning(list(plans.values())), options.lanes)
+        running = plans_to_run(plans)
+        self.graph = operator_graph(running, options.choices)
+        partitioning = common_partitioning(list(running.values()))
+        self.shape = shape_of([(self.graph, partitioning)])
+        self.lanes = Lanes(self.graph, partitioning, options.lanes)
         self.periodic = periodic_parts(plans.values())
         self.outcomes = {
             name: _outcomes(self.graph, name, plan, options) for name, plan in plans.items()

@@ -14,7 +14,6 @@ from penstock.inline.answers import (
     changes_table,
     elements_table,
     emissions_table,
-    explained,
     require_relation,
     require_stream,
     unit_of,
@@ -22,6 +21,7 @@ from penstock.inline.answers import (
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
 from penstock.operators.block import empty_block
+from penstock.planner.explaining import explained
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from penstock.errors import DataError
 from penstock.inline.batch import Batch, within
 from penstock.inline.folder import write_folder
 
@@ -31,6 +32,7 @@ def save_connection(db: Connection, path: Path) -> None:
             {
                 "queries": [places[one.entry] for one in started.queries.values()],
                 "running": list(started.batch.outcomes),
+                "shape": started.batch.shape,
             }
             for started in registry.started
         ],
@@ -47,6 +49,10 @@ def restore_into(db: Connection, page: dict[str, Any], tables: dict[str, pa.Tabl
     for saved in page["batches"]:
         queries = [one for place in saved["queries"] if (one := made[place]) is not None]
         batch = Batch({one.name: one.plan for one in queries}, db.engine.options)
+        if batch.shape != saved.get("shape"):
+            names = ", ".join(f'"{one.name}"' for one in queries)
+            msg = f"this version of Penstock plans {names} otherwise than the one that saved it"
+            raise DataError(msg, hint="Go on with that version, or begin anew.")
         for name in set(batch.outcomes) - set(saved["running"]):
             del batch.outcomes[name]
         db.engine.batches.append(batch)

@@ -17,7 +17,9 @@ from penstock.pipeline.plans import is_leftover
 from penstock.planner.building import Choices
 from penstock.planner.fragments import Fragment, fragments_of
 from penstock.planner.lowering import operator_graph
+from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partitioning import Partitioning, Route, common_partitioning
+from penstock.planner.shape import shape_of
 from penstock.runtime.lanes import Router
 from penstock.session import Session
 
@@ -110,13 +112,14 @@ class BoundGroup:
     @cached_property
     def fragments(self) -> list[BoundFragment]:
         """What runs, inputs before what reads them; one fragment if a key divides all plans."""
-        if len(self.plans) == 1:
-            ((query, plan),) = self.plans.items()
+        running = plans_to_run(self.plans)
+        if len(running) == 1:
+            ((query, plan),) = running.items()
             parts = fragments_of(query, plan, self.choices, is_routable)
         else:
-            graph = operator_graph(self.plans, self.choices)
-            graph.left = frozenset(filter(is_leftover, self.plans))
-            plans = list(self.plans.values())
+            graph = operator_graph(running, self.choices)
+            graph.left = frozenset(filter(is_leftover, running))
+            plans = list(running.values())
             parts = [Fragment(graph, common_partitioning(plans), True, 0)]
         senders = {one.name: f"{self.group.number}.{place}" for place, one in enumerate(parts)}
         return [
@@ -132,6 +135,11 @@ class BoundGroup:
             )
             for place, one in enumerate(parts)
         ]
+
+    @cached_property
+    def shape(self) -> str:
+        """What the planner made of the queries."""
+        return shape_of((one.graph, one.partitioning) for one in self.fragments)
 
     def described_fragments(self) -> list[str]:
         """A line for each fragment: what it ends with, and its lanes; none, if there is but one."""
@@ -188,6 +196,11 @@ class BoundPlan:
     def stages(self) -> int:
         """In how many stages a batch runs."""
         return max((one.stage + 1 for one in self.fragments.values()), default=1)
+
+    @property
+    def shapes(self) -> dict[str, str]:
+        """The shape of each group, by number."""
+        return {str(number): group.shape for number, group in self.groups.items()}
 
     def lanes_of(self, stage: int, task: int, tasks: int) -> list[str]:
         """The lanes that a task has in a stage."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from penstock.pipeline.keys import is_routable
 from penstock.pipeline.plans import Group
 from penstock.planner.fragments import has_clock
+from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partitioning import common_partitioning
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]
     together: list[_Together] = []
     alone: list[str] = []
     for name, plan in plans.items():
-        own = common_partitioning([plan])
+        own = common_partitioning(list(plans_to_run({name: plan}).values()))
         if not has_clock(plan) or not is_routable(own):
             alone.append(name)
         elif not any(one.takes(name, plan, own) for one in together):
             together.append(_Together(name, plan, own))
-    found = [*(tuple(one.plans) for one in together), *((name,) for name in alone)]
+    agreed = [names for one in together for names in one.groups()]
+    found = [*agreed, *((name,) for name in alone)]
     return [Group(first + number, names, lanes) for number, names in enumerate(found)]
 
 
@@ -39,7 +41,7 @@ class _Together:
     """Queries with a key that all agree on."""
 
     def __init__(self, name: str, plan: Plan, partitioning: Partitioning) -> None:
-        self.plans = {name: plan}
+        self._plans = {name: plan}
         self._partitioning = partitioning
 
     def takes(self, name: str, plan: Plan, own: Partitioning) -> bool:
@@ -48,9 +50,18 @@ class _Together:
         shared = own.routes.keys() & routes.keys()
         # The same routes are right for both; to look for others takes longer with every query.
         if not shared or any(own.routes[one] != routes[one] for one in shared):
-            found = common_partitioning([*self.plans.values(), plan])
+            found = _common({**self._plans, name: plan})
             if not is_routable(found):
                 return False
             self._partitioning = found
-        self.plans[name] = plan
+        self._plans[name] = plan
         return True
+
+    def groups(self) -> list[tuple[str, ...]]:
+        """All of them, if they agree when they run together: they run otherwise than alone."""
+        names = tuple(self._plans)
+        return [names] if is_routable(_common(self._plans)) else [(name,) for name in names]
+
+
+def _common(plans: Mapping[str, Plan]) -> Partitioning:
+    return common_partitioning(list(plans_to_run(plans).values()))

@@ -44,6 +44,7 @@ class Ledger:
         self.home = home
         self.record = home.chain.last() or self._first()
         self.plan: BoundPlan = bound(read_plan(home, self.record.plan))
+        _require_same_shapes(self.plan)
         # When each stream last brought rows, by the clock that `pass_idle` is given.
         self._last_rows: dict[str, float] = {}
 
@@ -52,8 +53,9 @@ class Ledger:
         self.home.chain.publish(record)
         return record
 
-    def _written(self, number: int, plan: PipelinePlan) -> str:
-        content = plan.to_json().encode()
+    def _written(self, number: int, plan: PipelinePlan, made: BoundPlan | None = None) -> str:
+        shapes = made.shapes if made is not None else {}
+        content = replace(plan, shapes=shapes).to_json().encode()
         name = f"{number:012d}.{plan_check(content)}.plan"
         # A plan that was about to be committed when the process ended is there already.
         with suppress(FileExistsError):
@@ -82,7 +84,7 @@ class Ledger:
         queries = {name for group in plan.groups for name in group.queries}
         self._commit(
             "change",
-            plan=self._written(before.number + 1, plan),
+            plan=self._written(before.number + 1, plan, made),
             lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
             streams=streams,
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
@@ -95,9 +97,10 @@ class Ledger:
 
     def change_lanes(self, plan: PipelinePlan, lanes: dict[str, LaneState]) -> None:
         """Run the same queries on other lanes from the next batch on."""
-        written = self._written(self.record.number + 1, plan)
+        made = bound(plan)
+        written = self._written(self.record.number + 1, plan, made)
         self._commit("change", plan=written, lanes=lanes)
-        self.plan = bound(plan)
+        self.plan = made
 
     def change_relation(self, name: str, table: pa.Table) -> None:
         """Rows that enter and leave a relation, from the next batch on.
@@ -248,6 +251,17 @@ class Ledger:
         sync_folder(self.home.segments)
         self.home.chain.publish(record)
         self.record = record
+
+
+def _require_same_shapes(made: BoundPlan) -> None:
+    """State is that of the operators which wrote it; the planner may have learnt since."""
+    for number, shape in made.plan.shapes.items():
+        group = made.groups[int(number)]
+        if group.shape != shape:
+            names = ", ".join(f'"{name}"' for name in group.plans)
+            msg = f"this version of Penstock plans {names} otherwise than the one that ran it"
+            hint = "Go on with that version, or register the query in a new home."
+            raise DataError(msg, hint=hint)
 
 
 def _require_all(done: Sequence[Done], tasks: int, stages: int) -> None:

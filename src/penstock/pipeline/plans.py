@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import DataError
 from penstock.planner.building import Choices
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.home.layout import Home
     from penstock.planner.building import Strategy
 
@@ -42,12 +44,17 @@ class Group:
 
 @dataclass(frozen=True)
 class PipelinePlan:
-    """The statements that declare streams and queries, and the groups that run."""
+    """The statements that declare streams and queries, and the groups that run.
+
+    `shapes` says, for each group, what operators the planner made of its queries: state belongs
+    to these, and another version of the planner may make others.
+    """
 
     statements: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()
     strategy: Strategy = "upa"
     partitions: int = Choices().partitions
+    shapes: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def to_json(self) -> str:
         """As it is written down."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import UnknownName, did_you_mean
 from penstock.planner.lowering import operator_graph
+from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partitioning import common_partitioning
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake, SetAside
@@ -50,6 +51,7 @@ class Running:
         lanes: int = 1,
         choices: Choices | None = None,
     ) -> None:
+        plans = plans_to_run(plans)
         self.graph = operator_graph(plans, choices)
         self.partitioning = common_partitioning(list(plans.values()))
         self.lanes = Lanes(self.graph, self.partitioning, lanes)

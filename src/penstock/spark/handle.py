@@ -16,7 +16,6 @@ from penstock.inline.answers import (
     changes_table,
     elements_table,
     emissions_table,
-    explained,
     is_relation,
     require_relation,
     require_stream,
@@ -24,6 +23,7 @@ from penstock.inline.answers import (
 )
 from penstock.inline.moments import instant_of
 from penstock.inline.showing import as_html, as_text
+from penstock.planner.explaining import explained
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.following import Subscription, followed
 from penstock.spark.groups import plans_with

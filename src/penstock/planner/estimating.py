@@ -1,0 +1,218 @@
+"""How many rows come, stay and go on each edge of a plan, per step of time.
+
+Values of columns are thought to be independent and equally frequent. That is seldom true; the
+order in which plans come by it often is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.expressions import Column
+from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.windows import Fixed, Now, Range, Rows
+from penstock.planner.selectivity import selectivity
+from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.algebra.expressions import Expression
+    from penstock.algebra.plan import Binary, Plan
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What an edge carries.
+
+    Args:
+        rate: Rows that begin in a step of time.
+        withdrawn: How many of them are withdrawn before the end they were sent with.
+        live: Rows that are valid at an instant.
+        different: How many values each column has among them, at most.
+    """
+
+    rate: float
+    withdrawn: float
+    live: float
+    different: Mapping[str, float] = field(default_factory=dict)
+
+    def share(self, of: float) -> Flow:
+        """A share of the rows."""
+        return replace(
+            self, rate=self.rate * of, withdrawn=self.withdrawn * of, live=self.live * of
+        )
+
+    def values(self, columns: Sequence[str]) -> float:
+        """How many different rows of these columns there may be."""
+        found = 1.0
+        for name in columns:
+            found = min(found * self.different.get(name, DIFFERENT_VALUES), 1e15)
+        return found
+
+
+def present(values: float, rows: float) -> float:
+    """How many of so many values so many rows have."""
+    return values * -math.expm1(-rows / values) if values > 0 else 0.0
+
+
+class Estimates:
+    """The flows of all edges of a plan, by its operators.
+
+    With `announced`, windows withdraw each row at its end: the negative strategy.
+    """
+
+    def __init__(self, plan: Plan, statistics: Statistics, *, announced: bool = False) -> None:
+        self._statistics = statistics
+        self._announced = announced
+        self._flows: dict[int, Flow] = {}
+        for node in different_nodes(plan):
+            self._flows[id(node)] = self._flow(node)
+
+    def of(self, plan: Plan) -> Flow:
+        """What comes out of an operator."""
+        return self._flows[id(plan)]
+
+    def _flow(self, plan: Plan) -> Flow:
+        inputs = [self._flows[id(child)] for child in plan.children]
+        match plan:
+            case st.Source():
+                return self._source(plan)
+            case st.Window():
+                return self._window(plan, inputs[0])
+            case op.Filter():
+                return inputs[0].share(selectivity(plan.predicate, inputs[0].different))
+            case op.Group():
+                return inputs[0].share(1 / plan.parts)
+            case op.Map():
+                return _mapped(plan, inputs[0])
+            case op.Alias():
+                pairs = zip(plan.schema.names, plan.child.schema.names, strict=True)
+                known = inputs[0].different
+                return replace(inputs[0], different={n: known.get(o, 1.0) for n, o in pairs})
+            case op.Product() | op.Join():
+                return _joined(plan, *inputs)
+            case op.SemiJoin() | op.AntiJoin():
+                return _existing(plan, *inputs)
+            case op.Distinct():
+                return _distinct(plan, inputs[0])
+            case op.UnionAll():
+                return _united(inputs)
+            case op.BagOperation():
+                return _bags(plan, *inputs)
+            case op.Aggregate() | op.Combine():
+                return _grouped(plan, inputs[0])
+            case op.ScalarProduct() | op.GroupJoin():
+                left, right = inputs
+                changes = left.rate + (right.rate if isinstance(plan, op.ScalarProduct) else 0.0)
+                return Flow(changes, changes - left.rate, left.live, left.different)
+            case st.RelationToStream() | st.Internal():
+                return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(plan.unit))
+        return inputs[0]
+
+    def _source(self, plan: st.Source) -> Flow:
+        known = {
+            one.name: self._statistics.different(plan.name, one.name, one.type)
+            for one in plan.schema
+        }
+        if isinstance(plan, st.Stream):
+            rate = self._statistics.rate(plan.name, plan.time_unit)
+            return Flow(rate, 0.0, rate * forever(plan.unit), known)
+        if isinstance(plan, st.Exchanged):
+            return Flow(1.0, 0.0, RELATION_ROWS, known)
+        return Flow(RELATION_ROWS / forever(plan.unit), 0.0, RELATION_ROWS, known)
+
+    def _window(self, plan: st.Window, rows: Flow) -> Flow:
+        live = rows.live
+        match plan.spec:
+            case Range(length):
+                live = rows.rate * length
+            case Fixed(length):
+                live = rows.rate * (length + 1) / 2
+            case Now():
+                live = rows.rate
+            case Rows(count, _, partition_by):
+                live = count * present(rows.values(partition_by), rows.live)
+                return replace(rows, live=live, withdrawn=rows.rate)
+        ends = pattern_of(plan) is not Pattern.MON
+        return replace(rows, live=live, withdrawn=rows.rate if self._announced and ends else 0.0)
+
+
+def _mapped(plan: op.Map, rows: Flow) -> Flow:
+    known = {one.name: _values(one.expression, rows) for one in plan.columns}
+    return replace(rows, different=known)
+
+
+def _values(expression: Expression, rows: Flow) -> float:
+    if isinstance(expression, Column):
+        return rows.different.get(expression.name, DIFFERENT_VALUES)
+    found = [_values(child, rows) for child in expression.children]
+    return max(found, default=1.0)
+
+
+def _joined(plan: Binary, left: Flow, right: Flow) -> Flow:
+    known = {**left.different, **right.different}
+    condition = getattr(plan, "condition", None)
+    share = 1.0 if condition is None else selectivity(condition, known)
+    return Flow(
+        (left.rate * right.live + right.rate * left.live) * share,
+        (left.withdrawn * right.live + right.withdrawn * left.live) * share,
+        left.live * right.live * share,
+        known,
+    )
+
+
+def _existing(plan: op.SemiJoin | op.AntiJoin, left: Flow, right: Flow) -> Flow:
+    """Left rows with a match, or without; a first match lets a row in, or throws it out."""
+    share = selectivity(plan.condition, {**left.different, **right.different})
+    alone = math.exp(-min(share * right.live, 700.0))
+    matched = left.live * share * right.rate * alone
+    if isinstance(plan, op.SemiJoin):
+        kept = 1 - alone
+        rate = left.rate * kept + matched
+        return Flow(rate, left.withdrawn * kept, left.live * kept, left.different)
+    # What a match throws out comes back when the last match has gone.
+    rate = left.rate * alone + matched
+    return Flow(rate, left.withdrawn * alone + matched, left.live * alone, left.different)
+
+
+def _distinct(plan: op.Distinct, rows: Flow) -> Flow:
+    values = rows.values(plan.schema.names)
+    there = present(values, rows.live)
+    new = 1 - there / values if values else 0.0
+    return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different)
+
+
+def _united(inputs: Sequence[Flow]) -> Flow:
+    return Flow(
+        sum(one.rate for one in inputs),
+        sum(one.withdrawn for one in inputs),
+        sum(one.live for one in inputs),
+        inputs[0].different,
+    )
+
+
+def _bags(plan: op.BagOperation, left: Flow, right: Flow) -> Flow:
+    """Of set operations the left rows are counted, and each right row as one that changes them."""
+    if isinstance(plan, op.MaxUnion):
+        return _united([left, right])
+    if isinstance(plan, op.Intersection):
+        return left.share(0.5)
+    return replace(left, rate=left.rate + right.rate, withdrawn=left.withdrawn + right.rate)
+
+
+def _grouped(plan: op.Aggregate | op.Combine, rows: Flow) -> Flow:
+    """Each row that comes or goes changes the row of its group."""
+    keys = {one.name: _values(one.expression, rows) for one in plan.keys}
+    values = 1.0
+    for count in keys.values():
+        values = min(values * count, 1e15)
+    groups = present(values, rows.live) if keys else 1.0
+    changes = 2 * rows.rate
+    calls = {name: max(groups, 1.0) for name, _ in plan.aggregates}
+    return Flow(changes, changes, groups, {**keys, **calls})

@@ -1,0 +1,1 @@
+"""Rewrite rules: other plans with the same snapshots, hoped to be cheaper."""

@@ -1,0 +1,190 @@
+"""Conditions that are known before any row comes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import TRUE, Call, Column, Literal, conjunction
+from penstock.algebra.plan import Named
+from penstock.algebra.streams import Window
+from penstock.compute.evaluate import can_fail, folded
+from penstock.planner.conditions import conjuncts
+from penstock.planner.rules.expressions import FALSE, is_never_true
+from penstock.planner.rules.filters import FilterRule
+from penstock.planner.rules.rule import Place, Rule, sources_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.expressions import Expression, Value
+    from penstock.algebra.plan import Plan
+
+
+class FoldConstants(Rule):
+    """What fails is left to fail, for every row."""
+
+    name = "fold-constants"
+    says = "parts of expressions that read no column are computed once, at planning"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The operator with shorter expressions."""
+        made: Plan
+        match plan:
+            case op.Filter():
+                made = replace(plan, predicate=_condition(plan.predicate))
+            case op.Join() | op.SemiJoin() | op.AntiJoin() | op.GroupJoin():
+                made = replace(plan, condition=_condition(plan.condition))
+            case op.Map():
+                columns = (Named(one.name, folded(one.expression)) for one in plan.columns)
+                made = replace(plan, columns=tuple(columns))
+            case op.Aggregate():
+                made = _folded_groups(plan)
+            case _:
+                return None
+        return None if made == plan else made
+
+
+def _condition(condition: Expression) -> Expression:
+    """A condition without parts that are always TRUE."""
+    parts = [folded(one) for one in conjuncts(condition)]
+    return conjunction([one for one in parts if one != TRUE])
+
+
+def _folded_groups(plan: op.Aggregate) -> op.Aggregate:
+    keys = tuple(Named(one.name, folded(one.expression)) for one in plan.keys)
+    calls = tuple(
+        (name, replace(call, args=tuple(map(folded, call.args)))) for name, call in plan.aggregates
+    )
+    return replace(plan, keys=keys, aggregates=calls)
+
+
+class TrueFilter(FilterRule):
+    """Nothing is asked."""
+
+    name = "true-filter"
+    says = "a filter that lets everything pass is left out"
+
+    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+        """What was filtered."""
+        return plan.child if plan.predicate == TRUE else None
+
+
+class Contradiction(FilterRule):
+    """Conditions of which one at most can be TRUE for a row."""
+
+    name = "contradiction"
+    says = "a filter that asks for what cannot be lets nothing pass, and asks nothing else"
+
+    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+        """The filter that is FALSE."""
+        if plan.predicate == FALSE or can_fail(plan.predicate):
+            return None
+        parts = conjuncts(plan.predicate)
+        if is_never_true(plan.predicate) or _deny_each_other(parts) or _leave_no_value(parts):
+            return op.Filter(plan.child, FALSE)
+        return None
+
+
+def _deny_each_other(parts: Sequence[Expression]) -> bool:
+    known = set(parts)
+    for part in parts:
+        match part:
+            case Call("not", (denied,)) if denied in known:
+                return True
+            case Call("is null", (arg,)) if any(_needs_value(one, arg) for one in parts):
+                return True
+    return False
+
+
+def _needs_value(part: Expression, arg: Expression) -> bool:
+    """Whether a condition is not TRUE if something is NULL."""
+    match part:
+        case Call("is not null", (one,)):
+            return one == arg
+        case Call("=" | "<" | "<=" | ">" | ">=" | "<>", args):
+            return arg in args
+    return False
+
+
+FLIPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _leave_no_value(parts: Sequence[Expression]) -> bool:
+    """Whether comparisons of some column with constants leave it no value."""
+    bounds: dict[Column, list[tuple[str, Value]]] = {}
+    for part in parts:
+        match part:
+            case Call(function, (Column() as column, Literal(value))) if function in FLIPPED:
+                bounds.setdefault(column, []).append((function, value))
+            case Call(function, (Literal(value), Column() as column)) if function in FLIPPED:
+                bounds.setdefault(column, []).append((FLIPPED[function], value))
+    return any(_is_empty(several) for several in bounds.values())
+
+
+def _is_empty(bounds: Sequence[tuple[str, Value]]) -> bool:
+    """Whether no value is within all bounds: the lowest is above the highest."""
+    if any(value is None or _is_nan(value) for _, value in bounds):
+        return False
+    lows = [(value, function != ">") for function, value in bounds if function in ("=", ">", ">=")]
+    highs = [(value, function != "<") for function, value in bounds if function in ("=", "<", "<=")]
+    for low, holds_low in lows:
+        for high, holds_high in highs:
+            if low > high or (low == high and not (holds_low and holds_high)):  # type: ignore[operator]
+                return True
+    return False
+
+
+def _is_nan(value: Value) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def is_empty(plan: Plan) -> bool:
+    """Whether a plan has no row at any instant, plainly."""
+    match plan:
+        case op.Filter():
+            return is_never_true(plan.predicate) or is_empty(plan.child)
+        case op.Map() | op.Alias() | op.Distinct() | op.Coalesce() | op.Split() | op.Group():
+            return is_empty(plan.child)
+        case op.Sort() | Window():
+            return is_empty(plan.child)
+        case op.Product() | op.Join() | op.SemiJoin() | op.Intersection():
+            return is_empty(plan.left) or is_empty(plan.right)
+        case op.AntiJoin() | op.Difference() | op.StrictDifference():
+            return is_empty(plan.left)
+        case op.Aggregate():
+            return bool(plan.keys) and is_empty(plan.child)
+    return False
+
+
+class EmptyBranch(Rule):
+    """What has no rows must not read a stream that nothing else reads: its clock would be lost."""
+
+    name = "empty-branch"
+    says = "an input of a union, or the right side of a negation, that has no rows is left out"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The operator without the input."""
+        if place.needs_instants:
+            return None
+        if isinstance(plan, op.UnionAll):
+            return _without_empty(plan)
+        if isinstance(plan, op.AntiJoin | op.Difference | op.StrictDifference):
+            is_idle = is_empty(plan.right) and sources_of(plan.right) <= sources_of(plan.left)
+            return plan.left if is_idle else None
+        return None
+
+
+def _without_empty(plan: op.UnionAll) -> Plan | None:
+    kept = [one for one in plan.inputs if not is_empty(one)]
+    if not kept or len(kept) == len(plan.inputs):
+        return None
+    if not sources_of(plan) <= {name for one in kept for name in sources_of(one)}:
+        return None
+    if kept[0].schema != plan.schema:
+        pairs = zip(plan.schema, kept[0].schema, strict=True)
+        names = tuple(Named(new.name, Column(old.name, old.type)) for new, old in pairs)
+        kept[0] = op.Map(kept[0], names)
+    return op.UnionAll(tuple(kept)) if len(kept) > 1 else kept[0]

@@ -1,0 +1,146 @@
+"""DISTINCT: where it has no effect, and where a cheaper operator says the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import Column, columns_of
+from penstock.planner.rules.rule import Place, Rule
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+
+EXTREMES = frozenset({"min", "max", "bool_and", "bool_or"})
+"""Aggregates to which copies of a row are nothing."""
+
+
+class RedundantDistinct(Rule):
+    """The input has every row once."""
+
+    name = "redundant-distinct"
+    says = "DISTINCT over rows of which there is never a second copy is left out"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The input of DISTINCT."""
+        if isinstance(plan, op.Distinct) and has_no_copies(plan.child):
+            return plan.child
+        return None
+
+
+def has_no_copies(plan: Plan) -> bool:
+    """Whether no snapshot has a row twice."""
+    match plan:
+        case op.Distinct() | op.Aggregate():
+            return True
+        case op.Filter() | op.Alias() | op.Coalesce() | op.Split() | op.Sort() | op.Group():
+            return has_no_copies(plan.child)
+        case op.Map():
+            return _keeps_rows_apart(plan)
+        case op.Difference() | op.StrictDifference() | op.SemiJoin() | op.AntiJoin():
+            return has_no_copies(plan.left)
+        case op.Intersection():
+            return has_no_copies(plan.left) or has_no_copies(plan.right)
+        case op.MaxUnion() | op.Product() | op.Join():
+            return has_no_copies(plan.left) and has_no_copies(plan.right)
+    return False
+
+
+def _keeps_rows_apart(plan: op.Map) -> bool:
+    """Whether different rows stay different: all columns are there, or all keys of groups."""
+    shown = {one.expression.name for one in plan.columns if isinstance(one.expression, Column)}
+    below: Plan = plan.child
+    while isinstance(below, op.Filter):
+        below = below.child
+    if isinstance(below, op.Aggregate):
+        return {key.name for key in below.keys} <= shown
+    return has_no_copies(below) and set(below.schema.names) <= shown
+
+
+class AbsorbedDistinct(Rule):
+    """DISTINCT over a union of DISTINCTs, as UNION makes them."""
+
+    name = "absorbed-distinct"
+    says = "DISTINCT below a projection or union below another DISTINCT is left out"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """One DISTINCT, on top."""
+        if not isinstance(plan, op.Distinct):
+            return None
+        below = _without_distinct(plan.child)
+        return None if below is plan.child else op.Distinct(below)
+
+
+def _without_distinct(plan: Plan) -> Plan:
+    match plan:
+        case op.Distinct():
+            return plan.child
+        case op.Map() | op.UnionAll() | op.Alias():
+            children = tuple(map(_without_distinct, plan.children))
+            same = all(old is new for old, new in zip(plan.children, children, strict=True))
+            return plan if same else plan.rebuild(children)
+    return plan
+
+
+class DistinctBelowExists(Rule):
+    """EXISTS asks whether there is a row, not how many."""
+
+    name = "distinct-below-exists"
+    says = "DISTINCT of what EXISTS, IN or their negation look into is left out"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The semi- or anti-join with all right rows."""
+        if isinstance(plan, op.SemiJoin | op.AntiJoin) and isinstance(plan.right, op.Distinct):
+            return replace(plan, right=plan.right.child)
+        return None
+
+
+class DistinctBelowExtremes(Rule):
+    """The least of a set is the least of the bag."""
+
+    name = "distinct-below-extremes"
+    says = "DISTINCT below MIN, MAX and other aggregates that ignore copies is left out"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The aggregate over all rows."""
+        if not isinstance(plan, op.Aggregate) or not isinstance(plan.child, op.Distinct):
+            return None
+        ignored = all(call.distinct or call.function in EXTREMES for _, call in plan.aggregates)
+        return replace(plan, child=plan.child.child) if ignored else None
+
+
+class IntroduceSemiJoin(Rule):
+    """Which left rows have a partner; how many each has does not matter to DISTINCT."""
+
+    name = "introduce-semi-join"
+    says = "DISTINCT over columns of one side of a join is DISTINCT over a semi-join"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """DISTINCT over the semi-join."""
+        if not isinstance(plan, op.Distinct) or not isinstance(plan.child, op.Map):
+            return None
+        shown = plan.child
+        join = shown.child
+        if not isinstance(join, op.Join):
+            return None
+        read = {name for one in shown.columns for name in columns_of(one.expression)}
+        for side, other in ((join.left, join.right), (join.right, join.left)):
+            if read <= set(side.schema.names):
+                matched = op.SemiJoin(side, other, join.condition)
+                return op.Distinct(op.Map(matched, shown.columns))
+        return None
+
+
+class DistinctBelowProduct(Rule):
+    """A pair is there if both of its rows are; by cost, since a join may also drop most rows."""
+
+    name = "distinct-below-product"
+    says = "DISTINCT of a product or join is the product or join of DISTINCT inputs"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The product of DISTINCTs."""
+        if not isinstance(plan, op.Distinct) or not isinstance(plan.child, op.Product | op.Join):
+            return None
+        join = plan.child
+        return join.rebuild((op.Distinct(join.left), op.Distinct(join.right)))

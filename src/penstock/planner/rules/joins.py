@@ -1,0 +1,157 @@
+"""The order of joins, and of joins and negation; which is best is a matter of cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import Column, columns_of, conjunction
+from penstock.algebra.plan import Named
+from penstock.planner.conditions import conjuncts
+from penstock.planner.rules.expressions import divided
+from penstock.planner.rules.maps import are_apart
+from penstock.planner.rules.rule import Place, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.expressions import Expression
+    from penstock.algebra.plan import Plan
+
+
+def in_order_of(plan: Plan, like: Plan) -> Plan:
+    """The columns of a plan in the order of another that has the same."""
+    if plan.schema == like.schema:
+        return plan
+    return op.Map(plan, tuple(Named(one.name, Column(one.name, one.type)) for one in like.schema))
+
+
+def _joined(left: Plan, right: Plan, parts: Sequence[Expression]) -> Plan:
+    return op.Join(left, right, conjunction(list(parts))) if parts else op.Product(left, right)
+
+
+class CommuteJoin(Rule):
+    """The left side of an operator may be the dearer one to keep."""
+
+    name = "commute-join"
+    says = "the sides of a join or product change places"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The join the other way round."""
+        if not isinstance(plan, op.Join | op.Product):
+            return None
+        return in_order_of(plan.rebuild((plan.right, plan.left)), plan)
+
+
+class AssociateJoin(Rule):
+    """(A join B) join C is A join (B join C), if a condition joins the two."""
+
+    name = "associate-join"
+    says = "of three inputs the last two are joined first"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The join with the other pair first."""
+        three = _three(plan)
+        if three is None:
+            return None
+        first, second, third, parts = three
+        return _other_pair(plan, first, (second, third), parts)
+
+
+class ExchangeJoin(Rule):
+    """(A join B) join C is (A join C) join B, if a condition joins the two."""
+
+    name = "exchange-join"
+    says = "of three inputs the first and the last are joined first"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The join with the other pair first."""
+        three = _three(plan)
+        if three is None:
+            return None
+        first, second, third, parts = three
+        return _other_pair(plan, second, (first, third), parts)
+
+
+def _three(plan: Plan) -> tuple[Plan, Plan, Plan, list[Expression]] | None:
+    """A pair that is joined first, what it is joined with, and all conditions."""
+    if not isinstance(plan, op.Join | op.Product):
+        return None
+    for lower, third in ((plan.left, plan.right), (plan.right, plan.left)):
+        pair = _join_below(lower)
+        if pair is not None:
+            return pair.left, pair.right, third, [*_conditions(pair), *_conditions(plan)]
+    return None
+
+
+def _other_pair(
+    plan: Plan, alone: Plan, pair: tuple[Plan, Plan], parts: Sequence[Expression]
+) -> Plan | None:
+    known = set(pair[0].schema.names) | set(pair[1].schema.names)
+    inner, outer = divided(parts, lambda one: columns_of(one) <= known)
+    if not inner or not outer:
+        # Without a condition it would be a product, which is never the better plan.
+        return None
+    return in_order_of(_joined(alone, _joined(*pair, inner), outer), plan)
+
+
+def _join_below(plan: Plan) -> op.Join | op.Product | None:
+    """The join of a plan, if it is one, perhaps with columns in another order."""
+    while isinstance(plan, op.Map) and _only_moves(plan):
+        plan = plan.child
+    return plan if isinstance(plan, op.Join | op.Product) else None
+
+
+def _only_moves(plan: op.Map) -> bool:
+    """Whether a projection has the columns of its input, in any order."""
+    kept = [Named(one.name, Column(one.name, one.type)) for one in plan.child.schema]
+    return set(plan.columns) == set(kept)
+
+
+def _conditions(plan: op.Join | op.Product) -> list[Expression]:
+    return conjuncts(plan.condition) if isinstance(plan, op.Join) else []
+
+
+class PullUpNegation(Rule):
+    """What is above a negation has to withdraw; a join above it would withdraw its results."""
+
+    name = "pull-up-negation"
+    says = "rows that NOT EXISTS drops are dropped after a join instead of before"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The negation of the join."""
+        if not isinstance(plan, op.Join | op.Product):
+            return None
+        if isinstance(plan.left, op.AntiJoin):
+            pairs = plan.rebuild((plan.left.left, plan.right))
+            return _negated(plan, pairs, plan.left)
+        if isinstance(plan.right, op.AntiJoin):
+            pairs = plan.rebuild((plan.left, plan.right.left))
+            return _negated(plan, pairs, plan.right)
+        return None
+
+
+def _negated(plan: Plan, pairs: Plan, negation: op.AntiJoin) -> Plan | None:
+    if not are_apart(negation.right, pairs):
+        return None
+    return in_order_of(op.AntiJoin(pairs, negation.right, negation.condition), plan)
+
+
+class PushDownNegation(Rule):
+    """If a negation drops most rows, it had better do so before a join."""
+
+    name = "push-down-negation"
+    says = "rows that NOT EXISTS drops are dropped before a join instead of after"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The join of what is left."""
+        if not isinstance(plan, op.AntiJoin) or not isinstance(plan.left, op.Join | op.Product):
+            return None
+        join = plan.left
+        asked = columns_of(plan.condition) - set(plan.right.schema.names)
+        if asked and asked <= set(join.left.schema.names):
+            return replace(join, left=op.AntiJoin(join.left, plan.right, plan.condition))
+        if asked and asked <= set(join.right.schema.names):
+            return replace(join, right=op.AntiJoin(join.right, plan.right, plan.condition))
+        return None

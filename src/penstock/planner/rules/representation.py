@@ -1,0 +1,50 @@
+"""The same elements in another form: cuts that nobody sees, subplans that stand twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.planner.rules.rule import Place, Rule, TogetherRule
+from penstock.planner.sharing import merged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.plan import Plan
+
+LOOK_AT_SNAPSHOTS = (
+    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.Distinct, op.UnionAll, op.BagOperation,
+    op.Aggregate, op.GroupJoin, op.ScalarProduct, op.Coalesce, st.IStream, st.DStream,
+)  # fmt: skip
+"""Operators to which it is nothing how their input is cut into elements."""
+
+
+class DropCuts(Rule):
+    """Coalesce and split change no snapshot; only what a query shows in the end can tell."""
+
+    name = "drop-cuts"
+    says = "coalesce and split are left out below operators that only look at snapshots"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The operator over elements as they are."""
+        if not isinstance(plan, LOOK_AT_SNAPSHOTS) or place.needs_elements:
+            return None
+        below = plan.children
+        children = tuple(
+            one.child if isinstance(one, op.Coalesce | op.Split) else one for one in below
+        )
+        same = all(old is new for old, new in zip(below, children, strict=True))
+        return None if same else plan.rebuild(children)
+
+
+class CommonSubplans(TogetherRule):
+    """Equal operators over the same inputs are one."""
+
+    name = "common-subplans"
+    says = "subplans that are the same, in one query or in several, are computed once"
+
+    def rewritten(self, plans: Sequence[Plan]) -> list[Plan]:
+        """The plans in which equal subplans are one object."""
+        return merged(plans)

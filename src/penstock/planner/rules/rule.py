@@ -1,0 +1,88 @@
+"""What a rewrite rule is, and what it may rely on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.plan import different_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.plan import Plan
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an operator stands: what those above it look at, besides snapshots.
+
+    Args:
+        needs_instants: RSTREAM looks at when elements of its input windows begin and end, so no
+            window may get fewer rows.
+        needs_elements: INTERNAL and reads on arrival look at single elements, so none may be cut
+            or put together.
+    """
+
+    needs_instants: bool = False
+    needs_elements: bool = False
+
+    def and_at(self, other: Place) -> Place:
+        """What is looked at here or there."""
+        return Place(
+            self.needs_instants or other.needs_instants,
+            self.needs_elements or other.needs_elements,
+        )
+
+    def below(self, plan: Plan) -> Place:
+        """The place of the inputs of a plan that stands here."""
+        match plan:
+            case st.RStream() | st.IStream(restore=True):
+                return Place(needs_instants=True)
+            case st.Internal():
+                return Place(needs_instants=plan.appends == "slides", needs_elements=True)
+            case st.Window() | st.RelationToStream():
+                return Place()
+            case op.OnArrival():
+                return replace(self, needs_elements=True)
+        return self
+
+
+class Rule(ABC):
+    """One way to rewrite an operator, with its inputs, into an equivalent plan.
+
+    Attributes:
+        name: What EXPLAIN calls it.
+        says: What it does, in a line.
+    """
+
+    name: ClassVar[str]
+    says: ClassVar[str]
+
+    @abstractmethod
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The plan in another form, with the same columns; None where the rule has no use."""
+
+
+class TogetherRule(ABC):
+    """A rule that has to look at whole plans, of all queries that run together.
+
+    Attributes:
+        name: What EXPLAIN calls it.
+        says: What it does, in a line.
+    """
+
+    name: ClassVar[str]
+    says: ClassVar[str]
+
+    @abstractmethod
+    def rewritten(self, plans: Sequence[Plan]) -> list[Plan]:
+        """The plans in another form, with the same columns; themselves where it has no use."""
+
+
+def sources_of(plan: Plan) -> set[str]:
+    """The streams and relations a plan reads: its clock is theirs."""
+    return {node.name for node in different_nodes(plan) if isinstance(node, st.Source)}

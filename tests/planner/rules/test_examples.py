@@ -1,0 +1,247 @@
+"""For each rule a query that it changes, and what it must leave alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.plan import Plan, different_nodes
+from penstock.algebra.text import plan_text
+from penstock.builder import stream
+from penstock.fuzz.check import compare_answers, tolerance_for
+from penstock.planner.explaining import described_rules
+from penstock.planner.optimizing import ALWAYS, BY_COST, optimized
+from penstock.planner.rewriting import Rewriting, alternatives
+from penstock.reference.inputs import Inputs, RelationHistory
+from penstock.session import Session
+from penstock.streamtest.engines import OracleEngine
+
+DECLARED = """
+    CREATE STREAM a (ts BIGINT, k INT, v INT, w INT, WATERMARK FOR ts AS ts);
+    CREATE STREAM b (ts BIGINT, k INT, x INT, y INT, WATERMARK FOR ts AS ts);
+    CREATE STREAM c (ts BIGINT, k INT, z INT, WATERMARK FOR ts AS ts);
+    CREATE RELATION r (k INT, name INT);
+    CREATE NONRETROACTIVE RELATION n (k INT, name INT);
+"""
+
+EXAMPLES = {
+    "fold-constants": "SELECT v FROM a [RANGE 5] WHERE v < 2 + 1",
+    "true-filter": "SELECT v FROM a [RANGE 5] WHERE 1 < 2",
+    "contradiction": "SELECT v FROM a [RANGE 5] WHERE v > 3 AND v < 2",
+    "duplicate-conditions": "SELECT v FROM a [RANGE 5] WHERE v > 1 AND k > 1 AND v > 1",
+    "simplify-outer-join": """
+        SELECT a.v, b.x FROM a [RANGE 5] a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE b.x > 1""",
+    "merge-filters": """
+        SELECT v FROM (SELECT v, k FROM a [RANGE 5] WHERE v > 1) AS s WHERE s.k < 3""",
+    "product-to-join": "SELECT a.v, b.x FROM a [RANGE 5] a, b [RANGE 5] b WHERE a.k = b.k",
+    "transitive-conditions": """
+        SELECT a.v, b.x FROM a [RANGE 5] a, b [RANGE 5] b WHERE a.k = b.k AND a.k = 1""",
+    "filter-below-map": "SELECT d FROM (SELECT k AS d FROM a [RANGE 5]) AS s WHERE d > 1",
+    "rename-is-map": "SELECT s.v FROM a [RANGE 5] AS s",
+    "map-above-join": """
+        SELECT s.v, c.z FROM (
+            SELECT a.v, a.k AS j FROM a [RANGE 5] a JOIN b [RANGE 3] b ON a.k = b.k
+        ) AS s JOIN c [RANGE 4] c ON s.j = c.k""",
+    "map-into-aggregate": """
+        SELECT SUM(d) AS n FROM (
+            SELECT a.v AS d FROM a [RANGE 5] a JOIN b [RANGE 3] b ON a.k = b.k
+        ) AS s""",
+    "filter-below-union": """
+        SELECT k FROM (SELECT k FROM a [RANGE 5] UNION ALL SELECT k FROM b [RANGE 3]) AS s
+        WHERE k > 1""",
+    "filter-below-outer-join": """
+        SELECT a.v, b.x FROM a [RANGE 5] a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE a.v > 1""",
+    "filter-below-join": """
+        SELECT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k WHERE a.v > 1""",
+    "filter-below-exists": """
+        SELECT v FROM (
+            SELECT v, k FROM a [RANGE 5] WHERE EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = a.k)
+        ) AS s WHERE v > 1""",
+    "filter-below-arrival": """
+        SELECT a.v, n.name FROM a [RANGE 5] a JOIN n ON a.k = n.k WHERE a.v > 1""",
+    "filter-below-distinct": "SELECT k FROM (SELECT DISTINCT k FROM a [RANGE 5]) AS s WHERE k > 1",
+    "filter-below-set-operation": """
+        SELECT k FROM (SELECT k FROM a [RANGE 5] EXCEPT ALL SELECT k FROM b [RANGE 3]) AS s
+        WHERE k > 1""",
+    "filter-below-aggregate": """
+        SELECT k, COUNT(*) AS n FROM a [RANGE 5] GROUP BY k HAVING k > 1 AND COUNT(*) > 1""",
+    "filter-below-window": "SELECT v FROM a [RANGE 5] WHERE v > 1",
+    "condition-below-join": """
+        SELECT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k AND b.x > 1""",
+    "empty-branch": """
+        SELECT k FROM a [RANGE 5] UNION ALL SELECT v FROM a [RANGE 3] WHERE v > 3 AND v < 2""",
+    "merge-maps": "SELECT d AS e FROM (SELECT k AS d, v FROM a [RANGE 5]) AS s",
+    "map-below-window": "SELECT v FROM a [ROWS 3]",
+    "flatten-unions": """
+        SELECT k FROM a [RANGE 5] UNION ALL
+        (SELECT k FROM b [RANGE 3] UNION ALL SELECT k FROM c [RANGE 2])""",
+    "redundant-distinct": "SELECT DISTINCT k, COUNT(*) AS n FROM a [RANGE 5] GROUP BY k",
+    "absorbed-distinct": """
+        SELECT DISTINCT k FROM (
+            SELECT DISTINCT k, v FROM a [RANGE 5] UNION ALL SELECT k, x FROM b [RANGE 3]
+        ) AS s""",
+    "distinct-below-exists": """
+        SELECT v FROM a [RANGE 5]
+        WHERE EXISTS (SELECT 1 FROM (SELECT DISTINCT k FROM b [RANGE 3]) AS t WHERE t.k = a.k)""",
+    "distinct-below-extremes": """
+        SELECT MAX(v) AS top FROM (SELECT DISTINCT v, k FROM a [RANGE 5]) AS s""",
+    "introduce-semi-join": """
+        SELECT DISTINCT a.v FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k""",
+    "prune-columns": "SELECT a.v FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k",
+    "common-subplans": """
+        SELECT a.v FROM a [RANGE 5] a, (SELECT k FROM a [RANGE 5]) AS s WHERE a.k = s.k""",
+    "join-below-union": """
+        SELECT s.k, c.z FROM (SELECT k FROM a [RANGE 5] UNION ALL SELECT k FROM b [RANGE 3]) AS s
+        JOIN c [RANGE 4] c ON s.k = c.k""",
+    "commute-join": "SELECT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k",
+    "associate-join": """
+        SELECT a.v, b.x, c.z FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k
+        JOIN c [RANGE 5] c ON b.k = c.k""",
+    "exchange-join": """
+        SELECT a.v, b.x, c.z FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k
+        JOIN c [RANGE 5] c ON a.v = c.k""",
+    "pull-up-negation": """
+        SELECT s.v, c.z FROM (
+            SELECT v, k FROM a [RANGE 5]
+            WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = a.k)
+        ) AS s JOIN c [RANGE 4] c ON s.k = c.k""",
+    "push-down-negation": """
+        SELECT a.v, c.z FROM a [RANGE 5] a JOIN c [RANGE 4] c ON a.k = c.k
+        WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = a.k)""",
+}
+"""Queries in which the rule of that name fires."""
+
+
+def session() -> Session:
+    made = Session()
+    made.execute(DECLARED)
+    return made
+
+
+def rows(seed: int, columns: int) -> list[tuple[int, ...]]:
+    draw = random.Random(seed)
+    times = sorted(draw.randrange(30) for _ in range(40))
+    return [(at, *(draw.randrange(4) for _ in range(columns))) for at in times]
+
+
+def inputs() -> Inputs:
+    history = RelationHistory(initial=[(k, k * 2) for k in range(3)])
+    return Inputs({"a": rows(1, 3), "b": rows(2, 3), "c": rows(3, 2)}, {"r": history, "n": history})
+
+
+def assert_same(plan: Plan, made: Plan) -> None:
+    given = inputs()
+    first, second = (OracleEngine().evaluated(one, given) for one in (plan, made))
+    assert compare_answers(plan, first, second, tolerance_for(plan, given)) is None
+
+
+def rewritten(rule: str, plan: Plan) -> Plan:
+    """The plan after the rule, alone if it is one that cost decides on."""
+    by_cost = [one for one in BY_COST if one.name == rule]
+    if not by_cost:
+        found = optimized({"q": plan})["q"]
+        assert rule in found.fired
+        return found.plan
+    plan = Rewriting(ALWAYS).rewritten(plan)
+    return next(made for name, made in alternatives(plan, by_cost) if name == rule)
+
+
+@pytest.mark.parametrize("rule", EXAMPLES)
+def test_the_rule_fires_and_the_answer_stays(rule: str) -> None:
+    plan = session().bind(EXAMPLES[rule]).plan
+    made = rewritten(rule, plan)
+    assert made.schema == plan.schema
+    assert_same(plan, made)
+
+
+CARS = stream("a", "ts BIGINT, k INT, v INT, w INT", time="ts")
+OTHERS = stream("b", "ts BIGINT, k INT, x INT, y INT", time="ts").select("x", "y").range(3)
+BUILT = {
+    "identity-map": CARS.range(5).select("ts", "k", "v", "w"),
+    "group-below-window": CARS.range(5).group_into("k", 4)[1],
+    "filter-below-group": CARS.group_into("k", 4)[1].where("v > 1").range(5),
+    "filter-below-cut": CARS.range(5).coalesce().where("v > 1"),
+    "drop-cuts": CARS.range(5).split(2).distinct(),
+    "distinct-below-product": CARS.range(5).cross(OTHERS).distinct(),
+}
+"""The same for what no query text says."""
+
+
+@pytest.mark.parametrize("rule", BUILT)
+def test_the_rule_fires_on_what_is_built(rule: str) -> None:
+    plan = BUILT[rule].plan
+    made = rewritten(rule, plan)
+    assert made.schema == plan.schema
+    assert_same(plan, made)
+
+
+def test_every_rule_has_an_example() -> None:
+    names = [name for name, _ in described_rules()]
+    assert set(names) == {*EXAMPLES, *BUILT}
+    assert len(names) == len(set(names)) >= 25
+
+
+def runs_as(query: str) -> str:
+    return plan_text(optimized({"q": session().bind(query).plan})["q"].plan)
+
+
+def test_filters_stay_above_windows_that_count() -> None:
+    assert runs_as("SELECT v FROM a [ROWS 3] WHERE v > 1").splitlines() == [
+        "Map v = a.v",
+        "  Filter a.v > 1",
+        "    Window [ROWS 3]",
+        "      Map a.v = v",
+        "        Stream a (ts BIGINT, k INT, v INT, w INT)",
+    ]
+
+
+def test_filters_stay_above_windows_whose_instants_matter() -> None:
+    text = runs_as("RSTREAM(SELECT v FROM a [RANGE 3] WHERE v > 1)")
+    assert text.index("Filter") < text.index("Window")
+    text = runs_as("ISTREAM(SELECT v FROM a [RANGE 3] WHERE v > 1)")
+    assert text.index("Filter") > text.index("Window")
+
+
+def test_conditions_that_may_fail_stay_where_they_are_asked() -> None:
+    text = runs_as("SELECT v FROM (SELECT v, k FROM a [RANGE 3] WHERE v <> 0) AS s WHERE 8 / v > 2")
+    assert text.count("Filter") == 2
+
+
+def test_a_branch_that_nothing_else_reads_stays_for_its_clock() -> None:
+    empty = "SELECT k FROM b [RANGE 3] WHERE k > 3 AND k < 2"
+    assert "Stream b" in runs_as(f"SELECT k FROM a [RANGE 3] UNION ALL {empty}")
+
+
+def test_what_queries_share_stays_one() -> None:
+    join = "FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k"
+    texts = {
+        "high": f"SELECT a.v {join} WHERE a.w > 2",
+        "low": f"SELECT b.x {join} WHERE a.w < 1",
+    }
+    plans = {name: session().bind(text).plan for name, text in texts.items()}
+    made = optimized(plans)
+    joins = [
+        node
+        for one in made.values()
+        for node in different_nodes(one.plan)
+        if isinstance(node, op.Join)
+    ]
+    assert len(joins) == 2
+    assert joins[0] is joins[1]
+    assert joins[0].schema.names == ("a.k", "a.v", "a.w", "b.k", "b.x")
+    for name, one in made.items():
+        assert_same(plans[name], one.plan)
+
+
+def test_outer_joins_stay_in_one_piece() -> None:
+    query = """
+        SELECT a.v, b.x FROM a [RANGE 5] a FULL JOIN b [RANGE 5] b ON a.k = b.k
+        WHERE a.v > 1 OR b.x > 1"""
+    plan = optimized({"q": session().bind(query).plan})["q"].plan
+    unions = [node for node in different_nodes(plan) if isinstance(node, op.UnionAll)]
+    assert len(unions) == 1
+    windows = [node for node in different_nodes(plan) if isinstance(node, st.Window)]
+    assert len(windows) == 2
