@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from penstock.algebra.patterns import Strategy
     from penstock.inline.connection import Connection as InlineConnection
-    from penstock.planner.building import Strategy
     from penstock.spark.connection import Connection
 
 __version__ = "0.1.0"

@@ -152,9 +152,11 @@ class Session:
         if statement.columns:
             names = [one.text for one in statement.columns]
             plan = renamed(plan, names, statement.columns[0].span)
-        kind = ViewDefinition if view else QueryDefinition
-        definition = kind(statement.name.text, plan, statement.text)
-        return self._add(statement, definition, () if view else bound.warnings)
+        name, text = statement.name.text, statement.text
+        if view:
+            return self._add(statement, ViewDefinition(name, plan, text))
+        query = QueryDefinition(name, plan, text, self.settings.strategy)
+        return self._add(statement, query, bound.warnings)
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
         query = self.catalog.find(statement.query.text, "query", at=statement.query.span)
@@ -217,8 +219,10 @@ class Session:
 
     def _explain(self, statement: syntax.Explain) -> Outcome:
         # Here, because it loads the planner, and with it the operators.
+        from penstock.planner.building import Choices
         from penstock.planner.explaining import explained
 
+        strategy = self.settings.strategy
         if statement.query is not None:
             bound = self._bind(statement.query)
             plan, warnings = bound.plan, bound.warnings
@@ -228,7 +232,10 @@ class Session:
             found = self.catalog.find(statement.name.text, "view", "query", at=at)
             assert isinstance(found, ViewDefinition | QueryDefinition)
             plan, warnings = found.plan, ()
-        return Outcome(statement, explained(plan), plan=plan, warnings=warnings)
+            if isinstance(found, QueryDefinition):
+                strategy = found.strategy
+        text = explained(plan, Choices(strategy))
+        return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _set(self, statement: syntax.SetOption) -> Outcome:
         try:

@@ -430,3 +430,21 @@ def test_a_folder_of_something_else_is_not_written_over(db: Connection, tmp_path
     with pytest.raises(DataError, match="is no saved connection"):
         db.save(tmp_path)
     assert (tmp_path / "precious").exists()
+
+
+def test_queries_run_under_the_strategy_that_was_set_before_them(
+    db: Connection, tmp_path: Path
+) -> None:
+    db.execute(
+        "CREATE QUERY one AS SELECT DISTINCT sym FROM trades [RANGE 9];"
+        "SET strategy = negative;"
+        "CREATE QUERY two AS SELECT DISTINCT sym FROM trades [RANGE 9]"
+    )
+    one, two = db["one"], db["two"]
+    assert one.batch is not two.batch
+    labels = [[node.label for node in query.batch.graph.nodes] for query in (one, two)]
+    assert "Announced ends" not in labels[0]
+    assert "Announced ends" in labels[1]
+    db.save(tmp_path / "saved")
+    again = penstock.connect_inline(restore=tmp_path / "saved")
+    assert [node.label for node in again["two"].batch.graph.nodes] == labels[1]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.patterns import Strategy
     from penstock.inline.connection import Connection
     from penstock.inline.query import Query
-    from penstock.planner.building import Strategy
     from penstock.reference.timeline import Row, Timeline
 
 DECLARATIONS = """

@@ -31,8 +31,8 @@ from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_t
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
-    from penstock.planner.building import Strategy
     from penstock.reference.timeline import Row
 
 DECLARATIONS = """

@@ -61,7 +61,12 @@ def answer(session: Session, text: str) -> list[str]:
         ("SHOW SINKS", ["sink  definition", "out   from busy using parquet"]),
         (
             "SHOW SETTINGS",
-            ["setting           value", "integer_division  false", "empty_aggregates  row"],
+            [
+                "setting           value",
+                "integer_division  false",
+                "empty_aggregates  row",
+                "strategy          upa",
+            ],
         ),
         ("DESCRIBE cars", ["column  type", "at      TIMESTAMP", "lane    INT"]),
         ("DESC busy", ["column  type", "lane    INT", "n       BIGINT"]),
@@ -82,6 +87,7 @@ def test_set_changes_what_is_shown(session: Session) -> None:
     assert answer(session, "SHOW SETTINGS")[1:] == [
         "integer_division  true",
         "empty_aggregates  none",
+        "strategy          upa",
     ]
 
 
@@ -135,3 +141,16 @@ def test_if_exists_and_if_not_exists_are_content(session: Session) -> None:
         'stream "cars" exists already',
         'view "recent" created',
     ]
+
+
+def test_explain_shows_the_structures_of_the_strategy(session: Session) -> None:
+    shown = {}
+    for strategy in ("upa", "direct", "negative"):
+        session.execute(f"SET strategy = {strategy}")
+        (outcome,) = session.execute("EXPLAIN SELECT DISTINCT lane FROM cars [RANGE 9 SECONDS]")
+        shown[strategy] = str(outcome.message).partition("Runs as")[2]
+    assert "Distinct  [WK]" in shown["upa"]
+    assert "calendar(32)" in shown["upa"]
+    assert "calendar(1)" in shown["direct"]
+    assert "Distinct  [STR]" in shown["negative"]
+    assert "hashed" in shown["negative"]

@@ -7,7 +7,7 @@ order; STR may be withdrawn before it.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
@@ -15,6 +15,10 @@ from penstock.algebra.windows import Fixed, Now, Range, Rows, Unbounded
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
+
+
+Strategy = Literal["upa", "direct", "negative"]
+"""How ends are dealt with: by update pattern; by looking through all state; by negative rows."""
 
 
 class Pattern(Enum):

@@ -11,6 +11,7 @@ from penstock.errors import QueryError, Span, UnknownName, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Schema
@@ -71,10 +72,11 @@ class ViewDefinition(Definition):
 
 @dataclass(frozen=True)
 class QueryDefinition(Definition):
-    """A continuous query."""
+    """A continuous query, and the strategy that was set when it was created."""
 
     plan: Plan
     text: str
+    strategy: Strategy = "upa"
     kind = "query"
 
 

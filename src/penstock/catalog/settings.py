@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError, UnknownName, did_you_mean
+
+if TYPE_CHECKING:
+    from penstock.algebra.patterns import Strategy
 
 CHOICES: dict[str, dict[str, object]] = {
     "integer_division": {"true": True, "false": False},
     "empty_aggregates": {"row": True, "none": False},
+    "strategy": {"upa": "upa", "direct": "direct", "negative": "negative"},
 }
 """Each setting's values as written, and what they stand for."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session's queries are bound under.
+    """What a session's queries are bound under, and how they run.
 
     `integer_division`: `/` of two integers is DIV. `empty_aggregates`: an aggregate without
-    GROUP BY over nothing has SQL's single row (`row`), or none (`none`).
+    GROUP BY over nothing has SQL's single row (`row`), or none (`none`). `strategy`: how operators
+    learn that rows have left a window; answers do not depend on it.
     """
 
     integer_division: bool = False
     empty_aggregates: bool = True
+    strategy: Strategy = "upa"
 
     def changed(self, key: str, value: str) -> Settings:
         """These settings with one changed.

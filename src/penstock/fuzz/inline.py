@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from penstock.fuzz.trial import Ran
 from penstock.operators.dividing import CannotDivide
-from penstock.planner.building import Choices, Strategy
+from penstock.planner.building import Choices
 from penstock.reference.inputs import RelationHistory
 from penstock.runtime.running import Running
 from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_table
@@ -14,6 +14,7 @@ from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_t
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
     from penstock.fuzz.trial import Feed, Late, Trial
 

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from penstock.fuzz.trial import Ran, late_rows
 from penstock.home.bundles import Bundle
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.fuzz.trial import Feed, Late, Trial
     from penstock.pipeline.ledger import Ledger
-    from penstock.planner.building import Strategy
 
 
 @contextmanager
@@ -44,10 +43,10 @@ def new_home() -> Iterator[Home]:
 
 def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
     """The query of a trial as the plan of a pipeline."""
-    statements = (trial.script, f"CREATE QUERY {QUERY} AS {trial.query}")
+    chosen = f"SET strategy = {trial.strategy}"
+    statements = (trial.script, chosen, f"CREATE QUERY {QUERY} AS {trial.query}")
     groups = groups_for({QUERY: plan}, 0, trial.lanes)
-    strategy = cast("Strategy", trial.strategy)
-    return PipelinePlan(statements, tuple(groups), strategy, trial.partitions)
+    return PipelinePlan(statements, tuple(groups), trial.partitions)
 
 
 def stream_rows(trial: Trial, ledger: Ledger, feed: Feed) -> dict[str, pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
     from penstock.compute.failures import Failures
     from penstock.planner.building import Choices
@@ -37,6 +38,10 @@ class Options:
     lanes: int
     choices: Choices
     keep: int
+
+    def under(self, strategy: Strategy) -> Options:
+        """The same with another strategy."""
+        return replace(self, choices=replace(self.choices, strategy=strategy))
 
 
 class Batch:

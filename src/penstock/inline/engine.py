@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
     from penstock.operators.block import Block
 
@@ -71,9 +72,9 @@ class Engine:
         known = [one for one in self.watermarks.values() if one > BEGINNING]
         return min(known, default=BEGINNING)
 
-    def start(self, plans: Mapping[str, Plan]) -> Batch:
+    def start(self, plans: Mapping[str, Plan], strategy: Strategy) -> Batch:
         """Queries that see the rows from now on, and the relations as they are."""
-        batch = Batch(plans, self.options)
+        batch = Batch(plans, self.options.under(strategy))
         histories = {}
         for name in batch.graph.relations:
             self.relations[name].pass_to(self.clock)

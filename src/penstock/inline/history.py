@@ -11,7 +11,9 @@ from penstock.cql import syntax
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
+    from penstock.catalog.definitions import Catalog
     from penstock.session import Outcome, Session
 
 
@@ -36,6 +38,7 @@ class Registered:
     plan: Plan
     warnings: tuple[str, ...]
     entry: Entry
+    strategy: Strategy
 
 
 class History:
@@ -54,14 +57,17 @@ class History:
         self.entries = [one for one in self.entries if one not in gone and (one.drops not in gone)]
 
 
-def registered_by(outcome: Outcome, entry: Entry) -> Registered | None:
+def registered_by(outcome: Outcome, entry: Entry, catalog: Catalog) -> Registered | None:
     """The query that a statement created, if it did."""
     statement = outcome.statement
     if not isinstance(statement, syntax.CreateQuery) or statement.kind != "QUERY":
         return None
-    if outcome.name is None or outcome.plan is None:
+    found = catalog.get(outcome.name or "")
+    if not isinstance(found, QueryDefinition):
         return None
-    return Registered(outcome.name, statement.text, outcome.plan, outcome.warnings, entry)
+    return Registered(
+        found.name, statement.text, found.plan, outcome.warnings, entry, found.strategy
+    )
 
 
 def register(session: Session, text: str, name: str | None, entry: Entry) -> Registered:
@@ -76,6 +82,7 @@ def register(session: Session, text: str, name: str | None, entry: Entry) -> Reg
         while session.catalog.get(f"query_{number}") is not None:
             number += 1
         name = f"query_{number}"
-    session.catalog.add(QueryDefinition(name, bound.plan, text))
+    strategy = session.settings.strategy
+    session.catalog.add(QueryDefinition(name, bound.plan, text, strategy))
     entry.query = name
-    return Registered(name, text, bound.plan, bound.warnings, entry)
+    return Registered(name, text, bound.plan, bound.warnings, entry, strategy)

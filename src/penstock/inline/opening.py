@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from penstock.algebra.patterns import Strategy
 from penstock.errors import QueryError, did_you_mean
 from penstock.inline.batch import Options
 from penstock.inline.connection import Connection
 from penstock.inline.folder import read_folder
 from penstock.inline.saving import restore_into
-from penstock.planner.building import Choices, Strategy
+from penstock.planner.building import Choices
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
@@ -40,6 +40,8 @@ class Registry:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.session = Session()
+        strategy = engine.options.choices.strategy
+        self.session.settings = replace(self.session.settings, strategy=strategy)
         self.history = History()
         self.started: list[Started] = []
         self.queries: dict[str, Query] = {}
@@ -87,7 +89,7 @@ class Registry:
             found = self.session.catalog.get(outcome.name or "")
             assert isinstance(found, StreamDefinition | RelationDefinition)
             self.engine.declare(found)
-        registered = registered_by(outcome, entry)
+        registered = registered_by(outcome, entry, self.session.catalog)
         if registered is not None:
             self._stop(registered.name, together)
             together[registered.name.lower()] = registered
@@ -119,17 +121,18 @@ class Registry:
         return started.queries[query.name].entry
 
     def _start(self, together: dict[str, Registered]) -> None:
-        """Start queries as one batch; if that cannot be, they are not there."""
-        if not together:
-            return
-        try:
-            batch = self.engine.start({one.name: one.plan for one in together.values()})
-        except PenstockError:
-            for one in together.values():
-                self.session.catalog.drop(self.session.catalog.find(one.name, "query"))
-            self.history.forget([one.entry for one in together.values()])
-            raise
-        self.adopt(batch, list(together.values()))
+        """Start queries as one batch for each strategy; what cannot be is not there."""
+        for strategy in dict.fromkeys(one.strategy for one in together.values()):
+            queries = [one for one in together.values() if one.strategy == strategy]
+            try:
+                batch = self.engine.start({one.name: one.plan for one in queries}, strategy)
+            except PenstockError:
+                gone = [one for one in together.values() if one.name.lower() not in self.queries]
+                for one in gone:
+                    self.session.catalog.drop(self.session.catalog.find(one.name, "query"))
+                self.history.forget([one.entry for one in gone])
+                raise
+            self.adopt(batch, queries)
 
     def adopt(self, batch: Batch, queries: list[Registered]) -> None:
         """A batch that runs, and its queries."""

@@ -48,7 +48,9 @@ def restore_into(db: Connection, page: dict[str, Any], tables: dict[str, pa.Tabl
     made = db.registry.replay([(text, name) for text, name in page["statements"]])
     for saved in page["batches"]:
         queries = [one for place in saved["queries"] if (one := made[place]) is not None]
-        batch = Batch({one.name: one.plan for one in queries}, db.engine.options)
+        # All queries of a batch were registered under one strategy.
+        options = db.engine.options.under(queries[0].strategy)
+        batch = Batch({one.name: one.plan for one in queries}, options)
         if batch.shape != saved.get("shape"):
             names = ", ".join(f'"{one.name}"' for one in queries)
             msg = f"this version of Penstock plans {names} otherwise than the one that saved it"

@@ -231,7 +231,7 @@ class BoundPlan:
 
     def columns(self, query: str) -> tuple[str, ...]:
         """The names of the columns of a query."""
-        return _plan_of(self.session, query).schema.names
+        return _query(self.session, query).plan.schema.names
 
 
 def bound(plan: PipelinePlan) -> BoundPlan:
@@ -240,16 +240,18 @@ def bound(plan: PipelinePlan) -> BoundPlan:
     for text in plan.statements:
         session.execute(text)
     made = BoundPlan(plan, session)
-    choices = Choices(plan.strategy, plan.partitions)
     for group in plan.groups:
-        plans = {name: _plan_of(session, name) for name in group.queries}
+        queries = [_query(session, name) for name in group.queries]
+        # All queries of a group were registered under one strategy.
+        choices = Choices(queries[0].strategy, plan.partitions)
+        plans = {name: one.plan for name, one in zip(group.queries, queries, strict=True)}
         made.groups[group.number] = BoundGroup(group, plans, choices)
     return made
 
 
-def _plan_of(session: Session, name: str) -> Plan:
+def _query(session: Session, name: str) -> QueryDefinition:
     found = session.catalog.find(name, "query")
     if not isinstance(found, QueryDefinition):
         msg = f'"{name}" is no query'
         raise InternalError(msg)
-    return found.plan
+    return found

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.home.layout import Home
-    from penstock.planner.building import Strategy
 
 _LEFTOVER = re.compile(r" \(left group \d+\)$")
 
@@ -52,7 +51,6 @@ class PipelinePlan:
 
     statements: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()
-    strategy: Strategy = "upa"
     partitions: int = Choices().partitions
     shapes: Mapping[str, str] = field(default_factory=dict, compare=False)
 

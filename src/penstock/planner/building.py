@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern
@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from penstock.algebra.expressions import Expression
+    from penstock.algebra.patterns import Strategy
     from penstock.algebra.types import Schema, Type
     from penstock.compute.evaluate import Evaluator
     from penstock.planner.graph import Maker
-
-Strategy = Literal["upa", "direct", "negative"]
-"""How ends are dealt with: by update pattern; by looking through all state; by negative rows."""
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from penstock.planner.building import Choices
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from penstock.algebra.plan import Plan
     from penstock.session import Outcome
 
 
@@ -186,7 +185,7 @@ class Program:
             left = f"{query.name} (left group {group.number})"
             queries = tuple(left if one.lower() == name else one for one in group.queries)
             self.groups[self.groups.index(group)] = replace(group, queries=queries)
-            self.session.catalog.add(QueryDefinition(left, query.plan, query.text))
+            self.session.catalog.add(replace(query, name=left))
             remains.insert(0, _renamed(entry, left))
         self._entries[place : place + 1] = remains
         self._forget_empty_groups()
@@ -205,7 +204,7 @@ class Program:
         Raises:
             PenstockError: Queries cannot run; they are not there any more, and the rest is.
         """
-        waiting = {one.name: one.plan for one in self._waiting.values()}
+        waiting = {one.name: one for one in self._waiting.values()}
         self._waiting.clear()
         self.gone.clear()
         try:
@@ -224,15 +223,19 @@ class Program:
         statements = tuple(one.text for one in self._entries)
         return replace(self._plan, statements=statements, groups=tuple(self.groups))
 
-    def _grouped(self, plans: dict[str, Plan]) -> list[Group]:
-        if not plans:
-            return []
-        groups = groups_for(plans, self._next_group, self._lanes)
-        choices = Choices(self._plan.strategy, self._plan.partitions)
-        for group in groups:
-            # Lowered here, so that what cannot run is known before anything is stopped.
-            _ = BoundGroup(group, {name: plans[name] for name in group.queries}, choices).fragments
-        return groups
+    def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[Group]:
+        """Queries of different strategies have no operators in common."""
+        found: list[Group] = []
+        for strategy in dict.fromkeys(one.strategy for one in queries.values()):
+            plans = {name: one.plan for name, one in queries.items() if one.strategy == strategy}
+            groups = groups_for(plans, self._next_group + len(found), self._lanes)
+            choices = Choices(strategy, self._plan.partitions)
+            for group in groups:
+                # Lowered here, so that what cannot run is known before anything is stopped.
+                own = {name: plans[name] for name in group.queries}
+                _ = BoundGroup(group, own, choices).fragments
+            found += groups
+        return found
 
 
 def _renamed(entry: Entry, name: str) -> Entry:

@@ -155,3 +155,13 @@ def test_a_query_without_streams_has_one_lane_of_its_own() -> None:
     plan = run(program(), f"{S}; {relation}; {P}; CREATE QUERY of_r AS SELECT k FROM r")
     assert [one.queries for one in plan.groups] == [("p",), ("of_r",)]
     assert [len(one.lane_names()) for one in bound(plan).fragments.values()] == [2, 1]
+
+
+def test_queries_of_different_strategies_share_no_group() -> None:
+    made = program()
+    plan = run(made, f"{S}; {Q}; SET strategy = negative; {P}")
+    assert [one.queries for one in plan.groups] == [("q",), ("p",)]
+    groups = bound(plan).groups
+    assert [groups[number].choices.strategy for number in (0, 1)] == ["upa", "negative"]
+    again = Program(plan, 2, 2)
+    assert again.unchanged() == plan
