@@ -103,7 +103,7 @@ def test_a_damaged_log_is_named_to_the_user(stopped: tuple[Path, Scenario], tmp_
     path, scenario = copied(stopped, tmp_path)
     record = Home(path).chain.last()
     assert record is not None
-    state = record.lanes["0.0"]
+    state = record.lanes["0.0.0"]
     name = state.logs[-1] if state.logs else state.image
     assert name is not None
     damaged = path / "segments" / name
