@@ -37,6 +37,10 @@ WIDE = 2**30
 """A count from which on 32 bits might not do."""
 
 
+POOLED = np.dtype(np.int32)
+"""Of numbers in a pool: two billion texts would take more memory than a lane has."""
+
+
 class Distinct(Accumulator):
     """Counts equal values in each group and passes their comings and goings on to `inner`."""
 
@@ -44,7 +48,7 @@ class Distinct(Accumulator):
         super().__init__(call)
         self.inner = inner
         self.codes = [codes_for(arg.type) for arg in call.args]
-        self.payload_types = (*(INT64 for _ in self.codes), BOOL)
+        self.payload_types = (*(POOLED if one.is_pooled else INT64 for one in self.codes), BOOL)
         self.index = KeyIndex()
         # By slot of the index: how often the values occur, in 32 bits until some do not fit.
         self.counts: Numbers = np.zeros(0, np.int32)
@@ -54,12 +58,13 @@ class Distinct(Accumulator):
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         """The codes of the values, and whether all of them are known."""
         known = known_of(args, length)
-        pairs = zip(self.codes, args, strict=True)
-        return (*(codes.encode(arg, known) for codes, arg in pairs), known)
+        triples = zip(self.codes, args, self.payload_types, strict=False)
+        encoded = ((codes.encode(arg, known), kind) for codes, arg, kind in triples)
+        return (*(one.astype(kind, copy=False) for one, kind in encoded), known)
 
     def sweep(self, events: Events, payload: Payload) -> Values:
         """The inner aggregate's values."""
-        *columns, known = payload
+        *columns, known = payload = _widened(payload)
         weights = events.weights(known)
         rows = np.flatnonzero(weights)
         slots = self._enter(np.stack([one[rows] for one in (events.groups, *columns)], axis=1))
@@ -108,7 +113,7 @@ class Distinct(Accumulator):
 
     def drop(self, payload: Payload) -> None:
         """Let go of the values."""
-        self._release(payload, payload[-1])
+        self._release(_widened(payload), payload[-1])
 
     def clear(self, groups: Int64s) -> None:
         """Counters of a group without rows are gone already."""
@@ -173,6 +178,12 @@ class Distinct(Accumulator):
         """Memory of the counters, their values and the inner aggregate."""
         counters = self.index.nbytes + self.counts.nbytes + self.keys.nbytes
         return counters + sum(one.state_bytes for one in self.codes) + self.inner.state_bytes
+
+
+def _widened(payload: Payload) -> Payload:
+    """The codes in 64 bits, though they wait in fewer."""
+    *columns, known = payload
+    return (*(one.astype(np.int64, copy=False) for one in columns), known)
 
 
 def _words(keys: Int64s) -> Words:
