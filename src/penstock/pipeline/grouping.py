@@ -43,19 +43,26 @@ class _Together:
     def __init__(self, name: str, plan: Plan, partitioning: Partitioning) -> None:
         self._plans = {name: plan}
         self._partitioning = partitioning
+        # What queries would be divided by alone, of those that have been taken in.
+        self._alone = [partitioning.routes]
 
     def takes(self, name: str, plan: Plan, own: Partitioning) -> bool:
         """Take a query in, if it has a key in common with the others."""
-        routes = self._partitioning.routes
-        shared = own.routes.keys() & routes.keys()
-        # The same routes are right for both; to look for others takes longer with every query.
-        if not shared or any(own.routes[one] != routes[one] for one in shared):
+        if not self._is_alike(own):
             found = _common({**self._plans, name: plan})
             if not is_routable(found):
                 return False
             self._partitioning = found
+            self._alone.append(own.routes)
         self._plans[name] = plan
         return True
+
+    def _is_alike(self, own: Partitioning) -> bool:
+        """Whether a query is divided as all are, or as one was; to search takes ever longer."""
+        routes = self._partitioning.routes
+        shared = own.routes.keys() & routes.keys()
+        same = bool(shared) and all(own.routes[one] == routes[one] for one in shared)
+        return same or own.routes in self._alone
 
     def groups(self) -> list[tuple[str, ...]]:
         """All of them, if they agree when they run together: they run otherwise than alone."""
