@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -12,7 +12,16 @@ from penstock.cli.script import ScriptFile, ScriptText, execute
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.session import Outcome
+    from penstock.algebra.patterns import Strategy
+    from penstock.algebra.plan import Plan
+
+
+class Shown(NamedTuple):
+    """A plan that a statement made, the name it has, if any, and the strategy it runs under."""
+
+    name: str | None
+    plan: Plan
+    strategy: Strategy
 
 
 class Format(Enum):
@@ -44,8 +53,13 @@ def explain(
     if rules:
         _list_rules()
         return
-    _, outcomes = execute(script, text)
-    shown = [outcome for outcome in outcomes if outcome.plan is not None]
+    session, outcomes = execute(script, text)
+    # Statements run one by one: each plan is shown under the strategy that is set when it comes.
+    shown = [
+        Shown(outcome.name, outcome.plan, session.settings.strategy)
+        for outcome in outcomes
+        if outcome.plan is not None
+    ]
     if not shown:
         msg = "there is no query among the statements"
         raise QueryError(msg, hint="Add SELECT ..., CREATE QUERY or CREATE VIEW.")
@@ -60,22 +74,22 @@ def _list_rules() -> None:
     typer.echo("\n".join(f"{name:{width}}  {says}" for name, says in rules))
 
 
-def _rendered(outcomes: list[Outcome], form: Format) -> Iterator[str]:
+def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
     import json
 
+    from penstock.planner.building import Choices
     from penstock.planner.explaining import explained, explained_dot, explained_json
 
-    plans = [(outcome.name, outcome.plan) for outcome in outcomes if outcome.plan is not None]
     if form is Format.json:
-        found = [{"name": name, **explained_json(plan)} for name, plan in plans]
+        found = [
+            {"name": one.name, **explained_json(one.plan, Choices(one.strategy))} for one in plans
+        ]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
-    for number, (name, plan) in enumerate(plans):
+    for number, one in enumerate(plans):
         if number:
             yield ""
-        if name and form is Format.text:
-            yield f"{name}:"
-        if form is Format.dot:
-            yield explained_dot(plan)
-        else:
-            yield explained(plan)
+        if one.name and form is Format.text:
+            yield f"{one.name}:"
+        show = explained_dot if form is Format.dot else explained
+        yield show(one.plan, Choices(one.strategy))

@@ -120,7 +120,7 @@ class Query:
 
     def explain(self) -> str:
         """The plan, and which key divides it among lanes."""
-        return explained(self.plan)
+        return explained(self.plan, self.batch.choices)
 
     def operators(self) -> pa.Table:
         """What each operator below the query has done, and what it remembers, in all lanes.

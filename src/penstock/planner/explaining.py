@@ -12,7 +12,7 @@ from penstock.planner.partitioning import partitioning_of
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.planner.rules.rule import Rule, TogetherRule
+    from penstock.planner.rules.rule import Described
 
 QUERY = "query"
 
@@ -20,7 +20,7 @@ QUERY = "query"
 def explained(plan: Plan, choices: Choices | None = None) -> str:
     """A query as a tree, the tree that it runs by with what is expected of it, and its lanes."""
     choices = choices or Choices()
-    found = optimized({QUERY: plan}, choices)[QUERY]
+    found = optimized({QUERY: plan})[QUERY]
     notes = Annotations(found.plan, choices)
     lines = [
         plan_text(plan, pattern_note),
@@ -35,7 +35,7 @@ def explained(plan: Plan, choices: Choices | None = None) -> str:
 def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:
     """The same for programs."""
     choices = choices or Choices()
-    found = optimized({QUERY: plan}, choices)[QUERY]
+    found = optimized({QUERY: plan})[QUERY]
     return {
         "plan": plan_json(plan),
         "rules": list(found.fired),
@@ -48,11 +48,11 @@ def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]
 def explained_dot(plan: Plan, choices: Choices | None = None) -> str:
     """The plan that a query runs by, for Graphviz."""
     choices = choices or Choices()
-    made = optimized({QUERY: plan}, choices)[QUERY].plan
+    made = optimized({QUERY: plan})[QUERY].plan
     return plan_dot(made, Annotations(made, choices).note)
 
 
 def described_rules() -> list[tuple[str, str]]:
     """The rewrite rules: the name of each, and what it does."""
-    rules: list[Rule | TogetherRule] = [*ALWAYS, *BY_COST, *TOGETHER]
+    rules: list[Described] = [*ALWAYS, *BY_COST, *TOGETHER]
     return [(rule.name, rule.says) for rule in rules]

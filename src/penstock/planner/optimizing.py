@@ -96,12 +96,10 @@ class Optimized:
 
 
 def optimized(
-    plans: Mapping[str, Plan],
-    choices: Choices | None = None,
-    statistics: Statistics | None = None,
+    plans: Mapping[str, Plan], statistics: Statistics | None = None
 ) -> dict[str, Optimized]:
-    """The plans that queries run by which run together."""
-    choices, statistics = choices or Choices(), statistics or Statistics()
+    """The plans that queries run by which run together; the same under all strategies."""
+    choices, statistics = Choices(), statistics or Statistics()
     given = list(plans.values())
     common = merged(given)
     by_all = [CommonSubplans.name] if count_nodes(common) < count_nodes(given) else []
@@ -125,6 +123,6 @@ def optimized(
     }
 
 
-def plans_to_run(plans: Mapping[str, Plan], choices: Choices | None = None) -> dict[str, Plan]:
+def plans_to_run(plans: Mapping[str, Plan]) -> dict[str, Plan]:
     """The optimised plans of queries that run together."""
-    return {name: one.plan for name, one in optimized(plans, choices).items()}
+    return {name: one.plan for name, one in optimized(plans).items()}

@@ -23,6 +23,7 @@ from penstock.inline.answers import (
 )
 from penstock.inline.moments import instant_of
 from penstock.inline.showing import as_html, as_text
+from penstock.planner.building import Choices
 from penstock.planner.explaining import explained
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.following import Subscription, followed
@@ -110,9 +111,10 @@ class Query:
         group = self._db.program.group_of(self.name)
         bound = self._db.running.pipeline.ledger.plan.groups
         if group is None or group.number not in bound:
-            return explained(self._plan)
+            return explained(self._plan, Choices(self._definition.strategy))
         parts = bound[group.number].described_fragments()
-        return "\n".join([explained(self._plan), *parts])
+        whole = explained(self._plan, bound[group.number].choices)
+        return "\n".join([whole, *parts])
 
     def progress(self) -> dict[str, Any]:
         """How far the query has come, and what it has sent out; `Connection.progress` has all."""

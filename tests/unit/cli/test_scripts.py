@@ -135,3 +135,12 @@ def test_explain_prints_several_plans_as_one_json_list(cars: str) -> None:
     done = penstock("explain", "--format", "json", "-e", cars + queries)
     plans = json.loads(done.stdout)
     assert [plan["plan"]["columns"][0]["name"] for plan in plans] == ["lane", "speed"]
+
+
+def test_explain_shows_each_query_under_the_strategy_that_is_set(cars: str) -> None:
+    query = "SELECT DISTINCT lane FROM cars [NOW]"
+    text = f"{cars} CREATE QUERY a AS {query}; SET strategy = negative; CREATE QUERY b AS {query};"
+    done = penstock("explain", "--format", "json", "-e", text)
+    plans = json.loads(done.stdout)
+    assert [plan["strategy"] for plan in plans] == ["upa", "negative"]
+    assert [plan["runs"]["structures"] for plan in plans] == [["calendar(32)"], ["hashed"]]

@@ -15,6 +15,7 @@ from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import FALSE, is_never_true
 from penstock.planner.rules.filters import FilterRule
 from penstock.planner.rules.rule import Place, Rule, sources_of
+from penstock.planner.rules.unions import named_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,8 +184,5 @@ def _without_empty(plan: op.UnionAll) -> Plan | None:
         return None
     if not sources_of(plan) <= {name for one in kept for name in sources_of(one)}:
         return None
-    if kept[0].schema != plan.schema:
-        pairs = zip(plan.schema, kept[0].schema, strict=True)
-        names = tuple(Named(new.name, Column(old.name, old.type)) for new, old in pairs)
-        kept[0] = op.Map(kept[0], names)
+    kept[0] = named_like(kept[0], plan)
     return op.UnionAll(tuple(kept)) if len(kept) > 1 else kept[0]

@@ -51,8 +51,8 @@ class Place:
         return self
 
 
-class Rule(ABC):
-    """One way to rewrite an operator, with its inputs, into an equivalent plan.
+class Described:
+    """What is known of any rule.
 
     Attributes:
         name: What EXPLAIN calls it.
@@ -61,22 +61,18 @@ class Rule(ABC):
 
     name: ClassVar[str]
     says: ClassVar[str]
+
+
+class Rule(Described, ABC):
+    """One way to rewrite an operator, with its inputs, into an equivalent plan."""
 
     @abstractmethod
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The plan in another form, with the same columns; None where the rule has no use."""
 
 
-class TogetherRule(ABC):
-    """A rule that has to look at whole plans, of all queries that run together.
-
-    Attributes:
-        name: What EXPLAIN calls it.
-        says: What it does, in a line.
-    """
-
-    name: ClassVar[str]
-    says: ClassVar[str]
+class TogetherRule(Described, ABC):
+    """A rule that has to look at whole plans, of all queries that run together."""
 
     @abstractmethod
     def rewritten(self, plans: Sequence[Plan]) -> list[Plan]:
