@@ -26,9 +26,13 @@ _MOST = 2.0**62
 """Sums of numbers that are together below this in absolute value stay within 64 bits."""
 
 
+LEAST, GREATEST = ("min", "bool_and"), ("max", "bool_or")
+"""What is chosen from values: FALSE is less than TRUE."""
+
+
 @dataclass(frozen=True)
 class Partial:
-    """COUNT, SUM of integers, MIN or MAX over the rows of one validity."""
+    """COUNT, SUM of integers, MIN, MAX, BOOL_AND or BOOL_OR over the rows of one validity."""
 
     function: str
     arguments: Sequence[Evaluator]
@@ -46,7 +50,7 @@ class Partial:
 
     def together(self, values: pa.Array, starts: Ints) -> pa.Array:
         """What stretches of rows amount to, of which each begins at a start."""
-        if self.function in ("min", "max"):
+        if self.function in LEAST or self.function in GREATEST:
             return values.take(pa.array(self._chosen(values, starts)))
         known = values.is_valid().to_numpy(zero_copy_only=False)
         sums = np.add.reduceat(values.fill_null(0).to_numpy(), starts)
@@ -55,7 +59,7 @@ class Partial:
     def _chosen(self, values: pa.Array, starts: Ints) -> Ints:
         """The place of the least or the greatest value of each stretch; a NULL if all are."""
         codes = order_codes(values)
-        if self.function == "min":
+        if self.function in LEAST:
             # A NULL, which has code 0, is to lose here as well.
             codes = np.where(codes == 0, 0, codes.max() + 1 - codes)
         stretches = np.zeros(len(values), np.int64)

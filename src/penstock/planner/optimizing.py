@@ -69,6 +69,7 @@ ALWAYS: tuple[Rule, ...] = (
     duplicates.AbsorbedDistinct(),
     duplicates.DistinctBelowExists(),
     duplicates.DistinctBelowExtremes(),
+    duplicates.DistinctAggregates(),
     duplicates.IntroduceSemiJoin(),
     representation.DropCuts(),
 )

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
+from penstock.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+)
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Named
 from penstock.algebra.types import BIGINT, DOUBLE, INT, Type
@@ -66,11 +74,14 @@ def _has_phases(call: AggregateCall) -> bool:
         return False
     if call.function in ("sum", "avg"):
         return call.args[0].type in (INT, BIGINT)
-    return call.function in ("count", "min", "max")
+    return call.function in ("count", "count_if", "min", "max", "bool_and", "bool_or")
 
 
 def _partials(call: AggregateCall) -> list[AggregateCall]:
     """What is sent of the rows that were put together."""
+    if call.function == "count_if":
+        one, none = Literal(1, BIGINT), Literal(0, BIGINT)
+        return [AggregateCall("sum", (Case(((call.args[0], one),), none),), False, BIGINT)]
     if call.function != "avg":
         return [call]
     of = [AggregateCall("sum", call.args, False, BIGINT)]
@@ -81,7 +92,7 @@ def _totals(call: AggregateCall, place: int) -> list[AggregateCall]:
     """What is made of that."""
     sent = [Column(f"{place}.{n}", one.of) for n, one in enumerate(_partials(call))]
     match call.function:
-        case "count":
+        case "count" | "count_if":
             return [AggregateCall("sum", (sent[0],), False, BIGINT)]
         case "avg":
             wide = Cast(sent[0], _WORD)
@@ -96,7 +107,7 @@ def _shown(call: AggregateCall, place: int) -> Expression:
     """The value of the whole call."""
     found = [Column(f"{place}.{n}", one.of) for n, one in enumerate(_totals(call, place))]
     match call.function:
-        case "count":
+        case "count" | "count_if":
             # Over nothing there is no sum, and a count all the same.
             return Call("coalesce", (found[0], Literal(0, BIGINT)), BIGINT)
         case "avg":

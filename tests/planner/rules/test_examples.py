@@ -88,6 +88,8 @@ EXAMPLES = {
         WHERE EXISTS (SELECT 1 FROM (SELECT DISTINCT k FROM b [RANGE 3]) AS t WHERE t.k = a.k)""",
     "distinct-below-extremes": """
         SELECT MAX(v) AS top FROM (SELECT DISTINCT v, k FROM a [RANGE 5]) AS s""",
+    "distinct-aggregates": """
+        SELECT k, COUNT(DISTINCT v) AS n, SUM(DISTINCT v) AS s FROM a [RANGE 5] GROUP BY k""",
     "introduce-semi-join": """
         SELECT DISTINCT a.v FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k""",
     "prune-columns": "SELECT a.v FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, columns_of
+from penstock.algebra.plan import Named
 from penstock.planner.rules.rule import Place, Rule
 
 if TYPE_CHECKING:
@@ -108,6 +109,33 @@ class DistinctBelowExtremes(Rule):
             return None
         ignored = all(call.distinct or call.function in EXTREMES for _, call in plan.aggregates)
         return replace(plan, child=plan.child.child) if ignored else None
+
+
+class DistinctAggregates(Rule):
+    """DISTINCT keeps a value once; the aggregate would keep an entry for every row.
+
+    And different values can be counted on different lanes.
+    """
+
+    name = "distinct-aggregates"
+    says = "COUNT(DISTINCT x) is COUNT(x) over DISTINCT rows, if all aggregates are of that x"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The aggregate over different rows."""
+        if not isinstance(plan, op.Aggregate) or not plan.aggregates:
+            return None
+        arguments = {call.args for _, call in plan.aggregates}
+        if len(arguments) > 1 or not all(call.distinct for _, call in plan.aggregates):
+            return None
+        (args,) = arguments
+        values = tuple(Named(f"#{number}", arg) for number, arg in enumerate(args))
+        rows = op.Distinct(op.Map(plan.child, (*plan.keys, *values)))
+        keys = tuple(Named(key.name, Column(key.name, key.expression.type)) for key in plan.keys)
+        columns = tuple(Column(one.name, one.expression.type) for one in values)
+        calls = tuple(
+            (name, replace(call, args=columns, distinct=False)) for name, call in plan.aggregates
+        )
+        return replace(plan, child=rows, keys=keys, aggregates=calls)
 
 
 class IntroduceSemiJoin(Rule):
