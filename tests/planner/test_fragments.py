@@ -53,9 +53,11 @@ def shape(query: str) -> list[tuple[int, int]]:
         ("SELECT a.v FROM s [NOW] a JOIN s [RANGE 9] b ON a.k = b.j", [(0, 4), (0, 4), (1, 4)]),
         # All rows compared in the end, but not before.
         (f"SELECT s.k, d FROM {JOIN} EMIT FINAL", [(0, 4), (1, 1)]),
-        # A global aggregate, in two phases; of doubles, whose exact sum has none, in one.
+        # A global aggregate, in two phases; one that needs every value has none.
         ("SELECT COUNT(*), AVG(v) FROM s [RANGE 10]", [(0, 4), (1, 1)]),
-        ("SELECT SUM(d) FROM t [RANGE 10]", [(0, 1)]),
+        ("SELECT AVG(d), BOOL_OR(d > 1), COUNT_IF(d > 2) FROM t [RANGE 10]", [(0, 4), (1, 1)]),
+        ("SELECT SUM(d), MEDIAN(d) FROM t [RANGE 10]", [(0, 1)]),
+        ("SELECT COUNT(DISTINCT d) FROM t [RANGE 10]", [(0, 4), (1, 1)]),
         (f"SELECT SUM(d) FROM {JOIN}", [(0, 4), (1, 1)]),
         # Rows that are counted are needed whole, where they come from.
         ("SELECT k, v FROM s [ROWS 5]", [(0, 1)]),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.errors import InternalError
-from penstock.operators.block import Block
+from penstock.operators.block import Block, concatenated
 from penstock.operators.buffered import Buffered
-from penstock.operators.ordering import order_codes
 from penstock.state.fingerprints import fingerprints
 from penstock.state.sorting import order_of
 
@@ -20,52 +18,8 @@ if TYPE_CHECKING:
 
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
+    from penstock.operators.partials import Partial, Whole
     from penstock.state.arrays import Ints
-
-_MOST = 2.0**62
-"""Sums of numbers that are together below this in absolute value stay within 64 bits."""
-
-
-LEAST, GREATEST = ("min", "bool_and"), ("max", "bool_or")
-"""What is chosen from values: FALSE is less than TRUE."""
-
-
-@dataclass(frozen=True)
-class Partial:
-    """COUNT, SUM of integers, MIN, MAX, BOOL_AND or BOOL_OR over the rows of one validity."""
-
-    function: str
-    arguments: Sequence[Evaluator]
-    type: pa.DataType
-
-    def values(self, block: Block, failures: Failures) -> pa.Array:
-        """What one row alone amounts to."""
-        found = [one(block.columns, len(block), failures) for one in self.arguments]
-        if self.function != "count":
-            return found[0].cast(self.type)
-        known = np.ones(len(block), np.int64)
-        for column in found:
-            known &= column.is_valid().to_numpy(zero_copy_only=False)
-        return pa.array(known, self.type)
-
-    def together(self, values: pa.Array, starts: Ints) -> pa.Array:
-        """What stretches of rows amount to, of which each begins at a start."""
-        if self.function in LEAST or self.function in GREATEST:
-            return values.take(pa.array(self._chosen(values, starts)))
-        known = values.is_valid().to_numpy(zero_copy_only=False)
-        sums = np.add.reduceat(values.fill_null(0).to_numpy(), starts)
-        return pa.array(sums, self.type, mask=~np.logical_or.reduceat(known, starts))
-
-    def _chosen(self, values: pa.Array, starts: Ints) -> Ints:
-        """The place of the least or the greatest value of each stretch; a NULL if all are."""
-        codes = order_codes(values)
-        if self.function in LEAST:
-            # A NULL, which has code 0, is to lose here as well.
-            codes = np.where(codes == 0, 0, codes.max() + 1 - codes)
-        stretches = np.zeros(len(values), np.int64)
-        stretches[starts[1:]] = 1
-        order = np.lexsort((codes, np.cumsum(stretches)))
-        return np.asarray(order[np.append(starts[1:], len(values)) - 1])
 
 
 class Combining(Buffered):
@@ -94,20 +48,27 @@ class Combining(Buffered):
         compared = _compared(keys, block)
         order = order_of(*compared)
         starts = _starts(compared, order)
-        if len(starts) == len(block) or not self._fits(values):
+        wholes = self._wholes(values, order, starts) if len(starts) < len(block) else None
+        if wholes is None:
             return [block.with_columns((*keys, *values))]
         first = order[starts]
-        whole = [
-            one.together(column.take(pa.array(order)), starts)
+        heads = tuple(key.take(pa.array(first)) for key in keys)
+        whole = Block((*heads, *(one.values for one in wholes)), block.ts[first], block.te[first])
+        left = np.logical_or.reduce([one.has_rest for one in wholes] or [np.zeros(0, np.bool_)])
+        if not left.any():
+            return [whole.by_time()]
+        rest = whole.with_columns((*heads, *(one.rests for one in wholes)))
+        return [concatenated([whole, rest.take(left)]).by_time()]
+
+    def _wholes(self, values: Sequence[pa.Array], order: Ints, starts: Ints) -> list[Whole] | None:
+        """What the stretches amount to; None if one of the values would be too much for that."""
+        ordered = pa.array(order)
+        wholes = [
+            one.together(column.take(ordered), starts)
             for one, column in zip(self._partials, values, strict=True)
         ]
-        columns = (*(key.take(pa.array(first)) for key in keys), *whole)
-        return [Block(columns, block.ts[first], block.te[first]).by_time()]
-
-    def _fits(self, values: Sequence[pa.Array]) -> bool:
-        """Whether all sums fit, however rows are put together."""
-        sums = (v for one, v in zip(self._partials, values, strict=True) if one.function == "sum")
-        return all(np.abs(one.fill_null(0).to_numpy().astype(float)).sum() < _MOST for one in sums)
+        found = [one for one in wholes if one is not None]
+        return found if len(found) == len(wholes) else None
 
 
 def _compared(keys: Sequence[pa.Array], block: Block) -> list[Ints]:

@@ -11,13 +11,14 @@ from penstock.algebra.types import BOOLEAN, to_arrow
 from penstock.operators.aggregate import Aggregate
 from penstock.operators.aggregate_calls import Call
 from penstock.operators.aggregates.choice import accumulator_for
-from penstock.operators.combining import Combining, Partial
+from penstock.operators.combining import Combining
 from penstock.operators.counted import CountedRows, Target
 from penstock.operators.cuts import Coalesce, Split
 from penstock.operators.distinct import Distinct
 from penstock.operators.final import Final
 from penstock.operators.levels import Levels
 from penstock.operators.ordering import FirstRows, Ordering, OrderKey
+from penstock.operators.partials import partial_for
 from penstock.operators.set_operations import SetOperation
 from penstock.operators.sources import Passing
 from penstock.planner.building import combined, evaluators
@@ -185,7 +186,7 @@ def combine_node(
     node = building.node(child)
     compiled = evaluators(keys, node.schema)
     partials = [
-        Partial(call.function, evaluators(call.args, node.schema), to_arrow(call.of))
+        partial_for(call.function, evaluators(call.args, node.schema), to_arrow(call.of))
         for call in calls
     ]
     return building.add(

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 @compiled
 def count(
-    groups: Int64s, weights: Int8s, points: Int64s, counts: Int64s, column: int, out: Int64s
+    groups: Int64s,
+    weights: Int8s | Int64s,
+    points: Int64s,
+    counts: Int64s,
+    column: int,
+    out: Int64s,
 ) -> None:
     """Add the weights to a column of the groups' counts; `out` gets the counts at the points."""
     at = 0

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from penstock.operators.aggregates.accumulator import BOOL, Accumulator, Segments, Values
 from penstock.operators.aggregates.count_loops import count
+from penstock.operators.aggregates.events import owned
 from penstock.operators.aggregates.slots import Slots
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Counts:
     def __init__(self, width: int = 1) -> None:
         self.slots = Slots(width)
 
-    def sweep(self, events: Events, weights: Int8s, column: int = 0) -> Int64s:
+    def sweep(self, events: Events, weights: Int8s | Int64s, column: int = 0) -> Int64s:
         """Add the weights of events; the counts at the points."""
         self.slots.reach(events.slots)
         out = np.empty(len(events.points), np.int64)
@@ -39,6 +40,11 @@ def known_of(args: Sequence[pa.Array], length: int) -> Bools:
     """Which rows have no NULL among the arguments."""
     columns = [arg.is_valid().to_numpy(zero_copy_only=False) for arg in args if arg.null_count]
     return reduce(and_, columns, np.ones(length, np.bool_))
+
+
+def rows_of(args: Sequence[pa.Array]) -> tuple[Int64s, ...]:
+    """How many rows each row stands for, if a call has been given that as its second argument."""
+    return tuple(owned(arg.to_numpy()) for arg in args[1:])
 
 
 def truth_of(arg: pa.Array) -> Bools:

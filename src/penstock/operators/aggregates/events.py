@@ -54,9 +54,10 @@ class Events:
         """How many group slots these events reach to."""
         return int(self.groups[-1]) + 1 if len(self.groups) else 0
 
-    def weights(self, known: Bools) -> Int8s:
-        """The signs, 0 for elements that an aggregate ignores."""
-        return self.signs * known
+    def weights(self, known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The signs, 0 for elements that an aggregate ignores, or times what they stand for."""
+        weights: npt.NDArray[Any] = self.signs * known
+        return weights
 
 
 def owned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.operators.aggregates import limbs
 from penstock.operators.aggregates.accumulator import BOOL, INT64, Accumulator, Segments, Values
-from penstock.operators.aggregates.counting import Counts, known_of
+from penstock.operators.aggregates.counting import Counts, known_of, rows_of
 from penstock.operators.aggregates.decimals import from_words, words_of
 from penstock.operators.aggregates.events import owned
 from penstock.operators.aggregates.slots import Slots
@@ -46,29 +46,34 @@ class Sums:
 
 
 class ExactSum(Accumulator):
-    """SUM or AVG over INT, BIGINT or DECIMAL; a sum beyond the result's type is NULL."""
+    """SUM or AVG over INT, BIGINT or DECIMAL; a sum beyond the result's type is NULL.
+
+    AVG may have a second argument: of how many rows the first one is the sum.
+    """
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.of: Type = call.args[0].type
         self.wide = self.of.is_decimal and self.of.precision > ONE_WORD
-        self.payload_types = (INT64, INT64, BOOL) if self.wide else (INT64, BOOL)
+        self.words = 1 + self.wide
+        rows = len(call.args) - 1
+        self.payload_types = (*[INT64] * self.words, BOOL, *[INT64] * rows)
         self.counts, self.sums = Counts(), Sums(WIDTH)
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
-        """The unscaled numbers in one or two words, and whether each is known."""
-        known = known_of(args, length)
+        """The unscaled numbers in one or two words, whether each is known, and of how many."""
+        known = (known_of(args[:1], length), *rows_of(args))
         if self.of.is_decimal:
             words = words_of(args[0])
-            return (*(owned(words[:, i]) for i in range(1 + self.wide)), known)
+            return (*(owned(words[:, i]) for i in range(self.words)), *known)
         numbers = args[0].fill_null(0).to_numpy(zero_copy_only=False)
-        return numbers.astype(np.int64), known
+        return (numbers.astype(np.int64), *known)
 
     def sweep(self, events: Events, payload: Payload) -> Values:
         """The sums or means; those that overflow are NULL and counted."""
-        *words, known = payload
-        weights = events.weights(known)
-        counts = self.counts.sweep(events, weights)
+        words, known = payload[: self.words], payload[self.words :]
+        weights = events.weights(known[0])
+        counts = self.counts.sweep(events, events.weights(known[-1]))
         low = owned(words[0])
         high = owned(words[1]) if self.wide else low >> 63
         sums = self.sums.sweep(events, weights, low, high, np.zeros(len(events), np.int64))

@@ -16,11 +16,12 @@ from penstock.operators.aggregates import float_loops, limbs
 from penstock.operators.aggregates.accumulator import (
     BOOL,
     FLOAT64,
+    INT64,
     Accumulator,
     Segments,
     Values,
 )
-from penstock.operators.aggregates.counting import Counts, known_of
+from penstock.operators.aggregates.counting import Counts, known_of, rows_of
 from penstock.operators.aggregates.events import owned
 from penstock.operators.aggregates.exact_sums import Sums
 from penstock.operators.aggregates.extremes import FINEST, Extreme, Extremes, ratio
@@ -81,20 +82,21 @@ class _Floats(Accumulator):
     """Sums count 2^-unit: the last bit of the smallest double that is not extreme."""
     width: int
     """Limbs of a sum."""
-    payload_types = (FLOAT64, BOOL)
 
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
+        self.payload_types = (FLOAT64, BOOL, *[INT64] * (len(call.args) - 1))
         self.counts, self.sums = Counts(), Sums(self.width)
         self.extremes, self.specials = Extremes(), Specials()
         self.limit = 64 * self.width - COUNT_BITS - 53
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
-        return args[0].fill_null(0.0).to_numpy(zero_copy_only=False), known_of(args, length)
+        numbers = args[0].fill_null(0.0).to_numpy(zero_copy_only=False)
+        return (numbers, known_of(args[:1], length), *rows_of(args))
 
     def sweep(self, events: Events, payload: Payload) -> Values:
         values, weights = owned(payload[0]), events.weights(payload[1])
-        counts = self.counts.sweep(events, weights)
+        counts = self.counts.sweep(events, events.weights(payload[-1]))
         parts = self._split(values)
         sums = self._sums(events, weights, parts)
         results = self._rounded(counts, sums)
@@ -166,7 +168,7 @@ class _Floats(Accumulator):
 
 
 class FloatSum(_Floats):
-    """SUM or AVG; doubles of 2^-118 to 2^173 are ordinary."""
+    """SUM or AVG, as of `ExactSum`; doubles of 2^-118 to 2^173 are ordinary."""
 
     unit = 170
     width = 6
