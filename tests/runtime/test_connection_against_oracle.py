@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import penstock
 from penstock.algebra.streams import RelationToStream
+from penstock.fuzz.trial import STRATEGIES
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
 
@@ -119,7 +120,7 @@ def change_relation(db: Connection, fed: Fed, change: tuple[int, int, str]) -> N
     steps,
     st.sampled_from(sorted(QUERIES)),
     st.integers(1, 3),
-    st.sampled_from(["upa", "direct", "negative"]),
+    st.sampled_from(STRATEGIES),
 )
 def test_a_connection_shows_what_the_oracle_says(
     feeds: list[tuple[str, object]], name: str, lanes: int, strategy: Strategy

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
 
 
-Strategy = Literal["upa", "direct", "negative"]
-"""How ends are dealt with: by update pattern; by looking through all state; by negative rows."""
+Strategy = Literal["upa", "direct", "negative", "auto"]
+"""How ends are dealt with: by update pattern; by looking through all state; by negative rows.
+
+`auto` goes by update pattern as well, and chooses while running how rows are found that are
+withdrawn before their end.
+"""
 
 
 class Pattern(Enum):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 CHOICES: dict[str, dict[str, object]] = {
     "integer_division": {"true": True, "false": False},
     "empty_aggregates": {"row": True, "none": False},
-    "strategy": {"upa": "upa", "direct": "direct", "negative": "negative"},
+    "strategy": {"upa": "upa", "direct": "direct", "negative": "negative", "auto": "auto"},
 }
 """Each setting's values as written, and what they stand for."""
 

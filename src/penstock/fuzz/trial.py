@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, get_args
 
+from penstock.algebra.patterns import Strategy
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
 from penstock.fuzz.edits import Edit, edited
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.reference.timeline import Row
     from penstock.streamtest.engines import Answer
 
-STRATEGIES = ("upa", "direct", "negative")
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """How an engine may run a plan; results never depend on it."""
 
 Feed = Mapping[str, slice]

@@ -58,7 +58,7 @@ def uncovered(
             or incoming.ts[i] < changes.ts[j]
             or (incoming.ts[i] == changes.ts[j] and incoming.sign[i] < 0)
         ):
-            if not find_place(incoming, i, kept):
+            if not find_place(incoming, i, kept, heads, 0):
                 partner = REFUSED
                 break
             if cover[incoming.key[i]] == 0:

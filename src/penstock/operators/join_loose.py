@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.join_chains import Chains
+from penstock.operators.block import Block
+from penstock.operators.join_choosing import Choosing
 from penstock.operators.join_loops import (
     GONE,
     KEY,
@@ -16,39 +16,46 @@ from penstock.operators.join_loops import (
     NEXT,
     NOBODY,
     PREVIOUS,
-    STRICT,
+    SCANNED,
     TE,
     Kept,
-    cut_twins,
     drop_ended,
+    link_twins,
 )
 from penstock.operators.join_pairs import incoming_rows
+from penstock.operators.join_twins import HashedTwins, ScannedTwins
 from penstock.state.expiry import CalendarQueue
-from penstock.state.fingerprints import fingerprints
 from penstock.state.rows import RowStore, grown
 from penstock.state.slots import SlotPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.block import Block
+    import pyarrow as pa
+
     from penstock.operators.join_loops import Incoming
-    from penstock.state.arrays import Ints, Words
+    from penstock.operators.join_twins import Finding, Twins
+    from penstock.state.arrays import Ints
     from penstock.state.moving import Moved
 
 _SLACK = 1024
 _NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64)
+_NO_TWINS: Ints = np.zeros((0, 2), np.int64)
 
 
 class LooseSide:
-    """The rows of a WK or, with `strict`, a STR input.
+    """The rows of a WK or, if `finding` says how withdrawn rows are found, of a STR input.
 
-    SlotPool of rows that are gone are given to others. A calendar queue says which rows have
-    ended. Rows of a strict input are found for withdrawal by row and end: equal ones are twins.
+    Places of rows that are gone are given to others. A calendar queue says which rows have ended.
     """
 
     def __init__(
-        self, types: Sequence[pa.DataType], port: int, strict: bool, span: int, partitions: int
+        self,
+        types: Sequence[pa.DataType],
+        port: int,
+        finding: Finding | None,
+        span: int,
+        partitions: int,
     ) -> None:
         self._port = port
         self._store = RowStore(types)
@@ -57,8 +64,10 @@ class LooseSide:
         self._calendar = (span, partitions)
         self._queue = self._new_queue()
         self._due = _NOTHING
-        self._twins = Chains(1) if strict else None
-        self._twin_links: Ints = np.zeros((0, 2), np.int64)
+        self._twins: Twins | None = None
+        if finding is not None:
+            self._twins = HashedTwins() if finding == "hashed" else ScannedTwins()
+        self._choosing = Choosing() if finding == "auto" else None
 
     def __len__(self) -> int:
         return len(self._places)
@@ -70,6 +79,7 @@ class LooseSide:
     def accept(self, block: Block, keys: Ints) -> Incoming:
         """Write the positive rows to free places."""
         positive = block.sign is None or block.sign > 0
+        self._choose(block)
         rows = block if positive is True else block.take(positive)
         places = self._places.allocate(len(rows))
         self._records = grown(self._records, self._places.capacity)
@@ -78,8 +88,7 @@ class LooseSide:
         self._queue.push(rows.te[ending], [places[ending]])
         twins = keys[:0]
         if self._twins is not None:
-            twins, _ = self._twins.numbers(identity(block))
-            self._twin_links = grown(self._twin_links, self._places.capacity)
+            twins = self._twins.enter(block, self._places.capacity)
         if positive is not True:
             places, given = np.full(len(block), NOBODY, np.int64), places
             places[positive] = given
@@ -88,8 +97,8 @@ class LooseSide:
     def kept(self) -> Kept:
         """What the loops work on."""
         if self._twins is None:
-            return Kept(self._records, self._twin_links, self._twin_links, 0, 0, LOOSE)
-        return Kept(self._records, self._twin_links, self._twins.heads, 0, 0, STRICT)
+            return Kept(self._records, _NO_TWINS, _NO_TWINS, 0, 0, LOOSE)
+        return Kept(self._records, self._twins.links, self._twins.heads, 0, 0, self._twins.kind)
 
     def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
         """The ends before the clock and where the rows are, those of the step included."""
@@ -100,25 +109,26 @@ class LooseSide:
 
     def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the rows that were withdrawn, and those that have ended."""
-        keys = self._forget_withdrawn(incoming)
+        negative = incoming.sign < 0
+        self._release(incoming.place[negative])
         ends, (places,) = self._queue.pop(min(clock + 1, INFINITY))
         ends = np.concatenate([self._due[0], ends])
         places = np.concatenate([self._due[1], places])
         self._due = _NOTHING
         ended, more = drop_ended(self._records, heads, self._port, places, ends)
         if self._twins is not None:
-            self._twins.drop_empty(cut_twins(self._twin_links, self._twins.heads, ended))
+            self._twins.forget(ended, incoming, negative)
+        if self._choosing is not None and self._twins is not None:
+            self._choosing.looked(self._twins, int(negative.sum()))
         self._release(ended)
         if len(self._queue) > 2 * len(self) + _SLACK:
             self._clear_queue()
-        return np.concatenate([keys, more])
+        return np.concatenate([incoming.key[negative], more])
 
     def shrink(self, heads: Ints) -> None:
         """Give back room that has been empty for a while."""
-        if self._twins is not None and self._twins.is_spacious:
-            moved = self._twins.compact()
-            places = self._places.taken()
-            self._twin_links[places, 0] = moved.numbers[self._twin_links[places, 0]]
+        if self._twins is not None:
+            self._twins.shrink(self._places)
         if self._places.is_spacious:
             self._move(self._places.compact(), heads)
 
@@ -143,7 +153,7 @@ class LooseSide:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        twins = 0 if self._twins is None else self._twins.nbytes + self._twin_links.nbytes
+        twins = 0 if self._twins is None else self._twins.nbytes
         own = self._records.nbytes + self._places.nbytes + self._queue.nbytes
         return own + twins + self._store.nbytes
 
@@ -157,21 +167,29 @@ class LooseSide:
         moved.links(self._records[:, PREVIOUS])
         moved.links(heads[:, self._port])
         if self._twins is not None:
-            self._twin_links = moved.rows(self._twin_links)
-            moved.links(self._twin_links[:, 1])
-            moved.links(self._twins.heads)
+            self._twins.move(moved)
 
     def _release(self, places: Ints) -> None:
         self._store.forget(places)
         self._places.release(places)
 
-    def _forget_withdrawn(self, incoming: Incoming) -> Ints:
-        negative = incoming.sign < 0
-        places = incoming.place[negative]
-        if self._twins is not None:
-            self._twins.drop_empty(incoming.twin[negative])
-        self._release(places)
-        return incoming.key[negative]
+    def _choose(self, block: Block) -> None:
+        """Before a step: build the other structure if it has been the better one for long."""
+        if self._choosing is None or self._twins is None:
+            return
+        withdrawn = 0 if block.sign is None else int((block.sign < 0).sum())
+        kept = len(self), self._records[: self._places.capacity]
+        if self._choosing.is_other_better(self._twins, len(block), withdrawn, *kept):
+            self._twins = HashedTwins() if self._twins.kind == SCANNED else ScannedTwins()
+            self._find_anew(self._places.taken())
+
+    def _find_anew(self, places: Ints) -> None:
+        """Bring the rows that are there into a new structure."""
+        assert self._twins is not None
+        ends = self._records[places, TE]
+        block = Block(self._store.take(places), ends, ends)
+        words = self._twins.enter(block, self._places.capacity)
+        link_twins(places, words, self._twins.links, self._twins.heads, self._twins.kind)
 
     def _new_queue(self) -> CalendarQueue:
         return CalendarQueue([np.dtype(np.int32)], *self._calendar)
@@ -182,8 +200,3 @@ class LooseSide:
         ends = self._records[places, TE]
         self._queue = self._new_queue()
         self._queue.push(ends[ends < INFINITY], [places[ends < INFINITY]])
-
-
-def identity(block: Block) -> Words:
-    """By what a negative row is matched with the element it withdraws."""
-    return fingerprints([*block.columns, pa.array(block.te)], len(block))

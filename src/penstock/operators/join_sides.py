@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.join_chains import Chains
     from penstock.operators.join_loops import Kept
+    from penstock.operators.join_twins import Finding
     from penstock.state.arrays import Flags, Ints, Words
     from penstock.state.moving import Moved
 
@@ -34,7 +35,7 @@ class JoinSide:
     `keys` gives the key columns of a block; the other side's have the same types. A row with a
     NULL in a key column never matches, unless `null_matches` says that this column is compared
     by IS NOT DISTINCT FROM. `span` is how long its rows live, about, and `partitions` into how
-    many parts a calendar queue divides that time.
+    many parts a calendar queue divides that time. `finding` says how withdrawn rows are found.
     """
 
     types: Sequence[pa.DataType]
@@ -43,6 +44,7 @@ class JoinSide:
     pattern: Pattern
     span: int = 1 << 20
     partitions: int = DEFAULT_PARTITIONS
+    finding: Finding = "hashed"
 
     def lost(self, keys: Sequence[pa.Array], length: int) -> Flags | None:
         """Which rows can never match because of a NULL; None if there are none."""
@@ -112,8 +114,8 @@ def rows_of_side(side: JoinSide, port: int) -> KeptRows:
     """An empty structure for a side; `port` is its column in the heads of chains."""
     if side.pattern in (Pattern.MON, Pattern.WKS):
         return FifoSide(side.types, port)
-    strict = side.pattern is Pattern.STR
-    return LooseSide(side.types, port, strict, side.span, side.partitions)
+    finding = side.finding if side.pattern is Pattern.STR else None
+    return LooseSide(side.types, port, finding, side.span, side.partitions)
 
 
 def shrink_sides(chains: Chains, sides: Sequence[KeptRows]) -> Moved | None:

@@ -12,8 +12,9 @@ from penstock.errors import InternalError
 from penstock.operators.block import Block, concatenated
 from penstock.operators.join_chains import Chains
 from penstock.operators.join_loops import Incoming, keep_all
-from penstock.operators.join_loose import LooseSide, identity
+from penstock.operators.join_loose import LooseSide
 from penstock.operators.join_sides import block_of_table, no_rows, shrink_sides, side_table
+from penstock.operators.join_twins import identity
 from penstock.operators.number_loops import follow
 from penstock.operators.numbers import NUMBERS
 from penstock.operators.operator import Operator, Segments
@@ -49,7 +50,7 @@ class Number(Operator):
         self._strict = pattern is Pattern.STR
         self._next = place * NUMBERS
         self._chains = Chains(1)
-        self._rows = LooseSide([*types, pa.int64()], 0, False, span, partitions)
+        self._rows = LooseSide([*types, pa.int64()], 0, None, span, partitions)
         self._waiting: list[Block] = []
 
     def process(self, port: int, block: Block) -> Sequence[Block]:

@@ -184,7 +184,7 @@ def _next_row(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> 
         return key
     if incoming.sign[row] > 0:
         return NOBODY
-    if not find_place(incoming, row, mine.kept):
+    if not find_place(incoming, row, mine.kept, step.heads, port):
         return REFUSED
     _touch(key, mine, other, port, step)
     return key

@@ -42,15 +42,15 @@ class Annotations:
         if isinstance(plan, op.Distinct) and self._costs.pattern(plan.child) is not Pattern.STR:
             # Values end with their youngest copies, in any order.
             return [f"calendar({self._choices.queue_partitions})"]
-        return [self._structure(child) for child in plan.children]
+        return [self._structure(plan, port) for port in range(len(plan.children))]
 
-    def _structure(self, child: Plan) -> str:
-        match self._costs.pattern(child):
-            case Pattern.MON | Pattern.WKS:
-                return "fifo"
-            case Pattern.WK:
-                return f"calendar({self._choices.queue_partitions})"
-        return "hashed"
+    def _structure(self, plan: Plan, port: int) -> str:
+        pattern = self._costs.pattern(plan.children[port])
+        if pattern in (Pattern.MON, Pattern.WKS):
+            return "fifo"
+        if pattern is Pattern.STR and self._costs.is_indexed(plan, port):
+            return "hashed"
+        return f"calendar({self._choices.queue_partitions})"
 
     def note(self, plan: Plan) -> str:
         """One operator in a few words."""

@@ -6,11 +6,13 @@ with each other matters for the choice of a plan.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.expressions import columns_of
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
@@ -36,8 +38,10 @@ GROUP, CALL, RESULT = 60.0, 60.0, 25.0
 SENT = 140.0
 END = {Pattern.MON: 0.0, Pattern.WKS: 5.0, Pattern.WK: 25.0, Pattern.STR: 25.0}
 """What it takes to find that a row has ended, by the pattern of its input."""
-FOUND = 80.0
+FOUND = 110.0
 """What it takes to be ready to find a row that is withdrawn, for each row of a strict input."""
+LOOK = 13.0
+"""What it takes to look at a row, where those of one key are looked through for it."""
 LOOKED_THROUGH = 0.05
 """For each row of state and row that comes, if ends are found by looking through all."""
 ROW_BYTES, TEXT_BYTES = 32.0, 24.0
@@ -114,11 +118,31 @@ class Costs:
             return Cost(_rows(out) * COUNT_WINDOW, out.live, out.live * _width(plan.schema))
         return Cost(_rows(out) * WINDOW)
 
-    def _kept(self, child: Plan, each: float) -> Cost:
+    def is_indexed(self, plan: Plan, port: int) -> bool:
+        """Whether withdrawn rows of a strict input are found by an index; or by looking."""
+        return self._choices.strategy != "auto" or self._looking(plan, port) > FOUND
+
+    def _looking(self, plan: Plan, port: int) -> float:
+        """What it takes to look for withdrawn rows, for each row of an input."""
+        if not isinstance(plan, op.Product | op.Join | op.SemiJoin | op.AntiJoin):
+            return math.inf
+        child = plan.children[port]
+        flow = self.estimates.of(child)
+        asked = join_condition(condition_of(plan), len(plan.left.schema))
+        keys = (asked.left, asked.right)[port]
+        columns = {str(place): name for place, name in enumerate(child.schema.names)}
+        values = flow.values([columns[one] for key in keys for one in columns_of(key)])
+        chain = max(flow.live / max(values, 1.0), 1.0)
+        return LOOK * chain * flow.withdrawn / max(_rows(flow), 1e-9)
+
+    def _kept(self, child: Plan, each: float, above: tuple[Plan, int] | None = None) -> Cost:
         """An input whose rows are kept until they end or are withdrawn."""
         flow = self.estimates.of(child)
         pattern = self.pattern(child)
-        each += END[pattern] + (FOUND if pattern is Pattern.STR else 0.0)
+        each += END[pattern]
+        if pattern is Pattern.STR:
+            indexed = above is None or self.is_indexed(*above)
+            each += FOUND if indexed or above is None else self._looking(*above)
         if self._choices.strategy == "direct" and pattern in (Pattern.WK, Pattern.STR):
             each += flow.live * LOOKED_THROUGH
         return Cost(_rows(flow) * each, flow.live, flow.live * _width(child.schema))
@@ -131,11 +155,11 @@ class Costs:
             compared = _rows(left) * right.live + _rows(right) * left.live
         elif asked.residual is not None:
             compared = _rows(out) * 3
-        sides = self._kept(plan.left, JOIN) + self._kept(plan.right, JOIN)
+        sides = self._kept(plan.left, JOIN, (plan, 0)) + self._kept(plan.right, JOIN, (plan, 1))
         return sides + Cost(_rows(out) * PAIR + compared * COMPARED)
 
     def _exists(self, plan: Binary, out: Flow) -> Cost:
-        sides = self._kept(plan.left, EXISTS) + self._kept(plan.right, DISTINCT)
+        sides = self._kept(plan.left, EXISTS, (plan, 0)) + self._kept(plan.right, DISTINCT)
         return sides + Cost(_rows(out) * RESULT)
 
     def _distinct(self, plan: op.Distinct, out: Flow) -> Cost:

@@ -109,14 +109,20 @@ def join_side(
     """What a join has to know of an input; keys that fail are counted."""
     node = building.node(child)
     compiled = evaluators(keys, node.schema)
-    partitions = building.choices.queue_partitions
+    choices = building.choices
 
     def make(failures: Failures) -> JoinSide:
         def key_columns(block: Block) -> Sequence[pa.Array]:
             return [key(block.columns, len(block), failures) for key in compiled]
 
         return JoinSide(
-            node.arrow_types, key_columns, null_matches, node.pattern, node.span, partitions
+            node.arrow_types,
+            key_columns,
+            null_matches,
+            node.pattern,
+            node.span,
+            choices.queue_partitions,
+            "auto" if choices.strategy == "auto" else "hashed",
         )
 
     return make
