@@ -49,7 +49,7 @@ def in_phases(plan: Plan) -> Phases | None:
 
     def second(sent: Plan) -> Plan:
         keys = tuple(Named(one.name, Column(one.name, one.expression.type)) for one in plan.keys)
-        calls = [(str(n), _total(call, n)) for n, (_, call) in enumerate(plan.aggregates)]
+        calls = [(_total_name(n), _total(call, n)) for n, (_, call) in enumerate(plan.aggregates)]
         whole = op.Aggregate(sent, keys, tuple(calls), plan.row_over_nothing)
         shown = (Named(name, _shown(call, n)) for n, (name, call) in enumerate(plan.aggregates))
         return op.Map(whole, (*keys, *shown))
@@ -93,9 +93,13 @@ def _total(call: AggregateCall, place: int) -> AggregateCall:
     return AggregateCall(function, sent, False, call.of)
 
 
+def _total_name(place: int) -> str:
+    return f"total {place}"
+
+
 def _shown(call: AggregateCall, place: int) -> Expression:
     """The value of the whole call."""
-    found = Column(str(place), call.of)
+    found = Column(_total_name(place), call.of)
     if call.function in ("count", "count_if"):
         # Over nothing there is no sum, and a count all the same.
         return Call("coalesce", (found, Literal(0, BIGINT)), BIGINT)
