@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.bench.kernels import Outcome, Part
+    from penstock.bench.patterns import Experiment
     from penstock.bench.pipeline import Section
 
 BENCHMARKS = {
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
+    "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",
     "pipeline": "the pipeline on Spark, compared with Spark's own operators and its ceiling",
 }
 """Each benchmark and what it measures."""
@@ -38,7 +41,12 @@ def bench(
     batches: Annotated[
         int, typer.Option(min=0, help="pipeline: micro-batches; without it, as time allows.")
     ] = 0,
-    quick: Annotated[bool, typer.Option(help="pipeline: one size, less warm.")] = False,
+    quick: Annotated[
+        bool, typer.Option(help="pipeline, patterns: fewer sizes, less often measured.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(help="patterns: where the picture is written, a PNG.")
+    ] = Path("patterns.png"),
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
     from penstock.errors import UnknownName, did_you_mean
@@ -53,6 +61,8 @@ def bench(
         raise UnknownName(msg, hint=did_you_mean(name, BENCHMARKS, otherwise=otherwise))
     if name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
+    elif name == "patterns":
+        _patterns(quick, only or [], out)
     else:
         _kernels(rows, seconds, only or [])
 
@@ -82,7 +92,6 @@ def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]
     import json
     import tempfile
     from dataclasses import replace
-    from pathlib import Path
 
     from penstock.bench.kernels import machine, versions
     from penstock.bench.pipeline import QUICK, Effort, sections
@@ -100,7 +109,40 @@ def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]
     typer.echo(json.dumps(found))
 
 
-def _measured(chosen: Sequence[Part[Any] | Section]) -> list[Outcome]:
+def _patterns(quick: bool, only: list[str], out: Path) -> None:
+    import json
+
+    from penstock.bench.one_core import use_one_thread
+    from penstock.errors import DataError
+
+    if not out.parent.is_dir():
+        msg = f"there is no folder {out.parent} for the picture"
+        raise DataError(msg, hint="Make it first, or name another place with --out.")
+    use_one_thread()
+    from penstock.bench.kernels import machine, versions
+    from penstock.bench.patterns import experiments, traffic_figures
+    from penstock.bench.patterns_plot import write_picture
+    from penstock.bench.patterns_run import QUICK, STRATEGIES, Effort
+
+    effort = QUICK if quick else Effort()
+    chosen = experiments(effort, only)
+    found: dict[str, object] = {
+        "benchmark": "patterns",
+        "machine": machine(),
+        "versions": versions(),
+        "strategies": STRATEGIES,
+        "batch_rows": effort.batch_rows,
+        "rounds": effort.rounds,
+        "traffic": traffic_figures(),
+    }
+    outcomes = _measured(chosen)
+    found |= {outcome.name: outcome.figures for outcome in outcomes}
+    write_picture(chosen, outcomes, out)
+    typer.echo(f"Picture: {out}")
+    typer.echo(json.dumps(found))
+
+
+def _measured(chosen: Sequence[Part[Any] | Section | Experiment]) -> list[Outcome]:
     """Measure the sections, showing how far it is, and each table as soon as it is complete."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -1,0 +1,133 @@
+"""`./penstock bench patterns`: the experiments of the thesis on update patterns."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.plan import walk
+from penstock.bench.kernels import Outcome
+from penstock.bench.patterns_cases import CASES, DOWN, UP
+from penstock.bench.patterns_report import case_table, down_to_up, figures, item
+from penstock.bench.patterns_run import measure
+from penstock.bench.patterns_traffic import (
+    DESTINATION_SKEW,
+    DESTINATIONS,
+    LINKS,
+    PROTOCOLS,
+    RATE,
+    SOURCE_SKEW,
+    SOURCES,
+)
+from penstock.errors import UnknownName, did_you_mean
+from penstock.planner.optimizing import optimized
+from penstock.planner.statistics import Statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.bench.patterns_cases import Case
+    from penstock.bench.patterns_run import Effort, Measured
+    from penstock.bench.report import Figures
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A case of the benchmark in all its forms and lengths."""
+
+    case: Case
+    effort: Effort
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.case.name
+
+    @property
+    def items(self) -> list[tuple[str, int]]:
+        """Each form over each length."""
+        lengths = [one for one in self.effort.windows if one <= self.case.largest]
+        # A case whose windows have to be short is measured all the same.
+        lengths = lengths or [min(self.effort.windows)]
+        return [(form, window) for form in self.case.forms for window in lengths]
+
+    def measure(self, done: Callable[[], None]) -> Outcome:
+        """Measure one thing after the other; `done` is called after each."""
+        found: dict[str, Measured] = {}
+        for form, window in self.items:
+            gc.collect()
+            found[item(form, window)] = measure(self.case, form, window, self.effort)
+            done()
+            if not sys.stdout.isatty():
+                # A run takes minutes, and there is no bar to look at.
+                sys.stderr.write(f"{self.name}: {form}, windows of {window:,}\n")
+        made: dict[str, Figures] = {name: figures(one) for name, one in found.items()}
+        if not self.case.optimized:
+            made["pushed_down_to_pulled_up"] = {**down_to_up(found)}
+            lengths = dict.fromkeys(one.window for one in found.values())
+            made["optimizer_runs"] = {str(window): choice(self.case, window) for window in lengths}
+        return Outcome(self.name, case_table(self.case, found), made)
+
+
+def experiments(effort: Effort, names: Sequence[str] = ()) -> list[Experiment]:
+    """The cases that are wanted; all, if no names are given.
+
+    Raises:
+        UnknownName: There is no such case.
+    """
+    known = {case.name: case for case in CASES}
+    for name in names:
+        if name not in known:
+            msg = f'bench patterns measures nothing called "{name}"'
+            otherwise = f"Cases: {', '.join(known)}."
+            raise UnknownName(msg, hint=did_you_mean(name, known, otherwise=otherwise))
+    return [Experiment(case, effort) for case in CASES if not names or case.name in names]
+
+
+def choice(case: Case, window: int) -> Figures:
+    """Which form the optimizer runs for each text of Q4, by what it knows of the sources.
+
+    It thinks all values of a column equally frequent. That is wrong where few sources send most
+    packets: as many pairs come of `effective_sources` that are equally frequent.
+    """
+    traffic = case.traffic(window)
+    known = {
+        "assuming": Statistics(),
+        "by_sources": _statistics(case, traffic.sources),
+        "by_effective_sources": _statistics(case, traffic.effective_sources),
+    }
+    return {
+        form: {
+            how: form_of(optimized({form: case.plan(form, window)}, one)[form].plan)
+            for how, one in known.items()
+        }
+        for form in case.forms
+    }
+
+
+def _statistics(case: Case, sources: float) -> Statistics:
+    values = {(link, "source"): float(sources) for link in case.links}
+    return Statistics(dict.fromkeys(case.links, RATE), values)
+
+
+def form_of(plan: Plan) -> str:
+    """Whether a negation stands above a join or below it."""
+    (negation,) = [one for one in walk(plan) if isinstance(one, op.AntiJoin)]
+    return UP if any(isinstance(one, op.Join) for one in walk(negation)) else DOWN
+
+
+def traffic_figures() -> Figures:
+    """Rates and skew of the packets."""
+    return {
+        "links": len(LINKS),
+        "tuples_per_link_and_step": RATE,
+        "sources": SOURCES,
+        "source_skew": SOURCE_SKEW,
+        "destinations": DESTINATIONS,
+        "destination_skew": DESTINATION_SKEW,
+        "protocols": dict(PROTOCOLS),
+    }

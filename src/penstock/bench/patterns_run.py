@@ -1,0 +1,244 @@
+"""A query under all strategies: that they agree, then what a tuple costs each of them."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import median
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from penstock.algebra.patterns import Strategy
+from penstock.bench.data import feeds
+from penstock.bench.driving import QUERY
+from penstock.bench.one_core import Stopwatch
+from penstock.bench.snapshots import equal, of_blocks
+from penstock.errors import InternalError
+from penstock.planner.building import Choices
+from penstock.planner.lowering import operator_graph
+from penstock.planner.optimizing import plans_to_run
+from penstock.runtime.lane import Lane
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.bench.data import Feed
+    from penstock.bench.patterns_cases import Case
+    from penstock.operators.block import Block
+
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+VIEW = "DStream"
+"""The label of the operator that keeps an answer."""
+SAMPLE_WINDOW = 300
+SAMPLE_STEPS = 1_500
+SAMPLE_ROWS = 500
+"""The run in which strategies are compared: its window, its length, the rows of its batches."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure.
+
+    Args:
+        windows: Lengths of windows, in steps of time.
+        batch_rows: Rows of all links that come at once.
+        rounds: How often each strategy takes its turn; the median counts.
+        seconds: CPU seconds that a turn of the slowest strategy takes, about.
+        most_batches: How many batches a turn has at most.
+    """
+
+    windows: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
+    batch_rows: int = 10_000
+    rounds: int = 5
+    seconds: float = 0.3
+    most_batches: int = 10
+
+
+QUICK = Effort((1_000, 10_000, 100_000), rounds=3, seconds=0.1, most_batches=3)
+"""A first look."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A strategy when the windows are full.
+
+    Args:
+        milliseconds: CPU time for 1000 tuples, of each turn.
+        state_bytes: What operators remember, without a kept answer.
+        answer_bytes: What a kept answer takes.
+        operators: Milliseconds on the wall for 1000 tuples, by operator.
+    """
+
+    milliseconds: tuple[float, ...]
+    state_bytes: int
+    answer_bytes: int
+    operators: Mapping[str, float]
+
+    @property
+    def middle(self) -> float:
+        """The median of the turns."""
+        return median(self.milliseconds)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A form of a case over windows of one length, under all strategies.
+
+    Args:
+        tuples: Of a turn.
+        results: Elements per tuple that `upa` sends, those that withdraw others not counted.
+        premature: The share of them that is withdrawn before its end; of a kept answer, nothing
+            that leaves it says so.
+        output_rows: Different rows in the last window, for a DISTINCT.
+        agreed: Changes of the answer that all strategies agreed on before the clock started.
+    """
+
+    case: Case
+    form: str
+    window: int
+    tuples: int
+    results: float
+    premature: float
+    output_rows: int
+    agreed: int
+    costs: Mapping[str, Cost]
+
+
+def lane_of(case: Case, plan: Plan, strategy: Strategy) -> Lane:
+    """A new lane for a plan under a strategy."""
+    plans = {QUERY: plan}
+    return Lane(operator_graph(plans_to_run(plans) if case.optimized else plans, Choices(strategy)))
+
+
+@cache
+def verify(case: Case, form: str) -> int:
+    """Compare the answers under all strategies in a short run; the changes they agree on.
+
+    Raises:
+        InternalError: One gives another answer.
+    """
+    inputs = case.traffic(SAMPLE_WINDOW).packets(SAMPLE_STEPS, case.links)
+    plan = case.plan(form, SAMPLE_WINDOW)
+    answers = {}
+    for strategy in STRATEGIES:
+        lane = lane_of(case, plan, strategy)
+        blocks: list[Block] = []
+        for feed in feeds(inputs, SAMPLE_ROWS):
+            blocks += _results(lane, feed)
+        blocks += lane.finish().blocks.get(QUERY, [])
+        answers[strategy] = of_blocks(blocks)
+    first, *others = answers
+    for strategy in others:
+        if not equal(answers[first], answers[strategy]):
+            msg = f"{case.name}, {form}: {strategy} gives another answer than {first}"
+            raise InternalError(msg)
+    return len(answers[first])
+
+
+def measure(case: Case, form: str, window: int, effort: Effort) -> Measured:
+    """Compare the strategies, fill the windows, then let the strategies take turns.
+
+    Each strategy has a lane of its own, and all get the same batches. The comparison also compiles
+    what is not compiled yet.
+    """
+    agreed = verify(case, form)
+    links = len(case.links)
+    batches = effort.rounds * effort.most_batches
+    steps = window + (batches + 2) * -(-effort.batch_rows // links)
+    inputs = case.traffic(window).packets(steps, case.links)
+    ready = feeds(inputs, effort.batch_rows)
+    full = -(-window * links // effort.batch_rows) + 1
+    plan = case.plan(form, window)
+    runs = {strategy: Run(lane_of(case, plan, strategy)) for strategy in STRATEGIES}
+    slowest = max(run.fill(ready[:full]) for run in runs.values())
+    turn = max(min(int(effort.seconds / max(slowest, 1e-9)), effort.most_batches), 1)
+    for number in range(effort.rounds):
+        start = full + number * turn
+        for run in runs.values():
+            run.take(ready[start : start + turn])
+    upa = runs["upa"]
+    output = 0
+    if case.distinct:
+        clock = ready[full + effort.rounds * turn - 1].watermarks[case.links[0]]
+        output = _different(case, inputs.streams[case.links[0]], clock - window, clock)
+    return Measured(
+        case,
+        form,
+        window,
+        upa.tuples // effort.rounds,
+        upa.positive / upa.tuples,
+        upa.negative / max(upa.positive, 1),
+        output,
+        agreed,
+        {strategy: run.cost() for strategy, run in runs.items()},
+    )
+
+
+def _different(case: Case, table: pa.Table, start: int, stop: int) -> int:
+    """How many different rows a DISTINCT has over the packets with start <= ts < stop."""
+    ts = table["ts"].to_numpy()
+    first, last = np.searchsorted(ts, [start, stop]).tolist()
+    columns = list(case.distinct)
+    return len(table.slice(first, last - first).group_by(columns).aggregate([]))
+
+
+@dataclass
+class Run:
+    """A lane, and what it has done since its windows were full."""
+
+    lane: Lane
+    milliseconds: list[float] = field(default_factory=list)
+    tuples: int = 0
+    positive: int = 0
+    negative: int = 0
+    _before: list[float] = field(default_factory=list)
+
+    def fill(self, batches: Sequence[Feed]) -> float:
+        """Take in what comes before the clock starts; the CPU seconds of the last batch."""
+        last = 0.0
+        for feed in batches:
+            watch = Stopwatch()
+            _results(self.lane, feed)
+            last = watch.read().cpu
+        self._before = [one.seconds for one in self.lane.reports()]
+        return last
+
+    def take(self, batches: Sequence[Feed]) -> None:
+        """A turn."""
+        tuples, cpu = 0, 0.0
+        # What another turn left behind is not collected during this one.
+        gc.collect()
+        for feed in batches:
+            watch = Stopwatch()
+            blocks = _results(self.lane, feed)
+            cpu += watch.read().cpu
+            tuples += sum(map(len, feed.blocks.values()))
+            for block in blocks:
+                negative = int((block.signs < 0).sum())
+                self.negative += negative
+                self.positive += len(block) - negative
+        self.tuples += tuples
+        self.milliseconds.append(cpu / tuples * 1e6)
+
+    def cost(self) -> Cost:
+        """What it took."""
+        state, answer = 0, 0
+        operators: dict[str, float] = {}
+        for report, before in zip(self.lane.reports(), self._before, strict=True):
+            label = report.label
+            taken = (report.seconds - before) / self.tuples * 1e6
+            operators[label] = operators.get(label, 0.0) + taken
+            if label == VIEW:
+                answer += report.state_bytes
+            else:
+                state += report.state_bytes
+        return Cost(tuple(self.milliseconds), state, answer, operators)
+
+
+def _results(lane: Lane, feed: Feed) -> list[Block]:
+    return lane.feed(feed.blocks, feed.watermarks).blocks.get(QUERY, [])
