@@ -22,7 +22,7 @@ from penstock.bench.patterns_traffic import LINKS, PROTOCOLS, Traffic
 from penstock.errors import UnknownName
 
 STRATEGIES = list(get_args(Strategy))
-TINY = Effort((200,), batch_rows=300, rounds=2, seconds=0.0, most_batches=2)
+TINY = Effort((200,), batch_rows=300, rounds=2, seconds=0.0, most_batches=2, batches=(100, 300))
 EXAMPLE = Path(__file__).parents[2] / "examples" / "seeds" / "packets.cql"
 Figures = dict[str, Any]
 
@@ -34,9 +34,8 @@ def test_all_strategies_agree_on_every_form(case: Case) -> None:
 
 
 def test_every_case_has_figures_of_every_strategy_and_a_picture(tmp_path: Path) -> None:
-    chosen = experiments(TINY)
-    outcomes = [one.measure(lambda: None) for one in chosen]
-    assert [one.name for one in outcomes] == [case.name for case in CASES]
+    outcomes = [one.measure(lambda: None) for one in experiments(TINY)]
+    assert [one.name for one in outcomes] == [*(case.name for case in CASES), "batches"]
     found: Figures = json.loads(json.dumps({one.name: one.figures for one in outcomes}))
     for case in CASES:
         for form in case.forms:
@@ -47,8 +46,9 @@ def test_every_case_has_figures_of_every_strategy_and_a_picture(tmp_path: Path) 
                 assert cost["state_bytes"] > 0
                 assert (cost["answer_bytes"] > 0) == (form == "kept")
             assert sorted(one["to_upa"]) == sorted(set(STRATEGIES) - {"upa"})
+    assert {one["batch_rows"] for one in found["batches"].values()} == {*TINY.batches}
     picture = tmp_path / "all.png"
-    write_picture(chosen, outcomes, picture)
+    write_picture(outcomes, picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 

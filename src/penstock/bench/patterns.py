@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
 from penstock.bench.kernels import Outcome
-from penstock.bench.patterns_cases import CASES, DOWN, UP
-from penstock.bench.patterns_report import case_table, down_to_up, figures, item
+from penstock.bench.patterns_cases import CASES, DOWN, SENT, UP
+from penstock.bench.patterns_report import batches_table, case_table, down_to_up, figures, item
 from penstock.bench.patterns_run import measure
 from penstock.bench.patterns_traffic import (
     DESTINATION_SKEW,
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from penstock.bench.patterns_cases import Case
     from penstock.bench.patterns_run import Effort, Measured
     from penstock.bench.report import Figures
+
+
+BATCHED = {"q1_telnet": 10_000, "q2_sources": 100_000, "q2_pairs": 100_000}
+"""Cases and lengths of windows that are measured with batches of several sizes."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,7 @@ class Experiment:
             gc.collect()
             found[item(form, window)] = measure(self.case, form, window, self.effort)
             done()
-            if not sys.stdout.isatty():
-                # A run takes minutes, and there is no bar to look at.
-                sys.stderr.write(f"{self.name}: {form}, windows of {window:,}\n")
+            _tell(f"{self.name}: {form}, windows of {window:,}")
         made: dict[str, Figures] = {name: figures(one) for name, one in found.items()}
         if not self.case.optimized:
             made["pushed_down_to_pulled_up"] = {**down_to_up(found)}
@@ -73,19 +75,58 @@ class Experiment:
         return Outcome(self.name, case_table(self.case, found), made)
 
 
-def experiments(effort: Effort, names: Sequence[str] = ()) -> list[Experiment]:
-    """The cases that are wanted; all, if no names are given.
+@dataclass(frozen=True)
+class BatchSizes:
+    """What a block engine adds to the thesis: how it matters how many tuples come at once."""
+
+    effort: Effort
+    name: str = "batches"
+
+    @property
+    def items(self) -> list[tuple[Case, int, int]]:
+        """Cases, lengths of windows, and rows of a batch."""
+        most = max(self.effort.windows)
+        cases = {case.name: case for case in CASES}
+        return [
+            (cases[name], min(window, most), rows)
+            for name, window in BATCHED.items()
+            for rows in self.effort.batches
+        ]
+
+    def measure(self, done: Callable[[], None]) -> Outcome:
+        """Measure one thing after the other; `done` is called after each."""
+        found: dict[str, tuple[int, Measured]] = {}
+        for case, window, rows in self.items:
+            gc.collect()
+            measured = measure(case, SENT, window, replace(self.effort, batch_rows=rows))
+            found[f"{case.name} {rows}"] = rows, measured
+            done()
+            _tell(f"{self.name}: {case.name}, {rows:,} rows")
+        made = {name: {"batch_rows": rows} | figures(one) for name, (rows, one) in found.items()}
+        return Outcome(self.name, batches_table(found.values()), made)
+
+
+def experiments(effort: Effort, names: Sequence[str] = ()) -> list[Experiment | BatchSizes]:
+    """What is wanted; all, if no names are given.
 
     Raises:
-        UnknownName: There is no such case.
+        UnknownName: There is nothing of such a name.
     """
-    known = {case.name: case for case in CASES}
+    every: list[Experiment | BatchSizes] = [Experiment(case, effort) for case in CASES]
+    every.append(BatchSizes(effort))
+    known = [one.name for one in every]
     for name in names:
         if name not in known:
             msg = f'bench patterns measures nothing called "{name}"'
             otherwise = f"Cases: {', '.join(known)}."
             raise UnknownName(msg, hint=did_you_mean(name, known, otherwise=otherwise))
-    return [Experiment(case, effort) for case in CASES if not names or case.name in names]
+    return [one for one in every if not names or one.name in names]
+
+
+def _tell(line: str) -> None:
+    """Say how far it is where there is no bar to look at; a run takes minutes."""
+    if not sys.stdout.isatty():
+        sys.stderr.write(f"{line}\n")
 
 
 def choice(case: Case, window: int) -> Figures:

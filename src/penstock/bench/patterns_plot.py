@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from penstock.bench.patterns_cases import CASES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -11,36 +13,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from penstock.bench.kernels import Outcome
-    from penstock.bench.patterns import Experiment
 
 COLOURS = ("tab:blue", "tab:orange", "tab:red", "tab:green", "tab:purple")
 """Of the strategies, in their order."""
 LINES = ("solid", "dashed")
 """Of the forms of a case, in their order."""
+FORMS = {case.name: tuple(case.forms) for case in CASES}
 ACROSS = 2
 """How many cases stand beside each other."""
 
 
-def write_picture(
-    experiments: Sequence[Experiment], outcomes: Sequence[Outcome], path: Path
-) -> None:
+def write_picture(outcomes: Sequence[Outcome], path: Path) -> None:
     """Write a PNG with two drawings for each case."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    down = -(-len(outcomes) // ACROSS)
-    columns = 2 * min(ACROSS, len(outcomes))
+    drawn = [one for one in outcomes if one.name in FORMS]
+    down = max(-(-len(drawn) // ACROSS), 1)
+    columns = 2 * min(ACROSS, max(len(drawn), 1))
     figure = Figure(figsize=(3.4 * columns, 2.7 * down), layout="constrained")
     FigureCanvasAgg(figure)
-    for place, (experiment, outcome) in enumerate(zip(experiments, outcomes, strict=True)):
+    for place, outcome in enumerate(drawn):
         first = place // ACROSS * columns + place % ACROSS * 2 + 1
         time, state = (figure.add_subplot(down, columns, first + one) for one in range(2))
-        forms = list(experiment.case.forms)
         found = [one for one in outcome.figures.values() if "form" in one]
-        _draw(time, found, forms, "ms_per_1000", 1.0)
-        _draw(state, found, forms, "state_bytes", 1e3)
-        time.set_title(f"{experiment.name}: ms for 1000 tuples", fontsize=9)
-        state.set_title(f"{experiment.name}: state, kB", fontsize=9)
+        _draw(time, found, FORMS[outcome.name], "ms_per_1000", 1.0)
+        _draw(state, found, FORMS[outcome.name], "state_bytes", 1e3)
+        time.set_title(f"{outcome.name}: ms for 1000 tuples", fontsize=9)
+        state.set_title(f"{outcome.name}: state, kB", fontsize=9)
         time.legend(fontsize=6)
     figure.savefig(path, format="png", dpi=70)
 

@@ -10,7 +10,7 @@ from penstock.bench.patterns_cases import DOWN, UP
 from penstock.bench.patterns_run import STRATEGIES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from penstock.bench.patterns_cases import Case
     from penstock.bench.patterns_run import Cost, Measured
@@ -38,6 +38,21 @@ def case_table(case: Case, found: Mapping[str, Measured]) -> Table:
         table.add_column(column, justify="right")
     for one in found.values():
         table.add_row(one.form, *_cells(one))
+    return table
+
+
+def batches_table(found: Iterable[tuple[int, Measured]]) -> Table:
+    """A row for each case and size of batches."""
+    title = "Rows that come at once (batches): CPU ms for 1000 tuples"
+    table = Table(title=title, title_justify="left", title_style="bold")
+    others = [one for one in STRATEGIES if one != BASE]
+    table.add_column("case")
+    for column in ("window", "rows", *STRATEGIES, *(f"{one} / {BASE}" for one in others)):
+        table.add_column(column, justify="right")
+    for rows, one in found:
+        times = [f"{one.costs[name].middle:.3f}" for name in STRATEGIES]
+        ratios = [f"{one.costs[name].middle / one.costs[BASE].middle:.2f}" for name in others]
+        table.add_row(one.case.name, f"{one.window:,}", f"{rows:,}", *times, *ratios)
     return table
 
 

@@ -50,6 +50,7 @@ class Effort:
         rounds: How often each strategy takes its turn; the median counts.
         seconds: CPU seconds that a turn of the slowest strategy takes, about.
         most_batches: How many batches a turn has at most.
+        batches: Rows of a batch where it is looked at what they matter.
     """
 
     windows: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
@@ -57,6 +58,7 @@ class Effort:
     rounds: int = 5
     seconds: float = 0.3
     most_batches: int = 10
+    batches: tuple[int, ...] = (1_000, 10_000, 65_536)
 
 
 QUICK = Effort((1_000, 10_000, 100_000), rounds=3, seconds=0.1, most_batches=3)

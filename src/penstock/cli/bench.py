@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.bench.kernels import Outcome, Part
-    from penstock.bench.patterns import Experiment
+    from penstock.bench.patterns import BatchSizes, Experiment
     from penstock.bench.pipeline import Section
 
 BENCHMARKS = {
@@ -137,12 +137,12 @@ def _patterns(quick: bool, only: list[str], out: Path) -> None:
     }
     outcomes = _measured(chosen)
     found |= {outcome.name: outcome.figures for outcome in outcomes}
-    write_picture(chosen, outcomes, out)
+    write_picture(outcomes, out)
     typer.echo(f"Picture: {out}")
     typer.echo(json.dumps(found))
 
 
-def _measured(chosen: Sequence[Part[Any] | Section | Experiment]) -> list[Outcome]:
+def _measured(chosen: Sequence[Part[Any] | Section | Experiment | BatchSizes]) -> list[Outcome]:
     """Measure the sections, showing how far it is, and each table as soon as it is complete."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
