@@ -33,11 +33,13 @@ def test_all_strategies_agree_on_every_form(case: Case) -> None:
     assert all(verify(case, form) > 10 for form in case.forms)
 
 
-def test_every_case_has_figures_of_every_strategy_and_a_picture(tmp_path: Path) -> None:
-    outcomes = [one.measure(lambda: None) for one in experiments(TINY)]
-    assert [one.name for one in outcomes] == [*(case.name for case in CASES), "batches"]
+def test_there_are_figures_of_every_strategy_and_a_picture(tmp_path: Path) -> None:
+    # A case of each kind: with an answer that is kept, over DISTINCT, in two forms.
+    chosen = ["q1_ftp", "q2_sources", "q4_few", "batches"]
+    outcomes = [one.measure(lambda: None) for one in experiments(TINY, chosen)]
+    assert [one.name for one in outcomes] == chosen
     found: Figures = json.loads(json.dumps({one.name: one.figures for one in outcomes}))
-    for case in CASES:
+    for case in [one for one in CASES if one.name in chosen]:
         for form in case.forms:
             one = found[case.name][f"{form} 200"]
             assert list(one["strategies"]) == STRATEGIES

@@ -105,7 +105,7 @@ def _cost_figures(cost: Cost) -> Figures:
         "highest": round(max(cost.milliseconds), 4),
         "state_bytes": cost.state_bytes,
         "answer_bytes": cost.answer_bytes,
-        "operators_ms_per_1000": {label: round(ms, 4) for label, ms in cost.operators.items()},
+        "share_of_operators": {label: round(share, 3) for label, share in cost.shares.items()},
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 from statistics import median
@@ -73,13 +74,13 @@ class Cost:
         milliseconds: CPU time for 1000 tuples, of each turn.
         state_bytes: What operators remember, without a kept answer.
         answer_bytes: What a kept answer takes.
-        operators: Milliseconds on the wall for 1000 tuples, by operator.
+        shares: Of the time on the wall in operators, by operator.
     """
 
     milliseconds: tuple[float, ...]
     state_bytes: int
     answer_bytes: int
-    operators: Mapping[str, float]
+    shares: Mapping[str, float]
 
     @property
     def middle(self) -> float:
@@ -229,17 +230,15 @@ class Run:
 
     def cost(self) -> Cost:
         """What it took."""
-        state, answer = 0, 0
-        operators: dict[str, float] = {}
-        for report, before in zip(self.lane.reports(), self._before, strict=True):
-            label = report.label
-            taken = (report.seconds - before) / self.tuples * 1e6
-            operators[label] = operators.get(label, 0.0) + taken
-            if label == VIEW:
-                answer += report.state_bytes
-            else:
-                state += report.state_bytes
-        return Cost(tuple(self.milliseconds), state, answer, operators)
+        reports = self.lane.reports()
+        taken: defaultdict[str, float] = defaultdict(float)
+        for report, before in zip(reports, self._before, strict=True):
+            taken[report.label] += report.seconds - before
+        answer = sum(report.state_bytes for report in reports if report.label == VIEW)
+        state = sum(report.state_bytes for report in reports) - answer
+        whole = sum(taken.values())
+        shares = {label: seconds / whole for label, seconds in taken.items()}
+        return Cost(tuple(self.milliseconds), state, answer, shares)
 
 
 def _results(lane: Lane, feed: Feed) -> list[Block]:
