@@ -75,7 +75,7 @@ def test_the_command_prints_one_object_and_writes_the_picture(tmp_path: Path) ->
 
 def test_a_turn_has_only_tuples_of_full_windows_and_distinct_keeps_its_output() -> None:
     (case,) = [one for one in CASES if one.name == "q2_sources"]
-    found = measure(case, "sent", 2000, replace(TINY, seconds=10.0))
+    (found,) = measure(case, ["sent"], 2000, replace(TINY, seconds=10.0))
     assert found.tuples == TINY.batch_rows * TINY.most_batches
     assert 100 < found.output_rows < 2000
     bytes_of = {name: cost.state_bytes for name, cost in found.costs.items()}
@@ -86,7 +86,7 @@ def test_the_share_of_premature_expirations_goes_from_none_to_almost_all() -> No
     names = ["q3_apart", "q3", "q3_often", "q3_very_often"]
     cases = {case.name: case for case in CASES}
     effort = replace(TINY, most_batches=10, seconds=10.0)
-    shares = [measure(cases[name], "sent", 1000, effort).premature for name in names]
+    shares = [measure(cases[name], ["sent"], 1000, effort)[0].premature for name in names]
     assert shares[0] == 0
     assert shares == sorted(shares)
     assert shares[-1] > 0.9

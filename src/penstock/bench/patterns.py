@@ -52,21 +52,24 @@ class Experiment:
         return self.case.name
 
     @property
-    def items(self) -> list[tuple[str, int]]:
-        """Each form over each length."""
+    def items(self) -> list[tuple[tuple[str, ...], int]]:
+        """Forms that are measured together, over each length: those that compete."""
         lengths = [one for one in self.effort.windows if one <= self.case.largest]
         # A case whose windows have to be short is measured all the same.
         lengths = lengths or [min(self.effort.windows)]
-        return [(form, window) for form in self.case.forms for window in lengths]
+        forms = tuple(self.case.forms)
+        groups = [(form,) for form in forms] if self.case.optimized else [forms]
+        return [(group, window) for group in groups for window in lengths]
 
     def measure(self, done: Callable[[], None]) -> Outcome:
         """Measure one thing after the other; `done` is called after each."""
         found: dict[str, Measured] = {}
-        for form, window in self.items:
+        for forms, window in self.items:
             gc.collect()
-            found[item(form, window)] = measure(self.case, form, window, self.effort)
+            for one in measure(self.case, forms, window, self.effort):
+                found[item(one.form, window)] = one
             done()
-            _tell(f"{self.name}: {form}, windows of {window:,}")
+            _tell(f"{self.name}: {', '.join(forms)}; windows of {window:,}")
         made: dict[str, Figures] = {name: figures(one) for name, one in found.items()}
         if not self.case.optimized:
             made["pushed_down_to_pulled_up"] = {**down_to_up(found)}
@@ -98,7 +101,8 @@ class BatchSizes:
         found: dict[str, tuple[int, Measured]] = {}
         for case, window, rows in self.items:
             gc.collect()
-            measured = measure(case, SENT, window, replace(self.effort, batch_rows=rows))
+            effort = replace(self.effort, batch_rows=rows)
+            (measured,) = measure(case, (SENT,), window, effort)
             found[f"{case.name} {rows}"] = rows, measured
             done()
             _tell(f"{self.name}: {case.name}, {rows:,} rows")

@@ -67,6 +67,8 @@ def _draw(
     value: Callable[[Mapping[str, float]], float],
 ) -> None:
     """A line for each strategy, over the lengths of windows."""
+    from matplotlib.ticker import LogLocator
+
     for name, colour in zip(STRATEGIES, COLOURS, strict=False):
         axes.loglog(
             [one["window"] for one in found],
@@ -78,5 +80,7 @@ def _draw(
             linewidth=1.2,
         )
     axes.grid(visible=True, which="major", linewidth=0.3)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("")
     axes.tick_params(labelsize=7)

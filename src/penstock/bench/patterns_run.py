@@ -143,37 +143,51 @@ def verify(case: Case, form: str) -> int:
     return len(answers[first])
 
 
-def measure(case: Case, form: str, window: int, effort: Effort) -> Measured:
-    """Compare the strategies, fill the windows, then let the strategies take turns.
+def measure(case: Case, forms: Sequence[str], window: int, effort: Effort) -> list[Measured]:
+    """Compare the strategies, fill the windows, then let all take turns.
 
-    Each strategy has a lane of its own, and all get the same batches. The comparison also compiles
-    what is not compiled yet.
+    Each form under each strategy has a lane of its own, and all get the same batches. The
+    comparison also compiles what is not compiled yet.
     """
-    agreed = verify(case, form)
+    agreed = [verify(case, form) for form in forms]
     links = len(case.links)
     batches = effort.rounds * effort.most_batches
     steps = window + (batches + 2) * -(-effort.batch_rows // links)
     inputs = case.traffic(window).packets(steps, case.links)
     ready = feeds(inputs, effort.batch_rows)
     full = -(-window * links // effort.batch_rows) + 1
-    plan = case.plan(form, window)
-    runs = {strategy: Run(lane_of(case, plan, strategy)) for strategy in STRATEGIES}
-    slowest = max(run.fill(ready[:full]) for run in runs.values())
+    runs = {form: _runs(case, form, window) for form in forms}
+    every = [run for of_form in runs.values() for run in of_form.values()]
+    slowest = max(run.fill(ready[:full]) for run in every)
     turn = max(min(int(effort.seconds / max(slowest, 1e-9)), effort.most_batches), 1)
     for number in range(effort.rounds):
         start = full + number * turn
-        for run in runs.values():
+        for run in every:
             run.take(ready[start : start + turn])
-    upa = runs["upa"]
     output = 0
     if case.distinct:
         clock = ready[full + effort.rounds * turn - 1].watermarks[case.links[0]]
         output = _different(case, inputs.streams[case.links[0]], clock - window, clock)
+    return [
+        _measured(case, form, window, runs[form], output, changes)
+        for form, changes in zip(forms, agreed, strict=True)
+    ]
+
+
+def _runs(case: Case, form: str, window: int) -> dict[str, Run]:
+    plan = case.plan(form, window)
+    return {strategy: Run(lane_of(case, plan, strategy)) for strategy in STRATEGIES}
+
+
+def _measured(
+    case: Case, form: str, window: int, runs: Mapping[str, Run], output: int, agreed: int
+) -> Measured:
+    upa = runs["upa"]
     return Measured(
         case,
         form,
         window,
-        upa.tuples // effort.rounds,
+        upa.tuples // len(upa.milliseconds),
         upa.positive / upa.tuples,
         upa.negative / max(upa.positive, 1),
         output,
