@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PARTITIONS = 32
 """Partitions of a calendar queue; more make each smaller, and each block touches more of them."""
+_PARTITION_ENTRIES = 512
+"""A partition of fewer entries costs more to touch than to go through."""
 _LEAST_PIECE, _MOST_PIECE = 64, 1 << 14
 """Entries of a piece of a FIFO."""
 
@@ -161,14 +163,21 @@ class FifoQueue:
 class CalendarQueue:
     """A circular array of partitions by end; a partition is put in order when its time comes.
 
-    Entries further ahead than one round wait in their partition for a later round.
+    Entries further ahead than one round wait in their partition for a later round. While there are
+    few entries, there are fewer partitions.
     """
 
     def __init__(self, types: Sequence[np.dtype[np.generic]], span: int, partitions: int) -> None:
         self._types = tuple(types)
-        self._count = max(partitions, 1)
-        self._width = max(-(-span // self._count), 1)
-        self._partitions = [_Partition(self._types) for _ in range(self._count)]
+        self._span = span
+        self._most = max(partitions, 1)
+        self._divide(1)
+
+    def _divide(self, count: int) -> None:
+        """Begin anew with so many partitions."""
+        self._count = count
+        self._width = max(-(-self._span // count), 1)
+        self._partitions = [_Partition(self._types) for _ in range(count)]
         self._size = 0
         self._reached: int | None = None
 
@@ -192,6 +201,19 @@ class CalendarQueue:
             ]
             self._partitions[int(numbers[start])].add(ends[start:stop].copy(), part)
         self._size += len(ends)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Have as many partitions as the entries are worth."""
+        wanted = min(max(self._size // _PARTITION_ENTRIES, 1), self._most)
+        if (
+            wanted >= 2 * self._count
+            or 4 * wanted <= self._count
+            or wanted == self._most > self._count
+        ):
+            ends, payload = self.contents()
+            self._divide(wanted)
+            self.push(ends, payload)
 
     def pop(self, clock: int) -> tuple[Ints, list[Values]]:
         """Take entries from the partitions up to the clock's own."""
