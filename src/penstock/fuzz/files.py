@@ -77,6 +77,7 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
         "fed_with": trial.fed_with,
         "restore_after": sorted(trial.restore_after),
         "lanes_after": sorted(trial.lanes_after.items()),
+        "replan_after": trial.replan_after,
         "late": [
             [name, i, _cells(trial.streams[name].rows[i], schemas[name])]
             for name, i in sorted(late_rows(trial))
@@ -161,6 +162,7 @@ def read_trial(text: str, name: str) -> Trial:
         lanes=fed["lanes"],
         restore_after=frozenset(fed["restore_after"]),
         lanes_after=dict(fed.get("lanes_after", ())),
+        replan_after=fed.get("replan_after"),
         strategy=fed["strategy"],
         partitions=fed["partitions"],
         edits=tuple(Edit(*edit) for edit in fed["edits"]),

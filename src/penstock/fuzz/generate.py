@@ -59,6 +59,7 @@ def generate(
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
+        trial = replace(trial, replan_after=_replan_after(seed, trial))
         if _needs_one_lane(trial, plan):
             trial = replace(trial, lanes=1, lanes_after={})
         generated = Generated(trial, edited(plan, edits), refused)
@@ -123,6 +124,13 @@ def _lanes_after(seed: str, trial: Trial) -> dict[int, int]:
     draw = Draw(f"{seed} lanes")
     found = {feed: draw.pick(1, 2, 3, 4, 5) for feed in sorted(trial.restore_after)}
     return {feed: lanes for feed, lanes in found.items() if draw.chance(80)}
+
+
+def _replan_after(seed: str, trial: Trial) -> int | None:
+    """Half of the queries are planned anew, mostly early: time has to go on by a window then."""
+    draw = Draw(f"{seed} plans")
+    latest = draw.pick(0, 0, trial.feed_count - 1)
+    return draw.count(0, latest) if draw.chance(50) else None
 
 
 def _random_feeding(draw: Draw, program: Program, plan: Plan, strategies: Sequence[str]) -> Trial:

@@ -27,6 +27,8 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, restore_after=frozenset(), lanes_after={})
     if trial.lanes_after:
         yield replace(trial, lanes_after={})
+    if trial.replan_after is not None:
+        yield replace(trial, replan_after=None)
     if trial.feed_count > 1:
         yield _refed(trial, lambda _: 0, 1)
     if trial.edits:

@@ -79,6 +79,7 @@ class Trial:
         restore_after: Feeds after which state is saved and restored into fresh lanes.
         lanes_after: How many lanes there are from one restore to the next; without one, as many
             as before.
+        replan_after: The feed after which the query is planned anew while it runs; None: never.
         strategy: One of `STRATEGIES`.
         partitions: How many partitions the engine's calendar queues have.
         edits: Changes of the plan that no query text can say.
@@ -91,6 +92,7 @@ class Trial:
     lanes: int = 1
     restore_after: frozenset[int] = frozenset()
     lanes_after: Mapping[int, int] = field(default_factory=dict)
+    replan_after: int | None = None
     strategy: str = "upa"
     partitions: int = 8
     edits: tuple[Edit, ...] = ()

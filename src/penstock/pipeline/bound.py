@@ -20,6 +20,7 @@ from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partitioning import Partitioning, Route, common_partitioning
 from penstock.planner.shape import shape_of
+from penstock.planner.statistics import Statistics
 from penstock.runtime.lanes import Router
 from penstock.session import Session
 
@@ -112,13 +113,14 @@ class BoundGroup:
     @cached_property
     def fragments(self) -> list[BoundFragment]:
         """What runs, inputs before what reads them; one fragment if a key divides all plans."""
-        running = plans_to_run(self.plans)
+        running = plans_to_run(self.plans, Statistics.from_json(self.group.statistics))
         if len(running) == 1:
             ((query, plan),) = running.items()
             parts = fragments_of(query, plan, self.choices, is_routable)
         else:
             graph = operator_graph(running, self.choices)
-            graph.left = frozenset(filter(is_leftover, running))
+            runs = self.group.runs
+            graph.left = frozenset(name for name in running if is_leftover(runs[name]))
             plans = list(running.values())
             parts = [Fragment(graph, common_partitioning(plans), True, 0)]
         senders = {one.name: f"{self.group.number}.{place}" for place, one in enumerate(parts)}
@@ -230,8 +232,9 @@ class BoundPlan:
         return any(isinstance(node, Window) and isinstance(node.spec, Rows) for node in nodes)
 
     def columns(self, query: str) -> tuple[str, ...]:
-        """The names of the columns of a query."""
-        return _query(self.session, query).plan.schema.names
+        """The names of the columns of a query that runs, also of one that is to replace another."""
+        plans = (group.plans[query] for group in self.groups.values() if query in group.plans)
+        return next(plans).schema.names
 
 
 def bound(plan: PipelinePlan) -> BoundPlan:
@@ -241,10 +244,10 @@ def bound(plan: PipelinePlan) -> BoundPlan:
         session.execute(text)
     made = BoundPlan(plan, session)
     for group in plan.groups:
-        queries = [_query(session, name) for name in group.queries]
+        queries = {name: _query(session, query) for name, query in group.runs.items()}
         # All queries of a group were registered under one strategy.
-        choices = Choices(queries[0].strategy, plan.partitions)
-        plans = {name: one.plan for name, one in zip(group.queries, queries, strict=True)}
+        choices = Choices(next(iter(queries.values())).strategy, plan.partitions)
+        plans = {name: one.plan for name, one in queries.items()}
         made.groups[group.number] = BoundGroup(group, plans, choices)
     return made
 

@@ -29,11 +29,11 @@ _AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a record says of results: the plan they are of, and the files."""
+    """What a record says of results: the plan they are of, the files, and their size, if known."""
 
     plan: str
     results: tuple[str, ...]
-    bytes: int
+    bytes: int = 0
 
 
 def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> Content:
@@ -46,18 +46,27 @@ def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> 
         since: What records said since results were last folded.
     """
     folding = _Folding(home, record, plan)
-    for said in since:
-        for name in said.results:
-            folding.take_in(home.segments / name, said.plan)
     tables = {
         f"query/{query}": to_table(block, plan.columns(query))
-        for query, block in folding.finished().items()
+        for query, block in folding.folded(since).items()
     }
     name = home.new_segment(record.number, 0, "content")
     path = home.segments / name
     about = {"clocks": record.clocks, "groups": folding.groups}
     write_bundle(path, tables, about, durable=True)
     return Content(name, record.number, path.stat().st_size)
+
+
+def left_of_results(home: Home, record: Record, plan: BoundPlan) -> dict[str, Block]:
+    """What is left, up to a record, of the results of each query that has a content."""
+    records = (home.chain.read(n) for n in range(record.folded_up_to + 1, record.number + 1))
+    return _Folding(home, record, plan).folded(said_by(one) for one in records)
+
+
+def said_by(record: Record) -> Said:
+    """What a record says of results."""
+    # The end of the input was none if anything follows it.
+    return Said(record.plan, () if record.kind == "flush" else record.results)
 
 
 class _Folding:
@@ -82,6 +91,13 @@ class _Folding:
             for query, group in self.groups.items():
                 if known.get(query) == group:
                     self._blocks[query] += blocks_in(before, query)
+
+    def folded(self, since: Iterable[Said]) -> dict[str, Block]:
+        """What is left of all results, of queries of which anything is."""
+        for said in since:
+            for name in said.results:
+                self.take_in(self._home.segments / name, said.plan)
+        return self.finished()
 
     def take_in(self, path: Path, plan: str) -> None:
         """The results in a file, which came when a plan ran."""

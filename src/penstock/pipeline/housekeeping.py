@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.pipeline.folding import Said, fold
+from penstock.pipeline.folding import fold, said_by
 from penstock.pipeline.sweeping import sweep
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.home.records import Record
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.folding import Said
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.sweeping import Retention
 
@@ -126,10 +128,9 @@ class Housekeeping:
             yield self._said[number]
 
     def _read(self, record: Record) -> Said:
-        # The end of the input was none if anything follows it.
-        results = () if record.kind == "flush" else record.results
-        sizes = (os.stat(self._home.segments / name).st_size for name in results)
-        return Said(record.plan, results, sum(sizes))
+        said = said_by(record)
+        sizes = (os.stat(self._home.segments / name).st_size for name in said.results)
+        return replace(said, bytes=sum(sizes))
 
     def _forget(self) -> None:
         """Of folded records nothing needs to be remembered."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.pipeline.arriving import Arrivals
     from penstock.pipeline.bound import BoundFragment, BoundGroup
+    from penstock.pipeline.plans import Group
     from penstock.pipeline.work import Work
 
 LEAST_LOG = 8 << 20
@@ -45,6 +46,7 @@ class KeptLane:
     """A lane in memory, and which state it is in."""
 
     lane: Lane
+    group: Group
     version: str | None = None
     failed_before: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -125,7 +127,11 @@ class Keeper:
 
     def _forget_others(self, plan: BoundPlan) -> None:
         """What belongs to no query any more needs no memory."""
-        self._kept = {name: one for name, one in self._kept.items() if name in plan.lanes}
+        self._kept = {
+            name: one
+            for name, one in self._kept.items()
+            if _runs_on(one, plan.lanes.get(name), plan)
+        }
         for name, kept in self._kept.items():
             kept.lane.let_go(plan.lanes[name].graph)
 
@@ -147,12 +153,13 @@ class Keeper:
 
     def _from_image(self, plan: BoundPlan, name: str, state: LaneState) -> KeptLane:
         lane = Lane(plan.lanes[name].graph)
+        group = plan.groups[plan.lanes[name].group].group
         if state.image is None:
-            return KeptLane(lane)
+            return KeptLane(lane, group)
         image = Bundle(self._home.segments / state.image)
         lane.restore({part: image.table(part) for part in image.names})
         failed = {query: Counter(counts) for query, counts in image.about["failures"].items()}
-        return KeptLane(lane, state.image, failed)
+        return KeptLane(lane, group, state.image, failed)
 
     def _log(self, name: str) -> Log:
         return Log(self._home.segments / name)
@@ -259,6 +266,13 @@ class Keeper:
         write_bundle(path, kept.lane.segments(), {"failures": failures}, durable=True)
         kept.version = image
         return LaneState(image, path.stat().st_size)
+
+
+def _runs_on(kept: KeptLane, fragment: BoundFragment | None, plan: BoundPlan) -> bool:
+    """Whether a lane is one of a plan, and its operators are those of the plan."""
+    if fragment is None:
+        return False
+    return kept.group.statistics == plan.groups[fragment.group].group.statistics
 
 
 def _add_progress(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.home.layout import Home
     from penstock.home.records import Content, Kind, LaneState
+    from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.work import Done
 
@@ -100,6 +101,40 @@ class Ledger:
         made = bound(plan)
         written = self._written(self.record.number + 1, plan, made)
         self._commit("change", plan=written, lanes=lanes)
+        self.plan = made
+
+    def change_group(
+        self, plan: PipelinePlan, lanes: dict[str, LaneState], results: dict[str, Block]
+    ) -> None:
+        """Run a group of queries by another plan from the next batch on.
+
+        Args:
+            plan: The plan, without the group that has run beside it.
+            lanes: How the state of each lane is made.
+            results: By query, what the other plan says in place of what was said before.
+        """
+        made = bound(plan)
+        before = self.record
+        queries = {name for group in plan.groups for name in group.queries}
+        rows = Counter({name: n for name, n in before.result_rows.items() if name in queries})
+        rows.update({name: len(block) for name, block in results.items()})
+        files: tuple[str, ...] = ()
+        if results:
+            tables = {
+                f"query/{name}": to_table(block, made.columns(name))
+                for name, block in results.items()
+            }
+            files = (self.home.new_segment(before.number + 1, 0, "results"),)
+            write_bundle(self.home.segments / files[0], tables, durable=True)
+        self._commit(
+            "batch",
+            plan=self._written(before.number + 1, plan, made),
+            lanes=lanes,
+            results=files,
+            clocks={name: one for name, one in before.clocks.items() if name in queries},
+            failures={name: one for name, one in before.failures.items() if name in queries},
+            result_rows=dict(rows),
+        )
         self.plan = made
 
     def change_relation(self, name: str, table: pa.Table) -> None:

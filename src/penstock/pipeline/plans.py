@@ -12,6 +12,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.time import BEGINNING
 from penstock.errors import DataError
 from penstock.planner.building import Choices
 
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
     from penstock.home.layout import Home
 
 _LEFTOVER = re.compile(r" \(left group \d+\)$")
+_SUCCESSOR = " (new plan)"
 
 
 def is_leftover(query: str) -> bool:
     """Whether a query has left its group, in which others run on."""
     return _LEFTOVER.search(query) is not None
+
+
+def successor(query: str) -> str:
+    """What a query is called in a group that is to replace its own."""
+    return query + _SUCCESSOR
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,25 @@ class Group:
 
     They share their operators; `lanes` instances of these share the keys. `number` is never given
     to another group of the same home.
+
+    `statistics` are those by which its plan was chosen, as text; empty if nothing was known. A
+    group that `replaces` another runs the same queries by another plan, beside it. Its windows
+    began empty, so what it says holds from the instant `since` on.
     """
 
     number: int
     queries: tuple[str, ...]
     lanes: int
+    statistics: str = ""
+    replaces: int | None = None
+    since: int = BEGINNING
+
+    @property
+    def runs(self) -> dict[str, str]:
+        """What it runs, by the names of results: queries, under a name of its own or theirs."""
+        if self.replaces is None:
+            return {name: name for name in self.queries}
+        return {name: name.removesuffix(_SUCCESSOR) for name in self.queries}
 
 
 @dataclass(frozen=True)
@@ -63,8 +84,7 @@ class PipelinePlan:
         """The plan that was written down."""
         values: dict[str, Any] = json.loads(text)
         groups = tuple(
-            Group(one["number"], tuple(one["queries"]), one["lanes"])
-            for one in values.pop("groups")
+            Group(**{**one, "queries": tuple(one["queries"])}) for one in values.pop("groups")
         )
         return PipelinePlan(groups=groups, statements=tuple(values.pop("statements")), **values)
 

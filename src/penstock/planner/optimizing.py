@@ -124,6 +124,8 @@ def optimized(
     }
 
 
-def plans_to_run(plans: Mapping[str, Plan]) -> dict[str, Plan]:
+def plans_to_run(
+    plans: Mapping[str, Plan], statistics: Statistics | None = None
+) -> dict[str, Plan]:
     """The optimised plans of queries that run together."""
-    return {name: one.plan for name, one in optimized(plans).items()}
+    return {name: one.plan for name, one in optimized(plans, statistics).items()}

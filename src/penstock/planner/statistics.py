@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,20 @@ class Statistics:
 
     rates: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """As text; the same for the same statistics."""
+        values = [[*key, one] for key, one in sorted(self.values.items())]
+        return json.dumps({"rates": dict(sorted(self.rates.items())), "values": values})
+
+    @staticmethod
+    def from_json(text: str) -> Statistics:
+        """What was written as text; nothing is known if that is empty."""
+        if not text:
+            return Statistics()
+        made = json.loads(text)
+        values = {(source, column): one for source, column, one in made["values"]}
+        return Statistics(made["rates"], values)
 
     def rate(self, stream: str, unit: TimeUnit) -> float:
         """Rows of a stream in a step of time."""

@@ -1,0 +1,236 @@
+"""Another plan for queries that run, their answers as exact as before.
+
+The new plan runs beside the old one, in a group of its own whose windows begin empty. Once time
+has gone on by the longest window, both answer alike. Then, at one instant, what the old plan said
+and is still valid is withdrawn, what the new plan says takes its place, and the old plan ends. Rows
+that both say alike cancel out: who follows the results sees nothing of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.time import BEGINNING
+from penstock.algebra.windows import Fixed, Now, Range
+from penstock.errors import Refused
+from penstock.home.bundles import write_bundle
+from penstock.home.records import LaneState
+from penstock.operators.block import Block, concatenated
+from penstock.pipeline.bound import BoundGroup, bound
+from penstock.pipeline.folding import left_of_results
+from penstock.pipeline.keeping import Keeper
+from penstock.pipeline.keys import is_routable
+from penstock.pipeline.plans import Group, is_leftover, successor
+from penstock.state.fingerprints import fingerprints
+from penstock.state.keys import KeyIndex
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.pipeline.ledger import Ledger
+    from penstock.pipeline.plans import PipelinePlan
+    from penstock.planner.statistics import Statistics
+
+
+def replanned(
+    ledger: Ledger, number: int, statistics: Statistics, new: int, *, even_if_same: bool = False
+) -> PipelinePlan | None:
+    """The plan in which a group of queries runs by another plan as well, to be replaced by it.
+
+    Args:
+        ledger: What runs.
+        number: The number of the group.
+        statistics: What is known of its streams.
+        new: A number for the other group, which no group has had.
+        even_if_same: Whether to do so for a plan that is no other.
+
+    Returns:
+        None if the queries would run as they do, or are about to run by another plan already.
+
+    Raises:
+        Refused: A query never forgets its first rows, or counts them.
+    """
+    group = ledger.plan.groups[number]
+    for query, plan in group.plans.items():
+        _require_forgetting(query, plan)
+    if any(one.replaces == number for one in ledger.plan.plan.groups):
+        return None
+    made = _successor(ledger, group, statistics, new)
+    candidate = BoundGroup(made, {successor(q): p for q, p in group.plans.items()}, group.choices)
+    if not _is_divisible(candidate, group) or (candidate.shape == group.shape and not even_if_same):
+        return None
+    return replace(ledger.plan.plan, groups=(*ledger.plan.plan.groups, made))
+
+
+def _successor(ledger: Ledger, group: BoundGroup, statistics: Statistics, number: int) -> Group:
+    latest = max(ledger.record.streams[name].latest for name in group.streams)
+    longest = max(_longest(plan) for plan in group.plans.values())
+    return Group(
+        number,
+        tuple(map(successor, group.group.queries)),
+        group.group.lanes,
+        statistics.to_json(),
+        group.group.number,
+        BEGINNING if latest == BEGINNING else latest + longest + 1,
+    )
+
+
+def _is_divisible(made: BoundGroup, before: BoundGroup) -> bool:
+    """Whether several queries still have a key in common by which streams can be divided."""
+    return len(before.plans) == 1 or is_routable(made.fragments[0].partitioning)
+
+
+def _require_forgetting(query: str, plan: Plan) -> None:
+    """A plan whose windows began empty must come to answer as if they had not."""
+    inner = plan.child if isinstance(plan, st.RelationToStream) else plan
+    for node in different_nodes(inner):
+        if isinstance(node, st.Window) and not isinstance(node.spec, Range | Fixed | Now):
+            _refuse(query, node.label())
+        if isinstance(node, st.RelationToStream | st.Internal | op.OnArrival | op.Final):
+            _refuse(query, node.label())
+    if _reads_without_window(inner):
+        _refuse(query, "a stream without a window")
+
+
+def _refuse(query: str, what: str) -> None:
+    msg = f'query "{query}" cannot be planned anew while it runs: it has {what}'
+    hint = "What it remembers does not end with a window of time. Register it anew instead."
+    raise Refused(msg, hint=hint)
+
+
+def _reads_without_window(plan: Plan) -> bool:
+    if isinstance(plan, st.Window):
+        return False
+    return isinstance(plan, st.Stream) or any(map(_reads_without_window, plan.children))
+
+
+def _longest(plan: Plan) -> int:
+    """For how long a row of a stream is valid, at most, from its own instant on."""
+    return max(
+        (_reach(one) for one in different_nodes(plan) if isinstance(one, st.Window)), default=0
+    )
+
+
+def _reach(window: st.Window) -> int:
+    match window.spec:
+        case Range(length, slide):
+            return length + (slide or 1)
+        case Fixed(length):
+            return 2 * length
+    return 1
+
+
+def due(ledger: Ledger) -> list[int]:
+    """The groups that can be replaced as soon as all lanes have come equally far."""
+    clocks = ledger.record.clocks
+    return [
+        one.replaces
+        for one in ledger.plan.plan.groups
+        if one.replaces is not None
+        and all(clocks.get(name, BEGINNING) >= one.since for name in _wanted(one))
+    ]
+
+
+def _wanted(group: Group) -> list[str]:
+    return [name for name, query in group.runs.items() if not is_leftover(query)]
+
+
+def replace_group(ledger: Ledger, number: int) -> bool:
+    """Let a group go on by the plan of the group that replaces it.
+
+    All lanes have come equally far: the last record was by a tick. The state of the group is held
+    in memory.
+
+    Returns:
+        Whether that was possible; False if the two have not come to the same instant.
+    """
+    plan, record = ledger.plan.plan, ledger.record
+    (made,) = (one for one in plan.groups if one.replaces == number)
+    clocks = [(record.clocks[made.runs[name]], record.clocks[name]) for name in _wanted(made)]
+    if any(old != new for old, new in clocks):
+        return False
+    (old,) = (one for one in plan.groups if one.number == number)
+    after = replace(old, statistics=made.statistics)
+    groups = tuple(after if one is old else one for one in plan.groups if one is not made)
+    handed_over = _Handover(ledger, made)
+    ledger.change_group(
+        replace(plan, groups=groups), handed_over.lanes(after), handed_over.results()
+    )
+    return True
+
+
+class _Handover:
+    """What one group takes over from the other that has run beside it."""
+
+    def __init__(self, ledger: Ledger, made: Group) -> None:
+        self._ledger = ledger
+        self._home = ledger.home
+        self._record = ledger.record
+        self._made = made
+
+    def lanes(self, after: Group) -> dict[str, LaneState]:
+        """How the state of each lane is made: as that of the lane that has run beside it."""
+        plan = bound(replace(self._ledger.plan.plan, groups=(after,)))
+        keeper = Keeper(self._home)
+        states = dict(self._record.lanes)
+        for name in [one for one in states if one.startswith(f"{after.number}.")]:
+            del states[name]
+        # What failed under the old plan is told by one lane; what fails from now on, by all.
+        failed = {query: self._record.failures.get(query, {}) for query in after.queries}
+        for fragment in plan.fragments.values():
+            beside = f"{self._made.number}.{fragment.number}"
+            for lane, name in enumerate(fragment.lane_names()):
+                state = states.pop(f"{beside}.{lane}", None)
+                if state is not None:
+                    states[name] = self._image(keeper, f"{beside}.{lane}", state, failed)
+                    failed = {}
+        return states
+
+    def _image(
+        self, keeper: Keeper, name: str, state: LaneState, failed: dict[str, dict[str, int]]
+    ) -> LaneState:
+        kept = keeper.lanes_at(self._record.plan, {name: state})[name]
+        image = self._home.new_segment(self._record.number + 1, 0, "image")
+        path = self._home.segments / image
+        write_bundle(path, kept.lane.segments(), {"failures": failed}, durable=True)
+        return LaneState(image, path.stat().st_size)
+
+    def results(self) -> dict[str, Block]:
+        """What takes the place of what, at the instant that both plans have come to."""
+        left = left_of_results(self._home, self._record, self._ledger.plan)
+        made: dict[str, Block] = {}
+        for name in _wanted(self._made):
+            query = self._made.runs[name]
+            parts = [(left.get(query), -1), (left.get(name), 1)]
+            block = _difference(
+                [_signed(one, sign) for one, sign in parts if one is not None],
+                self._record.clocks[query],
+            )
+            if block is not None and len(block):
+                made[query] = block
+        return made
+
+
+def _signed(block: Block, sign: int) -> Block:
+    return replace(block, sign=(block.signs * sign).astype(np.int8))
+
+
+def _difference(blocks: list[Block], clock: int) -> Block | None:
+    """What is valid at the clock, from there on, where signs do not cancel out."""
+    if not blocks:
+        return None
+    whole = concatenated(blocks)
+    whole = whole.take(np.flatnonzero(whole.te > clock))
+    keys = [*whole.columns, pa.array(whole.te), pa.array(np.maximum(whole.ts, clock))]
+    slots, first = KeyIndex().find_or_add(fingerprints(keys, len(whole)))
+    copies = np.bincount(slots, weights=whole.signs, minlength=len(first)).astype(np.int64)
+    rows = np.repeat(first, np.abs(copies))
+    chosen = whole.take(rows)
+    signs = np.repeat(np.sign(copies), np.abs(copies)).astype(np.int8)
+    return Block(chosen.columns, np.maximum(chosen.ts, clock), chosen.te, signs)
