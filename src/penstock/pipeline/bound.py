@@ -20,7 +20,6 @@ from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partitioning import Partitioning, Route, common_partitioning
 from penstock.planner.shape import shape_of
-from penstock.planner.statistics import Statistics
 from penstock.runtime.lanes import Router
 from penstock.session import Session
 
@@ -113,7 +112,7 @@ class BoundGroup:
     @cached_property
     def fragments(self) -> list[BoundFragment]:
         """What runs, inputs before what reads them; one fragment if a key divides all plans."""
-        running = plans_to_run(self.plans, Statistics.from_json(self.group.statistics))
+        running = plans_to_run(self.plans, self.group.known)
         if len(running) == 1:
             ((query, plan),) = running.items()
             parts = fragments_of(query, plan, self.choices, is_routable)

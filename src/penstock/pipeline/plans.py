@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.time import BEGINNING
 from penstock.errors import DataError
 from penstock.planner.building import Choices
+from penstock.planner.statistics import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +54,13 @@ class Group:
     statistics: str = ""
     replaces: int | None = None
     since: int = BEGINNING
+
+    @property
+    def known(self) -> Statistics:
+        """What was known when its plan was chosen."""
+        return (
+            Statistics.from_json(json.loads(self.statistics)) if self.statistics else Statistics()
+        )
 
     @property
     def runs(self) -> dict[str, str]:

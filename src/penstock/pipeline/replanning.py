@@ -8,6 +8,7 @@ that both say alike cancel out: who follows the results sees nothing of it.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ def replanned(
         even_if_same: Whether to do so for a plan that is no other.
 
     Returns:
-        None if the queries would run as they do, or are about to run by another plan already.
+        None if the queries would run as they do, are about to run by another plan already, or
+        read no stream.
 
     Raises:
         Refused: A query never forgets its first rows, or counts them.
@@ -59,7 +61,7 @@ def replanned(
     group = ledger.plan.groups[number]
     for query, plan in group.plans.items():
         _require_forgetting(query, plan)
-    if any(one.replaces == number for one in ledger.plan.plan.groups):
+    if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None
     made = _successor(ledger, group, statistics, new)
     candidate = BoundGroup(made, {successor(q): p for q, p in group.plans.items()}, group.choices)
@@ -75,7 +77,7 @@ def _successor(ledger: Ledger, group: BoundGroup, statistics: Statistics, number
         number,
         tuple(map(successor, group.group.queries)),
         group.group.lanes,
-        statistics.to_json(),
+        json.dumps(statistics.to_json()),
         group.group.number,
         BEGINNING if latest == BEGINNING else latest + longest + 1,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
@@ -14,10 +16,12 @@ from penstock.home.brought import bring
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import as_html, as_text, overview
 from penstock.pipeline.plans import is_leftover
+from penstock.pipeline.replanning import due
+from penstock.planner.measuring import measured
 from penstock.runtime.reading import read_columns
 from penstock.spark.groups import first_record_of
 from penstock.spark.handle import Query
-from penstock.spark.pipeline import Pipeline
+from penstock.spark.pipeline import Pipeline, PipelineFailed
 from penstock.spark.progress import late_rows, progress_of
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
@@ -36,6 +40,10 @@ if TYPE_CHECKING:
     from penstock.inline.moments import Moment
     from penstock.pipeline.plans import Group
     from penstock.spark.program import Program
+
+
+TAKE_OVER_SECONDS = 5.0
+"""After how long it is tried again to let a new plan take over: micro-batches wait for that."""
 
 
 class Connection:
@@ -68,6 +76,9 @@ class Connection:
         self._first: dict[int, int] = {}
         self._relations = Relations()
         self._bringing = threading.Lock()
+        self._taking_over = threading.Lock()
+        self._tried_to_take_over = -TAKE_OVER_SECONDS
+        self.running.pipeline.listeners.append(self._watch_plans)
         self.running.open()
         self.sinks = Sinks(self)
 
@@ -124,6 +135,28 @@ class Connection:
         with self.running.changing:
             self._require_running()
             self._registrar.stop(name)
+
+    def replan_query(self, name: str) -> bool:
+        """Plan a query anew; `Query.replan` calls this."""
+        with self.running.changing:
+            self._require_running()
+            statistics = measured(self.running.pipeline.status.operators)
+            return self._registrar.replan(name, statistics)
+
+    def _watch_plans(self, record: Record) -> None:
+        """After each commit: let new plans take over for which it is time, in a thread."""
+        del record
+        is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
+        if is_time and due(self.running.pipeline.ledger) and not self._taking_over.locked():
+            threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
+
+    def _take_over(self) -> None:
+        with self._taking_over, self.running.changing:
+            self._tried_to_take_over = time.monotonic()
+            if not self.is_closed and not self.is_finished:
+                # What goes wrong is told to whoever waits for results.
+                with suppress(PipelineFailed):
+                    self._registrar.let_take_over()
 
     def insert(self, stream: str, rows: object) -> int:
         """Bring rows of a stream: all of them, or none if one cannot be read as declared.

@@ -101,6 +101,20 @@ class Query:
         """Let it run no more, and free its state; it stays in the catalog."""
         self._db.stop_query(self._definition.name)
 
+    def replan(self) -> bool:
+        """Plan it anew, by the rates, distinct counts and selectivities that were measured.
+
+        The new plan runs beside the old one until the longest window has passed, and then takes
+        its place; the answers stay as they are. So do queries that share operators with it.
+
+        Returns:
+            Whether there is a better plan, which will take over.
+
+        Raises:
+            Refused: What the query remembers does not end with a window of time.
+        """
+        return self._db.replan_query(self._definition.name)
+
     def drop(self) -> None:
         """Stop it, and take it out of the catalog."""
         quoted = self._definition.name.replace("`", "``")

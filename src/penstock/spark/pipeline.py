@@ -15,6 +15,7 @@ from penstock.pipeline.deliveries import deliveries_for
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.relaning import needs_relaning, relane
+from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.sweeping import Retention
@@ -245,6 +246,20 @@ class Pipeline:
                 # The end of the input holds until more rows come.
                 self.flush()
             self._write_status()
+
+    def replace_groups(self) -> bool:
+        """Let new plans take over that have run beside old ones for long enough; whether any did.
+
+        No micro-batch runs.
+        """
+        with self.lock:
+            waiting = due(self.ledger)
+            if not waiting or self.ledger.record.kind == "flush":
+                return False
+            # So that all lanes have come equally far.
+            self.tick()
+            replaced = [number for number in waiting if replace_group(self.ledger, number)]
+            return bool(replaced)
 
     def _look_around(self) -> None:
         """Take note of what happens apart from rows: relations that changed, streams that wait."""

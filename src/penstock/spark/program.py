@@ -182,6 +182,8 @@ class Program:
         group = self.group_of(name)
         remains: list[Entry] = [entry] if stays else []
         if group is not None:
+            # Another plan for queries of which one is gone would be another one again.
+            self.groups = [one for one in self.groups if one.replaces != group.number]
             left = f"{query.name} (left group {group.number})"
             queries = tuple(left if one.lower() == name else one for one in group.queries)
             self.groups[self.groups.index(group)] = replace(group, queries=queries)

@@ -16,6 +16,7 @@ from penstock.inline.statements import (
     shown_by,
 )
 from penstock.pipeline.plans import is_leftover
+from penstock.pipeline.replanning import replanned
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.home.layout import Home
+    from penstock.planner.statistics import Statistics
     from penstock.session import Outcome
     from penstock.spark.running import Running
 
@@ -69,6 +71,28 @@ class Registrar:
         if self.program.group_of(query) is not None:
             self.program.stop(query)
             self._apply()
+
+    def replan(self, query: str, statistics: Statistics) -> bool:
+        """Let a query, and those it shares operators with, be planned anew; whether they are.
+
+        Raises:
+            Refused: It never forgets its first rows, or counts them.
+        """
+        group = self.program.group_of(query)
+        if group is None:
+            return False
+        ledger = self._running.pipeline.ledger
+        plan = replanned(ledger, group.number, statistics, next_group_of(self._home))
+        if plan is None:
+            return False
+        self._running.apply(plan)
+        self.program = self._written_down()
+        return True
+
+    def let_take_over(self) -> None:
+        """Let plans take the place of those that they have run beside for long enough."""
+        if self._running.replace_groups():
+            self.program = self._written_down()
 
     def _performed(self, text: str) -> Iterator[tuple[Outcome, QueryDefinition | None]]:
         """Each statement that was performed, and the query of the same name before it."""

@@ -115,6 +115,22 @@ class Running:
         """Let queries go on with so many lanes; called before any micro-batch runs."""
         self._do(partial(self.pipeline.change_lanes, lanes))
 
+    def replace_groups(self) -> bool:
+        """Let new plans take over that have run beside old ones for long enough; whether any did.
+
+        Whoever calls holds `changing`.
+        """
+        replaced = False
+
+        def replace() -> None:
+            nonlocal replaced
+            with self.pipeline.paused():
+                replaced = self.pipeline.replace_groups()
+
+        self._do(replace)
+        self._tell(self.record)
+        return replaced
+
     def settle(self) -> None:
         """Let all lanes know the watermarks, which each knows of its own rows only.
 
