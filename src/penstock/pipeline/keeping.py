@@ -146,7 +146,8 @@ class Keeper:
         return kept
 
     def _from_image(self, plan: BoundPlan, name: str, state: LaneState) -> KeptLane:
-        lane = Lane(plan.lanes[name].graph)
+        fragment = plan.lanes[name]
+        lane = Lane(fragment.graph, whole=fragment.partitioning.whole)
         if state.image is None:
             return KeptLane(lane)
         image = Bundle(self._home.segments / state.image)
