@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.types import BOOLEAN
 
@@ -28,15 +28,44 @@ TICKS_OF_FOREVER = 100_000.0
 
 @dataclass(frozen=True)
 class Statistics:
-    """Rates and distinct counts, by source; what is not there is assumed.
+    """Rates, distinct counts and selectivities; what is not there is assumed.
 
     Args:
         rates: Rows of a stream in a step of its time.
         values: How many values a column has, by source and column.
+        selectivities: The share of rows that a predicate lets pass, by the predicate as it is
+            written over columns of sources (`penstock.planner.tracing`).
     """
 
     rates: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    selectivities: Mapping[str, float] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return bool(self.rates or self.values or self.selectivities)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is written down: in order, and rounded, so that what hardly differs is the same."""
+        values: dict[str, dict[str, float]] = {}
+        for (source, column), count in sorted(self.values.items()):
+            values.setdefault(source, {})[column] = rounded(count)
+        return {
+            "rates": {name: rounded(one) for name, one in sorted(self.rates.items())},
+            "selectivities": {key: rounded(one) for key, one in sorted(self.selectivities.items())},
+            "values": values,
+        }
+
+    @staticmethod
+    def from_json(written: Mapping[str, Any]) -> Statistics:
+        """As it was written down."""
+        values = {
+            (source, column): float(count)
+            for source, columns in written.get("values", {}).items()
+            for column, count in columns.items()
+        }
+        selectivities = dict(written.get("selectivities", {}))
+        return Statistics(dict(written.get("rates", {})), values, selectivities)
 
     def rate(self, stream: str, unit: TimeUnit) -> float:
         """Rows of a stream in a step of time."""
@@ -48,6 +77,15 @@ class Statistics:
         """How many values a column of a source has."""
         assumed = 2.0 if of == BOOLEAN else DIFFERENT_VALUES
         return self.values.get((source, column), assumed)
+
+
+def rounded(number: float) -> float:
+    """A number with three digits.
+
+    >>> rounded(1234.5), rounded(0.00098765)
+    (1230.0, 0.000988)
+    """
+    return float(f"{number:.3g}")
 
 
 def forever(unit: TimeUnit | None) -> float:
