@@ -74,6 +74,7 @@ class OperatorFacts:
 
     Attributes:
         withdrawn: How many of the rows out withdraw others.
+        withdrawn_share: The share of them; None if there are no rows out.
         rate: Rows out in a second of event time, or in a tick.
         per: Which of the two.
         selectivity: Rows out for each row in that it has looked at.
@@ -91,15 +92,11 @@ class OperatorFacts:
     state_bytes: int
     seconds: float
     withdrawn: int = 0
+    withdrawn_share: float | None = None
     rate: float | None = None
     per: str = "tick"
     selectivity: float | None = None
     predicate: str | None = None
-
-    @property
-    def withdrawn_share(self) -> float | None:
-        """The share of rows out that withdraw others."""
-        return self.withdrawn / self.rows_out if self.rows_out else None
 
 
 @dataclass(frozen=True)

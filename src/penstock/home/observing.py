@@ -120,7 +120,7 @@ class _Plan:
         return found.unit if isinstance(found, StreamDefinition) else TimeUnit.TICK
 
     def unit_of_group(self, number: int) -> TimeUnit:
-        """All queries of a group read streams of one unit, if any."""
+        """That of a query that is cut into fragments, which is alone in its group."""
         for name, (group, _) in self.groups.items():
             found = self.session.catalog.get(name)
             if group == number and isinstance(found, QueryDefinition) and found.plan.unit:
@@ -260,19 +260,23 @@ def _lag(clock: int, streams: Iterable[StreamProgress]) -> int | None:
 def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:
     for name, reports in sorted(lanes.items(), key=lambda one: _lane(one[0])):
         group, fragment, lane = _lane(name)
-        unit = plan.unit_of_group(group)
-        # A lane that reads what others send has seen no row of a stream.
+        # A lane that reads only what others send goes by what came to them.
         beside = [one for other, said in lanes.items() if _lane(other)[0] == group for one in said]
-        span = span_of(reports) or span_of(beside)
+        reads_streams = any(values.get("reads") for values in reports)
         for number, values in enumerate(reports):
+            reads = values.get("reads", ())
+            unit = plan.unit(reads[0]) if reads else plan.unit_of_group(group)
+            span = span_of(reports, reads) if reads_streams else span_of(beside)
+            withdrawn, out = values.get("withdrawn", 0), values["rows_out"]
             yield OperatorFacts(
                 group=group,
                 fragment=fragment,
                 lane=lane,
                 number=number,
                 **{key: values[key] for key in _REPORTED},
-                withdrawn=values.get("withdrawn", 0),
-                rate=_per_second(per_step(values["rows_out"], span), unit),
+                withdrawn=withdrawn,
+                withdrawn_share=withdrawn / out if out else None,
+                rate=_per_second(per_step(out, span), unit),
                 per="tick" if unit.micros is None else "second",
                 selectivity=selectivity_of(values),
                 predicate=values.get("predicate"),

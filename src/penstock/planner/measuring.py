@@ -76,12 +76,13 @@ def streams_seen(lanes: Lanes) -> dict[str, StreamSeen]:
     return found
 
 
-def span_of(reports: Reports) -> tuple[int, int] | None:
-    """The first and the latest instant of the rows of streams that came into a lane."""
-    streams = [one["stream"] for one in map(_plain, reports) if one.get("stream") is not None]
-    if not streams:
+def span_of(reports: Reports, streams: Sequence[str] | None = None) -> tuple[int, int] | None:
+    """The first and the latest instant of the rows of streams, all or some, that came to lanes."""
+    entries = [one["stream"] for one in map(_plain, reports) if one.get("stream") is not None]
+    read = [one for one in entries if streams is None or one["name"] in streams]
+    if not read:
         return None
-    return min(one["first"] for one in streams), max(one["latest"] for one in streams)
+    return min(one["first"] for one in read), max(one["latest"] for one in read)
 
 
 def per_step(rows: int, span: tuple[int, int] | None) -> float | None:

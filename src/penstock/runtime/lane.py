@@ -239,7 +239,9 @@ class Lane:
     def _report(self, number: int) -> OperatorReport:
         meter = self._meters.get(number)
         stream = None if meter is None else meter.report(self._whole)
-        return self.stations[number].report(stream)
+        below = self.graph.below(number)
+        reads = [name for name, (_, entry) in self.graph.streams.items() if entry in below]
+        return self.stations[number].report(stream, tuple(sorted(reads)))
 
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""

@@ -32,7 +32,6 @@ FREE_LOOKS = 4
 """The first looks do not ask for the time: what little comes is to be seen, too."""
 SAMPLE = 1024
 """Rows that are looked at together; more cost more, fewer are not worth the call."""
-_ODD = 2_654_435_761
 
 
 @dataclass
@@ -54,6 +53,8 @@ class Looks:
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._done = 0
+        # Seeded, so that runs differ by no more than the time they have.
+        self._random = np.random.default_rng(0)
 
     def at(self, block: Block) -> None:
         """Look at some rows of a block, or at none."""
@@ -61,7 +62,7 @@ class Looks:
         if not len(block) or not (is_free or self._budget.is_left):
             return
         began = time.perf_counter()
-        self._look(sample(block))
+        self._look(sample(block, self._random))
         self._done += 1
         # A first look may have to compile loops: that says nothing about looking.
         if not is_free:
@@ -130,10 +131,9 @@ class PredicateMeter(Looks):
         return {key: (self._rows, passed) for key, passed in self._passed.items()}
 
 
-def sample(block: Block) -> Block:
+def sample(block: Block, random: np.random.Generator) -> Block:
     """Rows from all over a block, at uneven distances: what is periodic is not missed."""
     if len(block) <= SAMPLE:
         return block
-    numbers = np.arange(SAMPLE, dtype=np.int64)
-    distance = len(block) // SAMPLE
-    return block.take(numbers * distance + numbers * _ODD % distance)
+    starts = np.arange(SAMPLE, dtype=np.int64) * len(block) // SAMPLE
+    return block.take(starts + random.integers(0, len(block) // SAMPLE, SAMPLE))

@@ -32,7 +32,8 @@ class OperatorReport:
 
     `withdrawn` of the rows out are negative; `waiting` of the rows in have not been looked at. A
     filter says which `predicate` on rows of a source it measures and, if that has `parts`, of how
-    many rows of a sample how many each lets pass. Where a stream enters, `stream` tells of it.
+    many rows of a sample how many each lets pass. Where a stream enters, `stream` tells of it;
+    `reads` are the streams that it depends on.
     """
 
     label: str
@@ -46,3 +47,4 @@ class OperatorReport:
     predicate: str | None = None
     parts: dict[str, tuple[int, int]] = field(default_factory=dict)
     stream: StreamReport | None = None
+    reads: tuple[str, ...] = ()

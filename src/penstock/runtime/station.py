@@ -96,7 +96,9 @@ class Station:
         """The ts of all rows that wait."""
         return np.concatenate([queue.instants() for queue in self._queues])
 
-    def report(self, stream: StreamReport | None = None) -> OperatorReport:
+    def report(
+        self, stream: StreamReport | None = None, reads: tuple[str, ...] = ()
+    ) -> OperatorReport:
         """What the operator has done and remembers, the rows in its queues included."""
         predicate = self.node.predicate
         waiting = sum(map(len, self._queues))
@@ -113,6 +115,7 @@ class Station:
             None if predicate is None else predicate.key,
             {} if self._predicate is None else self._predicate.report(),
             stream,
+            reads,
         )
 
     def segments(self) -> Segments:

@@ -111,6 +111,11 @@ def test_programs_get_json(driver: Driver) -> None:
     assert [one["name"] for one in found["queries"]] == ["congested", "traffic"]
     assert found["offsets"] == {"cars": {"logOffset": 2}}
     assert found["commit_age"] >= 0
+    assert found["streams"][0]["values"]["lane"] == 5
+    aggregate = next(one for one in found["operators"] if one["label"].startswith("Aggregate"))
+    assert aggregate["rate"] > 0
+    assert aggregate["selectivity"] == aggregate["rows_out"] / aggregate["rows_in"]
+    assert aggregate["withdrawn_share"] == aggregate["withdrawn"] / aggregate["rows_out"]
 
 
 def test_prometheus_gets_its_format(driver: Driver) -> None:
