@@ -117,10 +117,29 @@ def test_durations_of_batches_are_counted_by_bounds(facts: Facts) -> None:
 
 def test_state_is_told_for_every_operator_of_every_lane(facts: Facts) -> None:
     found = read(exposition(facts))
-    for name in ("rows_in_total", "rows_out_total", "seconds_total", "state_rows", "state_bytes"):
+    for name in (
+        "rows_in_total",
+        "rows_out_total",
+        "withdrawn_rows_total",
+        "seconds_total",
+        "state_rows",
+        "state_bytes",
+    ):
         assert sum(key[0] == f"penstock_operator_{name}" for key in found) == len(facts.operators)
     own = [v for key, v in found.items() if key[0] == "penstock_operator_state_bytes"]
     assert sum(own) == sum(one.state_bytes for one in facts.operators) > 0
+
+
+def test_what_was_measured_is_told(facts: Facts) -> None:
+    operator = replace(facts.operators[0], rate=2.5, per="second", selectivity=0.25)
+    stream = replace(facts.streams[0], name="cars", rate=3.5, values={"lane": 3})
+    found = read(exposition(replace(facts, streams=(stream,), operators=(operator,))))
+    rates = {key: v for key, v in found.items() if key[0] == "penstock_operator_rate"}
+    assert list(rates.values()) == [2.5]
+    assert all(("per", "second") in key[1] for key in rates)
+    assert 0.25 in [v for key, v in found.items() if key[0] == "penstock_operator_selectivity"]
+    assert value(found, "stream_rate", stream="cars") == 3.5
+    assert value(found, "stream_column_values", stream="cars", column="lane") == 3
 
 
 def test_what_is_not_known_is_left_out(facts: Facts) -> None:

@@ -23,7 +23,9 @@ MAY_IMPORT = {
         "home", "pipeline", "spark",
     },
     "results": {"errors", "algebra", "operators", "state"},
-    "home": {"errors", "algebra", "catalog", "session", "operators", "state", "results"},
+    "home": {
+        "errors", "algebra", "catalog", "session", "operators", "state", "results", "planner",
+    },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
         "home",

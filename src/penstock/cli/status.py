@@ -193,23 +193,61 @@ def _queries(facts: Facts) -> Table:
 
 def _streams(facts: Facts) -> Table:
     table = _table(
-        "stream", "unit", "rows", "late", "aside", "watermark", "latest row", left=(0, 1, 5, 6)
+        "stream",
+        "unit",
+        "rows",
+        "late",
+        "aside",
+        "rate",
+        "watermark",
+        "latest row",
+        "values of columns",
+        left=(0, 1, 6, 7, 8),
     )
     for one in facts.streams:
         counts = [f"{number:,}" for number in (one.rows, one.late, one.aside)]
-        table.add_row(one.name, one.unit, *counts, _shown(one.watermark), _shown(one.latest))
+        rate = _rate(one.rate, "tick" if one.unit == "tick" else "second")
+        values = ", ".join(f"{name} {count:,}" for name, count in one.values.items())
+        instants = [_shown(one.watermark), _shown(one.latest)]
+        table.add_row(one.name, one.unit, *counts, rate, *instants, values or "-")
     return table
 
 
 def _state(facts: Facts) -> Table:
     table = _table(
-        "lane", "operator", "rows in", "rows out", "remembers", "memory", "seconds", left=(0, 1)
+        "lane",
+        "operator",
+        "rows in",
+        "rows out",
+        "rate",
+        "out/in",
+        "withdrawn",
+        "remembers",
+        "memory",
+        "seconds",
+        left=(0, 1),
     )
     for one in facts.operators:
         lane = f"{one.group}.{one.fragment}.{one.lane}"
-        counts = [f"{number:,}" for number in (one.rows_in, one.rows_out, one.state_rows)]
-        table.add_row(lane, one.label, *counts, _size(one.state_bytes), f"{one.seconds:.3f}")
+        share = "-" if one.withdrawn_share is None else f"{one.withdrawn_share:.0%}"
+        ratio = "-" if one.selectivity is None else f"{one.selectivity:.3g}"
+        counts = [f"{number:,}" for number in (one.rows_in, one.rows_out)]
+        flow = [*counts, _rate(one.rate, one.per), ratio, share]
+        kept = [f"{one.state_rows:,}", _size(one.state_bytes)]
+        table.add_row(lane, one.label, *flow, *kept, f"{one.seconds:.3f}")
     return table
+
+
+def _rate(rate: float | None, per: str) -> str:
+    """Rows in a step of event time.
+
+    >>> _rate(1234.5, "second"), _rate(0.0251, "tick"), _rate(None, "tick")
+    ('1,234/s', '0.0251/tick', '-')
+    """
+    if rate is None:
+        return "-"
+    number = f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
+    return f"{number}/{'s' if per == 'second' else 'tick'}"
 
 
 def _batch(facts: Facts) -> Table:

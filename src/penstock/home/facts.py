@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ class Instant:
 
 @dataclass(frozen=True)
 class StreamFacts:
-    """A stream that queries read, or have read: its rows, and how far its time has come."""
+    """A stream that queries read, or have read: its rows, and how far its time has come.
+
+    Attributes:
+        rate: Rows in a second of event time, or in a tick; None if it was not measured.
+        values: How many different values each column has, about, as lanes have seen it.
+    """
 
     name: str
     unit: str
@@ -34,6 +39,8 @@ class StreamFacts:
     aside: int
     watermark: Instant
     latest: Instant
+    rate: float | None = None
+    values: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,16 @@ class QueryFacts:
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """An operator of a lane: what it has done since the lane was made in memory, and remembers."""
+    """An operator of a lane: what it has done since the lane was made in memory, and remembers.
+
+    Attributes:
+        withdrawn: How many of the rows out withdraw others.
+        withdrawn_share: The share of them; None if there are no rows out.
+        rate: Rows out in a second of event time, or in a tick.
+        per: Which of the two.
+        selectivity: Rows out for each row in that it has looked at.
+        predicate: Of a filter, what it asks of rows of a source.
+    """
 
     group: int
     fragment: int
@@ -75,6 +91,12 @@ class OperatorFacts:
     state_rows: int
     state_bytes: int
     seconds: float
+    withdrawn: int = 0
+    withdrawn_share: float | None = None
+    rate: float | None = None
+    per: str = "tick"
+    selectivity: float | None = None
+    predicate: str | None = None
 
 
 @dataclass(frozen=True)

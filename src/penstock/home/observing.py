@@ -31,6 +31,7 @@ from penstock.home.facts import (
 )
 from penstock.home.processes import is_alive
 from penstock.home.status import read_status
+from penstock.planner.measuring import per_step, selectivity_of, span_of, streams_seen
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from penstock.home.records import Record, StreamProgress
     from penstock.home.status import Status
 
+Lanes = dict[str, list[dict[str, Any]]]
+"""What the operators of each lane have said."""
+_REPORTED = ("label", "rows_in", "rows_out", "state_rows", "state_bytes", "seconds")
 _FOLDERS = ("records", "plans", "incoming", "checkpoint")
 
 
@@ -87,8 +91,8 @@ class Observer:
             status_at=status.written_at if status else None,
             status_record=status.record if status else None,
             queries=tuple(_queries(plan, record, _new_results(self._home, record))),
-            streams=tuple(_streams(plan, record)),
-            operators=tuple(_operators(status.operators)) if status else (),
+            streams=tuple(_streams(plan, record, status.operators if status else {})),
+            operators=tuple(_operators(plan, status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
             durations=status.batches if status else None,
@@ -114,6 +118,14 @@ class _Plan:
     def unit(self, stream: str) -> TimeUnit:
         found = self.session.catalog.get(stream)
         return found.unit if isinstance(found, StreamDefinition) else TimeUnit.TICK
+
+    def unit_of_group(self, number: int) -> TimeUnit:
+        """That of a query that is cut into fragments, which is alone in its group."""
+        for name, (group, _) in self.groups.items():
+            found = self.session.catalog.get(name)
+            if group == number and isinstance(found, QueryDefinition) and found.plan.unit:
+                return found.plan.unit
+        return TimeUnit.TICK
 
 
 def _read_plan(path: Path) -> _Plan:
@@ -176,11 +188,29 @@ def _instant(number: int, unit: TimeUnit) -> Instant:
     return Instant(unit.format(number), number, format_timestamp(micros), micros / 1e6)
 
 
-def _streams(plan: _Plan, record: Record) -> Iterator[StreamFacts]:
+def _streams(plan: _Plan, record: Record, lanes: Lanes) -> Iterator[StreamFacts]:
+    measured = streams_seen(lanes)
     for name, one in record.streams.items():
         unit = plan.unit(name)
-        watermark, latest = _instant(one.watermark, unit), _instant(one.latest, unit)
-        yield StreamFacts(name, unit.value, one.rows, one.late, one.aside, watermark, latest)
+        seen = measured.get(name)
+        yield StreamFacts(
+            name=name,
+            unit=unit.value,
+            rows=one.rows,
+            late=one.late,
+            aside=one.aside,
+            watermark=_instant(one.watermark, unit),
+            latest=_instant(one.latest, unit),
+            rate=_per_second(seen.rate if seen else None, unit),
+            values={k: round(v) for k, v in seen.values.items()} if seen else {},
+        )
+
+
+def _per_second(rate: float | None, unit: TimeUnit) -> float | None:
+    """Of rows in a step of time those in a second, or in a tick."""
+    if rate is None or unit.micros is None:
+        return rate
+    return rate * 1e6 / unit.micros
 
 
 def _queries(
@@ -227,10 +257,30 @@ def _lag(clock: int, streams: Iterable[StreamProgress]) -> int | None:
     return max(0, latest - clock)
 
 
-def _operators(lanes: Mapping[str, list[dict[str, Any]]]) -> Iterator[OperatorFacts]:
-    for name, operators in sorted(lanes.items(), key=lambda one: _lane(one[0])):
-        for number, values in enumerate(operators):
-            yield OperatorFacts(*_lane(name), number, **values)
+def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:
+    for name, reports in sorted(lanes.items(), key=lambda one: _lane(one[0])):
+        group, fragment, lane = _lane(name)
+        # A lane that reads only what others send goes by what came to them.
+        beside = [one for other, said in lanes.items() if _lane(other)[0] == group for one in said]
+        reads_streams = any(values.get("reads") for values in reports)
+        for number, values in enumerate(reports):
+            reads = values.get("reads", ())
+            unit = plan.unit(reads[0]) if reads else plan.unit_of_group(group)
+            span = span_of(reports, reads) if reads_streams else span_of(beside)
+            withdrawn, out = values.get("withdrawn", 0), values["rows_out"]
+            yield OperatorFacts(
+                group=group,
+                fragment=fragment,
+                lane=lane,
+                number=number,
+                **{key: values[key] for key in _REPORTED},
+                withdrawn=withdrawn,
+                withdrawn_share=withdrawn / out if out else None,
+                rate=_per_second(per_step(out, span), unit),
+                per="tick" if unit.micros is None else "second",
+                selectivity=selectivity_of(values),
+                predicate=values.get("predicate"),
+            )
 
 
 def _lane(name: str) -> tuple[int, int, int]:

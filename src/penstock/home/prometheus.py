@@ -138,6 +138,20 @@ def _streams(facts: Facts) -> Iterator[Metric]:
         [(labels, one.aside) for labels, one in streams],
     )
     yield Metric(
+        "stream_rate",
+        "Rows in a second of event time, or in a tick, as lanes have seen them.",
+        [(labels, one.rate) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_column_values",
+        "Different values that a column has, about.",
+        [
+            ({**labels, "column": column}, count)
+            for labels, one in streams
+            for column, count in one.values.items()
+        ],
+    )
+    yield Metric(
         "stream_watermark_timestamp_seconds",
         "The watermark, unless event time is in ticks.",
         [(labels, one.watermark.seconds) for labels, one in streams],
@@ -216,6 +230,21 @@ def _operators(facts: Facts) -> Iterator[Metric]:
         "operator_rows_out_total",
         "Rows that it gave.",
         [(labels, one.rows_out) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_withdrawn_rows_total",
+        "Rows that it gave to withdraw others.",
+        [(labels, one.withdrawn) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_rate",
+        "Rows that it gave in a second of event time, or in a tick.",
+        [({**labels, "per": one.per}, one.rate) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_selectivity",
+        "Rows that it gave for each row that it looked at.",
+        [(labels, one.selectivity) for labels, one in operators],
     )
     yield Metric(
         "operator_seconds_total",

@@ -22,11 +22,17 @@ from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
 from penstock.operators.block import empty_block
 from penstock.planner.explaining import explained
+from penstock.planner.measuring import measured, selectivity_of
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.inline.batch import Batch
     from penstock.operators.block import Block
+
+SUMMED = (
+    "rows_in", "rows_out", "withdrawn", "waiting", "state_rows", "state_bytes", "seconds",
+)  # fmt: skip
+"""What reports of several lanes count together."""
 
 
 @dataclass(eq=False, repr=False)
@@ -119,13 +125,16 @@ class Query:
         return elements_table(self.plan, self._outcomes.elements.take(self._empty))
 
     def explain(self) -> str:
-        """The plan, and which key divides it among lanes."""
-        return explained(self.plan, self.batch.choices)
+        """The plan, what was measured of it, and which key divides it among lanes."""
+        lanes = [lane.reports() for lane in self.batch.lanes.lanes]
+        return explained(self.plan, self.batch.choices, measured(lanes))
 
     def operators(self) -> pa.Table:
         """What each operator below the query has done, and what it remembers, in all lanes.
 
-        Queries that were registered together share operators; shared ones count for each.
+        `withdrawn` of the rows out withdraw others; `selectivity` is rows out for each row in that
+        was looked at. Queries that were registered together share operators; shared ones count for
+        each.
         """
         batch = self._running().batch
         numbers = sorted(batch.graph.below(batch.graph.results[self.name]))
@@ -134,9 +143,9 @@ class Query:
         for number in numbers:
             reports = [lane[number] for lane in lanes]
             row: dict[str, object] = {"operator": reports[0].label}
-            for name in ("rows_in", "rows_out", "state_rows", "state_bytes", "seconds"):
-                row[name] = sum(getattr(report, name) for report in reports)
-            rows.append(row)
+            sums = {name: sum(getattr(one, name) for one in reports) for name in SUMMED}
+            row |= {name: sums[name] for name in SUMMED if name != "waiting"}
+            rows.append({**row, "selectivity": selectivity_of(sums)})
         return pa.Table.from_pylist(rows)
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ class Metrics:
 
     rows_in: int = 0
     rows_out: int = 0
+    withdrawn: int = 0
     seconds: float = 0.0
 
 

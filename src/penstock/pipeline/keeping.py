@@ -152,8 +152,9 @@ class Keeper:
         return kept
 
     def _from_image(self, plan: BoundPlan, name: str, state: LaneState) -> KeptLane:
-        lane = Lane(plan.lanes[name].graph)
-        group = plan.groups[plan.lanes[name].group].group
+        fragment = plan.lanes[name]
+        lane = Lane(fragment.graph, whole=fragment.partitioning.whole)
+        group = plan.groups[fragment.group].group
         if state.image is None:
             return KeptLane(lane, group)
         image = Bundle(self._home.segments / state.image)

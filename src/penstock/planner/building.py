@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.algebra.patterns import Strategy
     from penstock.algebra.types import Schema, Type
     from penstock.compute.evaluate import Evaluator
-    from penstock.planner.graph import Maker
+    from penstock.planner.graph import Maker, Predicate
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Building:
         span: int | None = None,
         lineage: Lineage | None = None,
         is_numbering: bool = False,
+        predicate: Predicate | None = None,
     ) -> int:
         """Add a node, or find the one that is the same.
 
@@ -74,6 +75,7 @@ class Building:
             below if span is None else span,
             lineage or Lineage(tuple((None,) * len(types) for _ in inputs)),
             is_numbering,
+            predicate,
         )
         return self.graph.add(key, node)
 
@@ -81,7 +83,9 @@ class Building:
         """Rows of any of the inputs, as they are."""
         return Lineage(tuple(tuple(self.columns(one)) for one in inputs), of_each=False)
 
-    def filtered(self, child: int, predicate: Expression, label: str) -> int:
+    def filtered(
+        self, child: int, predicate: Expression, label: str, measured: Predicate | None = None
+    ) -> int:
         """The rows of a node for which a predicate over its positions is TRUE."""
         node = self.node(child)
         compiled = compile_expression(predicate, node.schema)
@@ -93,6 +97,7 @@ class Building:
             types=node.types,
             pattern=node.pattern,
             lineage=Lineage((tuple(self.columns(child)),), equal=tuple(equalities(predicate))),
+            predicate=measured,
         )
 
     def mapped(self, child: int, columns: Sequence[Expression], label: str) -> int:

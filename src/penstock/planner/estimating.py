@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import Column
+from penstock.algebra.expressions import TRUE, Column
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Fixed, Now, Range, Rows
 from penstock.planner.selectivity import selectivity
 from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
+from penstock.planner.tracing import chosen_group, predicate_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import Expression
-    from penstock.algebra.plan import Binary, Plan
+    from penstock.algebra.plan import Plan
+    from penstock.planner.selectivity import Measured
 
 
 @dataclass(frozen=True)
@@ -86,19 +88,24 @@ class Estimates:
             case st.Window():
                 return self._window(plan, inputs[0])
             case op.Filter():
-                return inputs[0].share(selectivity(plan.predicate, inputs[0].different))
+                return inputs[0].share(self._share(plan, plan.predicate, inputs))
             case op.Group():
-                return inputs[0].share(1 / plan.parts)
+                known = self._measured(plan)
+                found = None if known is None else known(chosen_group(plan))
+                return inputs[0].share(1 / plan.parts if found is None else found)
             case op.Map():
                 return _mapped(plan, inputs[0])
             case op.Alias():
                 pairs = zip(plan.schema.names, plan.child.schema.names, strict=True)
-                known = inputs[0].different
-                return replace(inputs[0], different={n: known.get(o, 1.0) for n, o in pairs})
+                values = inputs[0].different
+                return replace(inputs[0], different={n: values.get(o, 1.0) for n, o in pairs})
             case op.Product() | op.Join():
-                return _joined(plan, *inputs)
+                condition = getattr(plan, "condition", TRUE)
+                share = self._share(plan, condition, inputs)
+                return _joined(inputs[0], inputs[1], share)
             case op.SemiJoin() | op.AntiJoin():
-                return _existing(plan, *inputs)
+                share = self._share(plan, plan.condition, inputs)
+                return _existing(plan, inputs[0], inputs[1], share)
             case op.Distinct():
                 return _distinct(plan, inputs[0])
             case op.UnionAll():
@@ -114,6 +121,24 @@ class Estimates:
             case st.RelationToStream() | st.Internal():
                 return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(plan.unit))
         return inputs[0]
+
+    def _share(self, plan: Plan, condition: Expression, inputs: Sequence[Flow]) -> float:
+        """The share of rows, or pairs of rows, of an operator's inputs for which it is TRUE."""
+        different = {name: count for one in inputs for name, count in one.different.items()}
+        return selectivity(condition, different, self._measured(plan))
+
+    def _measured(self, plan: Plan) -> Measured | None:
+        """What was measured of conditions over the inputs of an operator, if anything was."""
+        known = self._statistics.selectivities
+        if not known:
+            return None
+        below = plan.children[0] if len(plan.children) == 1 else plan
+
+        def share(condition: Expression) -> float | None:
+            key = predicate_key(condition, below)
+            return None if key is None else known.get(key)
+
+        return share
 
     def _source(self, plan: st.Source) -> Flow:
         known = {
@@ -155,21 +180,17 @@ def _values(expression: Expression, rows: Flow) -> float:
     return max(found, default=1.0)
 
 
-def _joined(plan: Binary, left: Flow, right: Flow) -> Flow:
-    known = {**left.different, **right.different}
-    condition = getattr(plan, "condition", None)
-    share = 1.0 if condition is None else selectivity(condition, known)
+def _joined(left: Flow, right: Flow, share: float) -> Flow:
     return Flow(
         (left.rate * right.live + right.rate * left.live) * share,
         (left.withdrawn * right.live + right.withdrawn * left.live) * share,
         left.live * right.live * share,
-        known,
+        {**left.different, **right.different},
     )
 
 
-def _existing(plan: op.SemiJoin | op.AntiJoin, left: Flow, right: Flow) -> Flow:
+def _existing(plan: op.SemiJoin | op.AntiJoin, left: Flow, right: Flow, share: float) -> Flow:
     """Left rows with a match, or without; a first match lets a row in, or throws it out."""
-    share = selectivity(plan.condition, {**left.different, **right.different})
     alone = math.exp(-min(share * right.live, 700.0))
     matched = left.live * share * right.rate * alone
     if isinstance(plan, op.SemiJoin):

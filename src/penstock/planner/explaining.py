@@ -4,24 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.operators import Filter
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Source
 from penstock.algebra.text import pattern_note, plan_dot, plan_json, plan_text
+from penstock.errors import count
 from penstock.planner.annotating import Annotations
 from penstock.planner.building import Choices
+from penstock.planner.conditions import conjuncts
 from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
 from penstock.planner.partitioning import partitioning_of
+from penstock.planner.tracing import predicate_key
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.planner.rules.rule import Described
+    from penstock.planner.statistics import Statistics
 
 QUERY = "query"
 
 
-def explained(plan: Plan, choices: Choices | None = None) -> str:
-    """A query as a tree, the tree that it runs by with what is expected of it, and its lanes."""
+def explained(
+    plan: Plan,
+    choices: Choices | None = None,
+    statistics: Statistics | None = None,
+    chosen_by: Statistics | None = None,
+) -> str:
+    """A query as a tree, the tree that it runs by with what is expected of it, and its lanes.
+
+    Args:
+        plan: The query.
+        choices: How it runs, where its meaning leaves a choice.
+        statistics: Of a query that runs, what was measured, if anything was; for the estimates.
+        chosen_by: By what the plan that runs was chosen; None: by what is assumed.
+    """
     choices = choices or Choices()
-    found = optimized({QUERY: plan})[QUERY]
-    notes = Annotations(found.plan, choices)
+    found = optimized({QUERY: plan}, chosen_by)[QUERY]
+    notes = Annotations(found.plan, choices, statistics)
     lines = [
         plan_text(plan, pattern_note),
         f"Runs as ({', '.join(found.fired) or 'no rule fired'}):",
@@ -29,7 +48,28 @@ def explained(plan: Plan, choices: Choices | None = None) -> str:
         f"Expected: {notes.summary()}",
         f"Lanes: {partitioning_of(found.plan)}",
     ]
+    if statistics is not None:
+        lines.insert(-1, f"Statistics: {described_statistics(statistics, found.plan)}")
     return "\n".join(lines)
+
+
+def described_statistics(statistics: Statistics, plan: Plan) -> str:
+    """What estimates of a plan rely on that is measured, in a few words; the rest is assumed."""
+    nodes = different_nodes(plan)
+    sources = sorted({one.name for one in nodes if isinstance(one, Source)})
+    rates = [name for name in sources if name in statistics.rates]
+    columns = [source for source, _ in statistics.values if source in sources]
+    filters = [one for one in nodes if isinstance(one, Filter) and _is_known(one, statistics)]
+    known = [f"rates of {', '.join(rates)}"] if rates else []
+    known += [f"values of {count(len(columns), 'column')}"] if columns else []
+    known += [f"selectivities of {count(len(filters), 'filter')}"] if filters else []
+    return f"measured ({'; '.join(known)})" if known else "assumed, nothing is measured yet"
+
+
+def _is_known(plan: Filter, statistics: Statistics) -> bool:
+    """Whether the selectivity of a filter was measured, or that of a part of it."""
+    parts = [plan.predicate, *conjuncts(plan.predicate)]
+    return any(predicate_key(part, plan.child) in statistics.selectivities for part in parts)
 
 
 def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:

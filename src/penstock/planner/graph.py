@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.patterns import Pattern
     from penstock.algebra.streams import Exchanged, Relation, Stream
+    from penstock.compute.evaluate import Evaluator
 
 Maker = Callable[[Failures], Operator]
 """Makes the operator of a node; each lane has its own."""
@@ -43,11 +44,25 @@ class Lineage:
 
 
 @dataclass(frozen=True)
+class Predicate:
+    """What a filter asks for, written over columns of sources.
+
+    Args:
+        key: The whole of it; None if some part is not about rows of one source.
+        parts: If AND combines several, those that are, each with what computes it.
+    """
+
+    key: str | None = None
+    parts: tuple[tuple[str, Evaluator], ...] = ()
+
+
+@dataclass(frozen=True)
 class Node:
     """An operator to be made, the nodes it reads, and what is known of its results.
 
     `span` is how long rows live, about: the longest window below. Numbers that tell elements
-    apart, if it is the operator that gives them, are in the last column (`is_numbering`).
+    apart, if it is the operator that gives them, are in the last column (`is_numbering`). Of a
+    filter, `predicate` says whose selectivity it measures.
     """
 
     make: Maker
@@ -58,6 +73,7 @@ class Node:
     span: int
     lineage: Lineage
     is_numbering: bool = False
+    predicate: Predicate | None = None
 
     @property
     def schema(self) -> Schema:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.algebra.expressions import Call as FunctionCall
-from penstock.algebra.expressions import Literal
 from penstock.algebra.patterns import Pattern, pattern_of
-from penstock.algebra.types import BOOLEAN, to_arrow
+from penstock.algebra.types import to_arrow
 from penstock.operators.aggregate import Aggregate
 from penstock.operators.aggregate_calls import Call
 from penstock.operators.aggregates.choice import accumulator_for
@@ -24,6 +22,7 @@ from penstock.operators.sources import Passing
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import positional
 from penstock.planner.graph import Lineage
+from penstock.planner.tracing import chosen_group, predicate_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +37,8 @@ if TYPE_CHECKING:
 def filter_node(building: Building, child: int, plan: op.Filter) -> int:
     """WHERE."""
     predicate = positional(plan.predicate, plan.child.schema)
-    return building.filtered(child, predicate, plan.label())
+    measured = predicate_of(plan.predicate, plan.child)
+    return building.filtered(child, predicate, plan.label(), measured)
 
 
 def map_node(building: Building, child: int, plan: op.Map) -> int:
@@ -49,9 +49,9 @@ def map_node(building: Building, child: int, plan: op.Map) -> int:
 
 def group_node(building: Building, child: int, plan: op.Group) -> int:
     """One of several streams: the rows whose selector has a value."""
-    selector = positional(plan.selector, plan.child.schema)
-    wanted = FunctionCall("=", (selector, Literal(plan.index, selector.type)), BOOLEAN)
-    return building.filtered(child, wanted, plan.label())
+    wanted = positional(chosen_group(plan), plan.child.schema)
+    measured = predicate_of(chosen_group(plan), plan.child)
+    return building.filtered(child, wanted, plan.label(), measured)
 
 
 def union_node(building: Building, children: Sequence[int], plan: op.UnionAll) -> int:

@@ -51,6 +51,11 @@ class Partitioning:
         """Whether the plan runs on any number of lanes; else on one, which gets every row."""
         return bool(self.routes)
 
+    @property
+    def whole(self) -> frozenset[str]:
+        """The sources of which every lane gets all rows."""
+        return frozenset(name for name, route in self.routes.items() if route.keys is None)
+
     def __str__(self) -> str:
         """What EXPLAIN says about lanes."""
         return self.reason if self.is_partitioned else f"one, because {self.reason}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Call, Column, Expression, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+Measured = Callable[[Expression], float | None]
+"""The share that was measured for a condition; None if it was not."""
 
 RANGE_SHARE = 1 / 3
 """Of comparisons by size."""
@@ -17,23 +21,31 @@ NULL_SHARE = 0.05
 LIKE_SHARE = 0.1
 
 
-def selectivity(condition: Expression, different: Mapping[str, float]) -> float:
-    """The share of rows for which a condition is TRUE; `different` counts values of columns."""
+def selectivity(
+    condition: Expression, different: Mapping[str, float], measured: Measured | None = None
+) -> float:
+    """The share of rows for which a condition is TRUE; `different` counts values of columns.
+
+    What was measured goes before what is assumed: for the whole condition, then for its parts.
+    """
+    known = None if measured is None else measured(condition)
+    if known is not None:
+        return known
     match condition:
         case Literal(value):
             return 1.0 if value is True else 0.0
         case Call("and", args):
             share = 1.0
             for arg in args:
-                share *= selectivity(arg, different)
+                share *= selectivity(arg, different, measured)
             return share
         case Call("or", args):
             missed = 1.0
             for arg in args:
-                missed *= 1 - selectivity(arg, different)
+                missed *= 1 - selectivity(arg, different, measured)
             return 1 - missed
         case Call("not", (arg,)):
-            return 1 - selectivity(arg, different)
+            return 1 - selectivity(arg, different, measured)
         case Call("=" | "is not distinct from", (first, second)):
             return 1 / max(_values(first, different), _values(second, different), 1.0)
         case Call("<>" | "is distinct from", (first, second)):

@@ -5,6 +5,7 @@ It knows nothing of Spark: whoever drives it decides where rows come from, and w
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,11 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
+from penstock.runtime.looking import Budget, StreamMeter
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -55,12 +57,22 @@ class Lane:
     Rows come in any order; each waits until the watermark of its source has passed it. A row
     before the watermark at the opening of the feed is late: it is counted, and handed back with
     the results.
+
+    Of the streams in `whole`, other lanes of the graph get the same rows, not others.
     """
 
-    def __init__(self, graph: Graph, step_rows: int = STEP_ROWS) -> None:
+    def __init__(
+        self, graph: Graph, step_rows: int = STEP_ROWS, whole: Collection[str] = ()
+    ) -> None:
         self.graph = graph
         self.step_rows = step_rows
-        self.stations = [Station(node) for node in graph.nodes]
+        self._whole = whole
+        self._budget = Budget()
+        self.stations = [Station(node, self._budget) for node in graph.nodes]
+        self._meters = {
+            number: StreamMeter(name, stream.schema.names, self._budget)
+            for name, (stream, number) in graph.streams.items()
+        }
         self._clocked = {name: number for name, (_, number) in graph.clocked.items()}
         self.watermarks = dict.fromkeys([*self._clocked, *graph.beside], BEGINNING)
         self.late_rows = dict.fromkeys(self._clocked, 0)
@@ -90,7 +102,7 @@ class Lane:
         before = self._needed
         self._look_at_results()
         for number in before - self._needed:
-            self.stations[number] = Station(graph.nodes[number])
+            self.stations[number] = Station(graph.nodes[number], self._budget)
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
@@ -104,6 +116,7 @@ class Lane:
         """
         entries = {name: self._entry(name) for name in blocks}
         results = Results()
+        began = time.perf_counter()
         with self._fuse.guarding():
             for name, block in blocks.items():
                 if entries[name] in self._needed:
@@ -112,6 +125,7 @@ class Lane:
                 self.watermarks[name] = max(self.watermarks[name], watermark)
             for cut in self._cuts():
                 self._pass(cut, results)
+        self._budget.worked += time.perf_counter() - began
         return results
 
     def _take_in(self, name: str, entry: Station, block: Block, results: Results) -> None:
@@ -122,6 +136,8 @@ class Lane:
                 self.late_rows[name] += int(late.sum())
                 block = block.take(~late)
             self._waiting.append(block.ts)
+            if name in self.graph.streams:
+                self._meters[self._clocked[name]].take_in(block, self.watermarks[name])
         elif len(block):
             self._told = max(self._told, int(block.ts.max()) + 1)
         entry.push(0, block)
@@ -218,7 +234,14 @@ class Lane:
 
     def reports(self) -> list[OperatorReport]:
         """What each operator has done, inputs before what reads them."""
-        return [self.stations[number].report() for number in sorted(self._needed)]
+        return [self._report(number) for number in sorted(self._needed)]
+
+    def _report(self, number: int) -> OperatorReport:
+        meter = self._meters.get(number)
+        stream = None if meter is None else meter.report(self._whole)
+        below = self.graph.below(number)
+        reads = [name for name, (_, entry) in self.graph.streams.items() if entry in below]
+        return self.stations[number].report(stream, tuple(sorted(reads)))
 
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""

@@ -31,7 +31,7 @@ class Lanes:
         self.graph = graph
         self._partitioning = partitioning
         count = count if partitioning.is_partitioned else 1
-        self.lanes = [Lane(graph, step_rows) for _ in range(count)]
+        self.lanes = [Lane(graph, step_rows, partitioning.whole) for _ in range(count)]
         self._fuse = Fuse()
         self._routers = {
             name: Router(route, self._schema(name), count)

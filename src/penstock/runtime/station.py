@@ -12,6 +12,7 @@ from penstock.algebra.time import BEGINNING
 from penstock.compute.failures import Failures
 from penstock.operators.operator import Metrics
 from penstock.operators.waiting import Waiting
+from penstock.runtime.looking import Budget, PredicateMeter
 from penstock.runtime.metrics import OperatorReport
 from penstock.state import arrays
 from penstock.state.cutting import portions_of_text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
     from penstock.planner.graph import Node
+    from penstock.runtime.metrics import StreamReport
     from penstock.state.arrays import Ints
 
 
@@ -32,7 +34,7 @@ class Station:
     have reached, has passed them: so the operator sees each step whole.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, budget: Budget | None = None) -> None:
         self.node = node
         self.failures = Failures()
         self.operator = node.make(self.failures)
@@ -42,11 +44,16 @@ class Station:
         self.reached = [BEGINNING] * ports
         self._queues = [Waiting() for _ in range(ports)]
         self._metrics = Metrics()
+        self._predicate: PredicateMeter | None = None
+        if node.predicate is not None and node.predicate.parts:
+            self._predicate = PredicateMeter(node.predicate, budget or Budget())
 
     def push(self, port: int, block: Block) -> None:
         """Put rows into the queue of an input."""
         self._queues[port].push(block)
         self._metrics.rows_in += len(block)
+        if self._predicate is not None:
+            self._predicate.at(block)
 
     def run(self) -> Sequence[Block]:
         """Do the next step, if all inputs have got further; its results."""
@@ -58,6 +65,7 @@ class Station:
         self.frontier = self.operator.frontier(clock)
         self._metrics.seconds += time.perf_counter() - began
         self._metrics.rows_out += sum(map(len, made))
+        self._metrics.withdrawn += sum(map(_negative, made))
         return made
 
     def _step(self, clock: int) -> list[Block]:
@@ -88,8 +96,11 @@ class Station:
         """The ts of all rows that wait."""
         return np.concatenate([queue.instants() for queue in self._queues])
 
-    def report(self) -> OperatorReport:
+    def report(
+        self, stream: StreamReport | None = None, reads: tuple[str, ...] = ()
+    ) -> OperatorReport:
         """What the operator has done and remembers, the rows in its queues included."""
+        predicate = self.node.predicate
         waiting = sum(map(len, self._queues))
         queued = sum(queue.nbytes for queue in self._queues)
         return OperatorReport(
@@ -99,6 +110,12 @@ class Station:
             self.operator.state_rows + waiting,
             self.operator.state_bytes + queued,
             self._metrics.seconds,
+            self._metrics.withdrawn,
+            waiting,
+            None if predicate is None else predicate.key,
+            {} if self._predicate is None else self._predicate.report(),
+            stream,
+            reads,
         )
 
     def segments(self) -> Segments:
@@ -122,3 +139,8 @@ class Station:
         }
         if own:
             self.operator.restore(own)
+
+
+def _negative(block: Block) -> int:
+    """How many rows withdraw others."""
+    return 0 if block.sign is None else int(np.count_nonzero(block.sign < 0))

@@ -25,6 +25,7 @@ from penstock.inline.moments import instant_of
 from penstock.inline.showing import as_html, as_text
 from penstock.planner.building import Choices
 from penstock.planner.explaining import explained
+from penstock.planner.measuring import measured
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.following import Subscription, followed
 from penstock.spark.groups import plans_with
@@ -121,13 +122,18 @@ class Query:
         self._db.execute(f"DROP QUERY `{quoted}`")
 
     def explain(self) -> str:
-        """The plan, which key divides it among lanes and, if it is cut, the lanes of each part."""
+        """The plan, which key divides it among lanes and, if it is cut, the lanes of each part.
+
+        Of a query that runs, estimates rely on what its lanes have measured, as last reported.
+        """
         group = self._db.program.group_of(self.name)
-        bound = self._db.running.pipeline.ledger.plan.groups
+        pipeline = self._db.running.pipeline
+        bound = pipeline.ledger.plan.groups
         if group is None or group.number not in bound:
             return explained(self._plan, Choices(self._definition.strategy))
         parts = bound[group.number].described_fragments()
-        whole = explained(self._plan, bound[group.number].choices)
+        statistics = measured(pipeline.status.operators)
+        whole = explained(self._plan, bound[group.number].choices, statistics, group.known)
         return "\n".join([whole, *parts])
 
     def progress(self) -> dict[str, Any]:

@@ -30,10 +30,15 @@ def lanes_of(keys: Sequence[pa.Array], length: int, lanes: int) -> Ints:
     >>> lanes_of([pa.array([1, 2, None])], 3, 4).tolist()
     [2, 1, 2]
     """
+    return np.asarray(hashes_of(keys, length).view(np.int64) % lanes)
+
+
+def hashes_of(keys: Sequence[pa.Array], length: int) -> Words:
+    """The hash of each row, `xxhash64(keys)` in Spark; a NULL changes nothing."""
     hashes = np.full(length, SEED, np.uint64)
     for key in keys:
         _mix(hashes, key)
-    return np.asarray(hashes.view(np.int64) % lanes)
+    return hashes
 
 
 def _mix(hashes: Words, key: pa.Array) -> None:

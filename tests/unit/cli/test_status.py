@@ -92,7 +92,7 @@ def test_people_get_plain_tables_where_there_is_no_terminal(driver: Driver) -> N
     assert f"state    running, process {os.getpid()}\n" in done.stdout
     # Nothing is cut off, and square brackets are no marks.
     assert "select count(*) as n from cars [range 1 minute]\n" in done.stdout
-    assert "cars    timestamp    60     4      0  2024-05-01 12:01:24  " in done.stdout
+    assert "cars    timestamp    60     4      0  0.629/s  2024-05-01 12:01:24  " in done.stdout
     assert "no space left on /data" in done.stdout
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
 
@@ -111,6 +111,11 @@ def test_programs_get_json(driver: Driver) -> None:
     assert [one["name"] for one in found["queries"]] == ["congested", "traffic"]
     assert found["offsets"] == {"cars": {"logOffset": 2}}
     assert found["commit_age"] >= 0
+    assert found["streams"][0]["values"]["lane"] == 5
+    aggregate = next(one for one in found["operators"] if one["label"].startswith("Aggregate"))
+    assert aggregate["rate"] > 0
+    assert aggregate["selectivity"] == aggregate["rows_out"] / aggregate["rows_in"]
+    assert aggregate["withdrawn_share"] == aggregate["withdrawn"] / aggregate["rows_out"]
 
 
 def test_prometheus_gets_its_format(driver: Driver) -> None:

@@ -1,0 +1,154 @@
+"""What the operators of running lanes say, as statistics by which plans are chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any
+
+from penstock.planner.statistics import Statistics, rounded
+from penstock.state.sketches import Sketch, values_among
+
+Reports = Sequence[Any]
+"""Of the operators of one lane: `OperatorReport`s, or the same as plain dictionaries."""
+Lanes = Mapping[str, Reports] | Sequence[Reports]
+"""Lanes by name, as in `0.1.3` for lane 3 of fragment 1 of group 0; or lanes of one graph."""
+LEAST_ROWS = 100
+"""Fewer rows say too little to choose a plan by."""
+
+
+def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
+    """What all lanes together have seen of streams and predicates."""
+    named = _named(lanes)
+    seen = {
+        name: one for name, one in streams_seen(named).items() if one.rows >= max(least_rows, 1)
+    }
+    return Statistics(
+        {name: rounded(one.rate) for name, one in seen.items() if one.rate is not None},
+        {
+            (name, column): rounded(count)
+            for name, one in seen.items()
+            for column, count in one.values.items()
+        },
+        _selectivities([one for reports in named.values() for one in reports], least_rows),
+    )
+
+
+@dataclass(frozen=True)
+class StreamSeen:
+    """What the lanes of one fragment have seen of a stream: its rows, when, sketches of columns."""
+
+    rows: int
+    first: int
+    latest: int
+    columns: Mapping[str, Sketch]
+
+    @property
+    def rate(self) -> float | None:
+        """Rows in a step of time; None if all have come at one instant."""
+        return per_step(self.rows, (self.first, self.latest))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """How many values each column has; one that was always NULL is left out."""
+        return {
+            name: max(values_among(one.different, one.rows, self.rows), 1.0)
+            for name, one in self.columns.items()
+            if one.rows
+        }
+
+
+def streams_seen(lanes: Lanes) -> dict[str, StreamSeen]:
+    """Of each stream what was seen by the fragment, of all that read it, that saw most of it."""
+    fragments: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for lane, reports in _named(lanes).items():
+        for report in reports:
+            stream = report.get("stream")
+            if stream is not None:
+                place = (lane.rpartition(".")[0], stream["name"])
+                fragments.setdefault(place, []).append(stream)
+    found: dict[str, StreamSeen] = {}
+    for (_, name), parts in fragments.items():
+        one = _together(parts)
+        if name not in found or found[name].rows < one.rows:
+            found[name] = one
+    return found
+
+
+def span_of(reports: Reports, streams: Sequence[str] | None = None) -> tuple[int, int] | None:
+    """The first and the latest instant of the rows of streams, all or some, that came to lanes."""
+    entries = [one["stream"] for one in map(_plain, reports) if one.get("stream") is not None]
+    read = [one for one in entries if streams is None or one["name"] in streams]
+    if not read:
+        return None
+    return min(one["first"] for one in read), max(one["latest"] for one in read)
+
+
+def per_step(rows: int, span: tuple[int, int] | None) -> float | None:
+    """Rows in a step of event time; None if all have come at one instant."""
+    if span is None or span[1] <= span[0]:
+        return None
+    return rows / (span[1] - span[0] + 1)
+
+
+def selectivity_of(report: Any) -> float | None:
+    """Rows out for each row in that an operator has looked at; None before there is one."""
+    plain = _plain(report)
+    seen = plain["rows_in"] - plain.get("waiting", 0)
+    return plain["rows_out"] / seen if seen > 0 else None
+
+
+def _together(parts: list[dict[str, Any]]) -> StreamSeen:
+    """The shares of several lanes; or one of them, where all lanes get the same rows."""
+    if parts[0]["is_whole"]:
+        parts = [max(parts, key=lambda one: int(one["rows"]))]
+    columns: dict[str, Sketch] = {}
+    for part in parts:
+        for name, values in part["columns"].items():
+            columns.setdefault(name, Sketch()).merge(Sketch.from_json(values))
+    return StreamSeen(
+        sum(one["rows"] for one in parts),
+        min(one["first"] for one in parts),
+        max(one["latest"] for one in parts),
+        columns,
+    )
+
+
+def _selectivities(reports: list[dict[str, Any]], least_rows: int) -> dict[str, float]:
+    """Of whole predicates from all rows, of their parts from samples."""
+    sampled: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
+    passed: Counter[str] = Counter()
+    passed_sampled: Counter[str] = Counter()
+    for one in reports:
+        for key, (rows, through) in one.get("parts", {}).items():
+            sampled[key] += rows
+            passed_sampled[key] += through
+        if one.get("predicate") is not None:
+            counted[one["predicate"]] += one["rows_in"] - one["waiting"]
+            passed[one["predicate"]] += one["rows_out"]
+    parts = _shares(sampled, passed_sampled, least_rows)
+    return {**parts, **_shares(counted, passed, least_rows)}
+
+
+def _shares(rows: Counter[str], passed: Counter[str], least_rows: int) -> dict[str, float]:
+    """The share that passed; where none did, it is not nothing, but little."""
+    return {
+        key: rounded(min(max(passed[key], 0.5) / count, 1.0))
+        for key, count in rows.items()
+        if count >= max(least_rows, 1)
+    }
+
+
+def _named(lanes: Lanes) -> dict[str, list[dict[str, Any]]]:
+    if not isinstance(lanes, Mapping):
+        lanes = {f"0.0.{number}": reports for number, reports in enumerate(lanes)}
+    return {name: [_plain(one) for one in reports] for name, reports in lanes.items()}
+
+
+def _plain(report: Any) -> dict[str, Any]:
+    """A report as it travels."""
+    if is_dataclass(report) and not isinstance(report, type):
+        return asdict(report)
+    return dict(report)
