@@ -108,7 +108,8 @@ def test_memory_follows_what_is_held(pattern: Pattern) -> None:
 
 def test_there_are_as_many_partitions_as_entries_are_worth() -> None:
     queue = CalendarQueue(TYPES, 1000, 8)
-    before, expected = 0, []
+    before = 0
+    expected: list[int] = []
     for count in (10, 50_000, 3000, 10, 0, 10):
         ends = np.random.default_rng(count).integers(before + 1, before + 1000, count)
         queue.push(ends, [ends, ends / 2])
