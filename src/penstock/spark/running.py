@@ -120,16 +120,14 @@ class Running:
 
         Whoever calls holds `changing`.
         """
-        replaced = False
-
-        def replace() -> None:
-            nonlocal replaced
-            with self.pipeline.paused():
-                replaced = self.pipeline.replace_groups()
-
-        self._do(replace)
+        replaced: list[bool] = []
+        self.pipeline.stop()
+        try:
+            self._do(lambda: replaced.append(self.pipeline.replace_groups()))
+        finally:
+            self.open()
         self._tell(self.record)
-        return replaced
+        return any(replaced)
 
     def settle(self) -> None:
         """Let all lanes know the watermarks, which each knows of its own rows only.
@@ -161,11 +159,16 @@ class Running:
             PipelineFailed: The pipeline has stopped because of an error.
         """
         seen = None
-        while seen != self._starts:
-            seen = self._starts
+        while seen != (starts := self._starts_so_far()):
+            seen = starts
             self.check()
             self._do(self.pipeline.drain)
         self.check()
+
+    def _starts_so_far(self) -> int:
+        """How often micro-batches were started; asked while nobody has stopped them."""
+        with self.changing:
+            return self._starts
 
     def end(self) -> None:
         """The input has come to its end: take in all rows, stop, and say all that is left."""
