@@ -20,6 +20,7 @@ QUERIES = (
     "SELECT SUM(p) AS a, AVG(p) AS b, SUM(d) AS c, SUM(k) AS d FROM s [RANGE 3 SLIDE 2]",
     "SELECT BOOL_AND(b) AS a, BOOL_OR(b) AS b, COUNT_IF(b) AS c, AVG(d) AS d FROM s [UNBOUNDED]",
     "SELECT COUNT(DISTINCT d) AS a, SUM(DISTINCT d) AS b FROM s [RANGE 3]",
+    "SELECT k, QUANTILE(DISTINCT n, 0.25) AS a FROM s [RANGE 3] GROUP BY k",
     "SELECT n % 2 AS g, AVG(p) AS a, SUM(d) AS b, COUNT(*) AS c FROM s [RANGE 3] GROUP BY n % 2",
 )
 WORD = 10**18 - 1

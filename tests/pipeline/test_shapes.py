@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.algebra.plan import Plan
+    from penstock.planner.statistics import Statistics
 
 STATEMENTS = (
     "CREATE STREAM s (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts)",
@@ -38,7 +39,7 @@ def test_a_planner_that_makes_other_operators_is_refused(
     with Driver(tmp_path, STATEMENTS, ["big", "sums"]) as driver:
         home = driver.home
 
-    def as_they_are(plans: Mapping[str, Plan]) -> Mapping[str, Plan]:
+    def as_they_are(plans: Mapping[str, Plan], _: Statistics) -> Mapping[str, Plan]:
         return plans
 
     # What an older planner did, which had no rules.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -196,18 +196,6 @@ class Pipeline:
             query.stop()
             self._write_status()
         self.housekeeping.wait()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let no micro-batch run; then go on as before."""
-        was_running = self.is_running
-        self.stop()
-        try:
-            with self.lock:
-                yield
-        finally:
-            if was_running:
-                self.start()
 
     def flush(self) -> None:
         """The input has come to its end: let the lanes say all that is left."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import Column, columns_of
+from penstock.algebra.expressions import Column, Literal, columns_of
 from penstock.algebra.plan import Named
 from penstock.planner.rules.rule import Place, Rule
 
@@ -128,10 +128,18 @@ class DistinctAggregates(Rule):
         if len(arguments) > 1 or not all(call.distinct for _, call in plan.aggregates):
             return None
         (args,) = arguments
-        values = tuple(Named(f"#{number}", arg) for number, arg in enumerate(args))
+        # The share of a QUANTILE is no value of rows.
+        values = tuple(
+            Named(f"#{number}", arg)
+            for number, arg in enumerate(args)
+            if not isinstance(arg, Literal)
+        )
         rows = op.Distinct(op.Map(plan.child, (*plan.keys, *values)))
         keys = tuple(Named(key.name, Column(key.name, key.expression.type)) for key in plan.keys)
-        columns = tuple(Column(one.name, one.expression.type) for one in values)
+        columns = tuple(
+            arg if isinstance(arg, Literal) else Column(f"#{number}", arg.type)
+            for number, arg in enumerate(args)
+        )
         calls = tuple(
             (name, replace(call, args=columns, distinct=False)) for name, call in plan.aggregates
         )
