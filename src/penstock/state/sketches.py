@@ -82,8 +82,10 @@ def values_among(different: float, looked_at: float, rows: float) -> float:
     All are thought to be equally frequent: v of them show v * (1 - exp(-n / v)) in n rows. There
     are at most as many as rows.
 
-    >>> values_among(5, 1000, 1000), values_among(1000, 1000, 70_000)
-    (5.0, 70000)
+    >>> round(values_among(5, 1000, 1000)), round(values_among(630, 1000, 70_000))
+    (5, 992)
+    >>> values_among(1000, 1000, 70_000)
+    70000
     """
     least, most = different, rows
     if looked_at <= 0 or most * -math.expm1(-looked_at / most) <= different:

@@ -14,6 +14,7 @@ import pytest
 import penstock
 from penstock.catalog.definitions import QueryDefinition
 from penstock.errors import DataError, PenstockError, QueryError, UnknownName
+from penstock.planner.measuring import measured
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.spark.pipeline import PipelineFailed
@@ -249,6 +250,29 @@ def test_late_rows_are_kept_with_the_reason(db: Connection) -> None:
     assert db.late("t").num_rows == 0
     facts = db.progress()["streams"]["s"]
     assert (facts["rows"], facts["late"], facts["aside"]) == (3, 1, 1)
+
+
+def test_a_query_that_runs_is_explained_by_what_its_lanes_have_measured(
+    db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.spark.pipeline.STATUS_SECONDS", 0.0)
+    db.execute("""
+        CREATE STREAM heat (at BIGINT, room INT, celsius INT, WATERMARK FOR at AS at);
+        CREATE QUERY hot AS SELECT room, COUNT(*) AS n FROM heat [RANGE 9]
+            WHERE celsius < 10 GROUP BY room;
+    """)
+    assert "Statistics: assumed, nothing is measured yet\n" in db["hot"].explain()
+    db.insert("heat", [(at // 2, at % 12, at % 100) for at in range(4000)])
+    db.wait_idle()
+    text = db["hot"].explain()
+    said = "measured (rates of heat; values of 3 columns; selectivities of 1 filter)"
+    assert f"Statistics: {said}\n" in text
+    assert "Filter celsius < 10  [MON] 0.2 rows/tick" in text
+    found = measured(db.running.pipeline.status.operators)
+    assert found.rates == {"heat": 2.0}
+    # Each lane has seen some of the rooms.
+    assert found.values["heat", "room"] == pytest.approx(12, abs=1.5)
+    assert found.values["heat", "celsius"] == pytest.approx(100, rel=0.15)
 
 
 def test_what_is_wrong_is_said_and_changes_nothing(db: Connection, tmp_path: Path) -> None:
