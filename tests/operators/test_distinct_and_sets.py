@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from operators.join_model import (
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
+from penstock.operators import counted as counting
 from penstock.operators.block import Block
 from penstock.operators.counted import WIDE, CountedRows, Target
 from penstock.operators.distinct import Distinct
@@ -32,7 +34,7 @@ from penstock.operators.levels import Levels
 from penstock.operators.set_operations import InsertedRows, RemovedRows, SetOperation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.operators.operator import Operator
 
@@ -53,6 +55,13 @@ MEANINGS: dict[Target, Callable[[Bag, Bag], Bag]] = {
         {row: copies for row, copies in left.items() if row not in right}
     ),
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def crowded() -> Iterator[None]:
+    """Ends that cancel out are looked for whenever there are a few."""
+    with mock.patch.object(counting, "_CROWDED", 2):
+        yield
 
 
 def drawn(data: st.DataObject, pattern: Pattern) -> list[Element]:
@@ -166,6 +175,19 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
         operator.advance(start + 250)
         sizes.append(operator.state_bytes)
     assert max(sizes[20:]) <= max(sizes[:20])
+
+
+def test_what_is_withdrawn_leaves_no_end_behind() -> None:
+    """Rows that would last long, each withdrawn soon."""
+    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8), 1)
+    for start in range(0, 10_000, 250):
+        ts = np.arange(start, start + 250)
+        rows = np.repeat(ts, 2)
+        signs = np.tile(np.array([1, -1], np.int8), 250)
+        at = rows + np.tile([0, 1], 250)
+        counted.process(0, Block((pa.array(rows),), at, rows + 10**6, signs))
+        counted.advance(start + 251)
+    assert counted.state_rows < 1000
 
 
 @pytest.mark.parametrize("copies", [5, WIDE - 1, 2**31 - 2, 2**40])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.dividing import Division, Spread
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Flags, Ints, Values
+    from penstock.state.arrays import Flags, Ints, Signs, Values
     from penstock.state.moving import Moved
 
 
@@ -42,6 +43,8 @@ SAVED = (np.dtype(np.int64), np.dtype(np.int64))
 """How that is saved."""
 WIDE = 2**30
 """A number of copies from which on 32 bits might not do."""
+_CROWDED = 4096
+"""With fewer ends to come it does not matter how many of them cancel out."""
 
 
 class Target(IntEnum):
@@ -86,9 +89,12 @@ class CountedRows:
         self._met: Ints = np.zeros(0, np.int64)
         self._held: Ints = np.zeros(0, np.int64)
         self._held_now: Ints = np.zeros(0, np.int64)
-        self._ends: list[ExpiryQueue] = [
-            expiry_queue(pattern, (SLOT, DELTA), span, partitions) for pattern in patterns
+        self._new_queues = [
+            partial(expiry_queue, pattern, (SLOT, DELTA), span, partitions) for pattern in patterns
         ]
+        self._ends: list[ExpiryQueue] = [new() for new in self._new_queues]
+        # From so many entries on, it is seen which of them cancel out.
+        self._crowded = [_CROWDED] * len(patterns)
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Changes:
         """Count the rows of a step, and what ends in it; the changes of the result."""
@@ -161,7 +167,17 @@ class CountedRows:
         if ending.any():
             order = np.flatnonzero(ending)
             self._ends[side].push(block.te[order], [slots[order], -block.signs[order]])
+            if block.sign is not None and len(self._ends[side]) > self._crowded[side]:
+                self._cancel(side)
         return slots
+
+    def _cancel(self, side: int) -> None:
+        """Forget the ends of what was withdrawn, which may be long in coming."""
+        ends, (slots, deltas) = self._ends[side].contents()
+        ends, slots, deltas = uncancelled(ends, slots.astype(np.int64), deltas)
+        self._ends[side] = self._new_queues[side]()
+        self._ends[side].push(ends, [slots, deltas])
+        self._crowded[side] = max(2 * len(ends), _CROWDED)
 
     def _reserve(self, capacity: int) -> None:
         self.counts = grown(self.counts, capacity)
@@ -222,6 +238,18 @@ class CountedRows:
         for queue, one in zip(self._ends, ends, strict=True):
             restore_queue(queue, one, moved)
         return moved
+
+
+def uncancelled(ends: Ints, slots: Ints, deltas: Signs) -> tuple[Ints, Ints, Signs]:
+    """Entries without those of one end and slot that cancel out."""
+    order = order_of(ends, slots)
+    ends, slots, deltas = ends[order], slots[order], deltas[order]
+    is_new = np.ones(len(ends), np.bool_)
+    is_new[1:] = (ends[1:] != ends[:-1]) | (slots[1:] != slots[:-1])
+    starts = np.flatnonzero(is_new)
+    sums = np.add.reduceat(deltas.astype(np.int64), starts) if len(starts) else starts
+    left = np.repeat(starts, np.abs(sums))
+    return ends[left], slots[left], np.repeat(np.sign(sums), np.abs(sums)).astype(np.int8)
 
 
 def _met(rows: pa.Table) -> tuple[pa.Table, Ints]:

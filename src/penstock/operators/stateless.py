@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from penstock.compute.evaluate import Evaluator, holds
@@ -14,55 +15,53 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
 
 
-def counting(block: Block, failures: Failures) -> Failures:
-    """Where to count failures: a negative row only repeats those of the row it withdraws."""
-    if block.sign is None or bool((block.sign > 0).all()):
-        return failures
-    return Failures()
+class _RowByRow(Operator):
+    """What filter and map have in common: how failures are counted."""
+
+    meets = False
+
+    def __init__(self, failures: Failures) -> None:
+        self.failures = failures
+
+    def process(self, port: int, block: Block) -> Sequence[Block]:
+        """Compute something of each row."""
+        if block.sign is None:
+            return _filled(self._made(block, self.failures))
+        seen = Failures()
+        whole = self._made(block, seen)
+        if not seen.by_function:
+            return _filled(whole)
+        # Once more, to count: a negative row only repeats the failures of the row it withdraws.
+        self._made(block.take(block.sign > 0), self.failures)
+        return _filled(whole)
+
+    @abstractmethod
+    def _made(self, block: Block, failures: Failures) -> Block:
+        """The rows that come of a block."""
 
 
-class Filter(Operator):
+class Filter(_RowByRow):
     """The rows for which the predicate is TRUE."""
 
-    meets = False
-
     def __init__(self, predicate: Evaluator, failures: Failures) -> None:
+        super().__init__(failures)
         self.predicate = predicate
-        self.failures = failures
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Keep some rows."""
-        kept: list[Block] = []
-        for part in by_sign(block):
-            counted = counting(part, self.failures)
-            flags = holds(self.predicate, part.columns, len(part), counted)
-            kept.append(part.take(flags))
-        return [part for part in kept if len(part)]
+    def _made(self, block: Block, failures: Failures) -> Block:
+        return block.take(holds(self.predicate, block.columns, len(block), failures))
 
 
-class Map(Operator):
+class Map(_RowByRow):
     """New columns computed from those of each row."""
 
-    meets = False
-
     def __init__(self, columns: Sequence[Evaluator], failures: Failures) -> None:
+        super().__init__(failures)
         self.columns = tuple(columns)
-        self.failures = failures
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Compute the columns."""
-        made = []
-        for part in by_sign(block):
-            counted = counting(part, self.failures)
-            values = tuple(column(part.columns, len(part), counted) for column in self.columns)
-            made.append(part.with_columns(values))
-        return made
+    def _made(self, block: Block, failures: Failures) -> Block:
+        values = (column(block.columns, len(block), failures) for column in self.columns)
+        return block.with_columns(tuple(values))
 
 
-def by_sign(block: Block) -> list[Block]:
-    """The negative rows of a block and the others, apart, where it has both."""
-    if block.sign is None:
-        return [block]
-    negative = block.sign < 0
-    parts = [block.take(negative), block.take(~negative)]
-    return [part for part in parts if len(part)]
+def _filled(block: Block) -> list[Block]:
+    return [block] if len(block) else []
