@@ -43,6 +43,8 @@ SAVED = (np.dtype(np.int64), np.dtype(np.int64))
 """How that is saved."""
 WIDE = 2**30
 """A number of copies from which on 32 bits might not do."""
+_OFTEN = 8
+"""If one in so many rows is withdrawn, it is worth while to see which cancel out at once."""
 _CROWDED = 4096
 """With fewer ends to come it does not matter how many of them cancel out."""
 
@@ -163,10 +165,13 @@ class CountedRows:
         slots, new = self.rows.enter(block.columns, len(block))
         self._reserve(self.rows.capacity)
         self._alive[slots[new]] = True
-        ending = block.te < INFINITY
-        if ending.any():
-            order = np.flatnonzero(ending)
-            self._ends[side].push(block.te[order], [slots[order], -block.signs[order]])
+        ending = np.flatnonzero(block.te < INFINITY)
+        if len(ending):
+            ends = block.te[ending], slots[ending], -block.signs[ending]
+            if block.sign is not None and (block.sign < 0).sum() * _OFTEN > len(block):
+                # Much of what came is gone by now, and need not be awaited.
+                ends = uncancelled(*ends)
+            self._ends[side].push(ends[0], ends[1:])
             if block.sign is not None and len(self._ends[side]) > self._crowded[side]:
                 self._cancel(side)
         return slots
