@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.counted_loops import gone_rows, net_changes
+from penstock.operators.counted_loops import gone_rows, net_changes, uncancelled
 from penstock.operators.dividing import Moves, netted, with_column
 from penstock.operators.tables import arrays_of
 from penstock.state.expiry import (
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.dividing import Division, Spread
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Flags, Ints, Signs, Values
+    from penstock.state.arrays import Flags, Ints, Values
     from penstock.state.moving import Moved
 
 
@@ -243,18 +243,6 @@ class CountedRows:
         for queue, one in zip(self._ends, ends, strict=True):
             restore_queue(queue, one, moved)
         return moved
-
-
-def uncancelled(ends: Ints, slots: Ints, deltas: Signs) -> tuple[Ints, Ints, Signs]:
-    """Entries without those of one end and slot that cancel out."""
-    order = order_of(ends, slots)
-    ends, slots, deltas = ends[order], slots[order], deltas[order]
-    is_new = np.ones(len(ends), np.bool_)
-    is_new[1:] = (ends[1:] != ends[:-1]) | (slots[1:] != slots[:-1])
-    starts = np.flatnonzero(is_new)
-    sums = np.add.reduceat(deltas.astype(np.int64), starts) if len(starts) else starts
-    left = np.repeat(starts, np.abs(sums))
-    return ends[left], slots[left], np.repeat(np.sign(sums), np.abs(sums)).astype(np.int8)
 
 
 def _met(rows: pa.Table) -> tuple[pa.Table, Ints]:
