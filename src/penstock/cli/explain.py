@@ -30,13 +30,14 @@ class Format(Enum):
     text = "text"
     json = "json"
     dot = "dot"
+    svg = "svg"
 
 
 def explain(
     script: ScriptFile = None,
     text: ScriptText = "",
     form: Annotated[
-        Format, typer.Option("--format", help="text: a tree; json; dot: for Graphviz.")
+        Format, typer.Option("--format", help="text: a tree; json; dot: for Graphviz; svg.")
     ] = Format.text,
     rules: Annotated[bool, typer.Option("--rules", help="List the rewrite rules.")] = False,
 ) -> None:
@@ -91,5 +92,32 @@ def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
             yield ""
         if one.name and form is Format.text:
             yield f"{one.name}:"
-        show = explained_dot if form is Format.dot else explained
-        yield show(one.plan, Choices(one.strategy))
+        if form is Format.text:
+            yield explained(one.plan, Choices(one.strategy))
+        else:
+            graph = explained_dot(one.plan, Choices(one.strategy))
+            yield graph if form is Format.dot else _drawn(graph)
+
+
+def _drawn(graph: str) -> str:
+    """A graph as a picture, by Graphviz.
+
+    Raises:
+        QueryError: Graphviz is not installed, or failed.
+    """
+    import shutil
+    import subprocess
+
+    from penstock.errors import QueryError
+
+    program = shutil.which("dot")
+    if program is None:
+        msg = "--format svg needs Graphviz, and there is no command `dot`"
+        raise QueryError(msg, hint="Install it (apt install graphviz), or use --format dot.")
+    drawn = subprocess.run(
+        [program, "-Tsvg"], input=graph, capture_output=True, text=True, check=False
+    )
+    if drawn.returncode:
+        msg = f"Graphviz failed: {drawn.stderr.strip()}"
+        raise QueryError(msg, hint="--format dot shows what it was given.")
+    return drawn.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -120,6 +121,17 @@ def test_the_queries_of_the_sources_have_plans(name: str, form: str) -> None:
     assert done.stdout
     if form == "json":
         json.loads(done.stdout)
+
+
+def test_a_picture_needs_graphviz(cars: str) -> None:
+    done = penstock("explain", "--format", "svg", "-e", cars + "SELECT lane FROM cars [NOW]")
+    if shutil.which("dot"):
+        assert done.returncode == 0
+        assert "<svg" in done.stdout
+    else:
+        assert done.returncode == 2
+        assert done.stderr.startswith("--format svg needs Graphviz")
+        assert "--format dot" in done.stderr
 
 
 def test_the_plan_of_twenty_stations_reads_twenty_streams() -> None:
