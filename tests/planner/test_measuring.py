@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra.text import plan_text
+from penstock.operators.block import arriving
 from penstock.planner.explaining import explained
 from penstock.planner.measuring import measured, selectivity_of, streams_seen
 from penstock.planner.optimizing import optimized
@@ -29,7 +30,9 @@ JOINED = """SELECT a.v, b.x, c.z FROM a [RANGE 100], b [RANGE 100], c [RANGE 100
             WHERE a.k = b.k AND b.m = c.m AND a.v > 5 AND c.z > 5"""
 NEGATED = """SELECT a.v, b.x FROM a [RANGE 100], b [RANGE 100]
              WHERE a.k = b.k AND NOT EXISTS (SELECT * FROM c [RANGE 100] WHERE c.m = a.j)"""
-KNOWN = Statistics({"a": 0.5}, {("a", "k"): 12.0, ("b", "x"): 1e6}, {"(a.v > 5)": 0.25})
+KNOWN = Statistics(
+    {"a": 0.5}, {("a", "k"): 12.0, ("b", "x"): 1e6}, {"(a.v > 5)": 0.25}, {("a", "k"): 4.0}
+)
 
 
 def session() -> Session:
@@ -161,6 +164,40 @@ def test_what_lanes_measured_leads_to_the_other_plan() -> None:
     assert found.selectivities["(a.v > 5)"] == pytest.approx(0.94, abs=0.01)
     assert found.selectivities["(c.z > 5)"] == pytest.approx(0.004, abs=0.002)
     assert chosen(JOINED, Statistics.from_json(found.to_json())) != chosen(JOINED)
+
+
+def lanes_with(keys: np.ndarray[tuple[int], np.dtype[np.int64]], lanes: int) -> Running:
+    """Lanes that have seen a stream with these keys, by which it is divided."""
+    made = session()
+    text = "SELECT k, COUNT(*) AS n FROM a [RANGE 100] GROUP BY k"
+    running = Running({"q": made.bind(text).plan}, {"a": 0}, lanes)
+    for start in range(0, len(keys), 1000):
+        ts = np.arange(start, start + 1000)
+        part = pa.array(keys[start : start + 1000], pa.int32())
+        block = arriving((pa.array(ts), part, part, pa.array(ts % 7, pa.int32())), ts)
+        running.lanes.feed({"a": block}, {"a": start + 1000})
+    return running
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_it_is_measured_how_much_some_values_prevail(lanes: int) -> None:
+    shares = 1 / np.arange(1, 1001)
+    shares /= shares.sum()
+    keys = np.random.default_rng(2).choice(1000, 20_000, p=shares)
+    running = lanes_with(keys, lanes)
+    found = measured([lane.reports() for lane in running.lanes.lanes])
+    assert found.even["a", "k"] == pytest.approx(1 / (shares**2).sum(), rel=0.3)
+    # Not divided by it, and as frequent as one another: nothing is said.
+    assert ("a", "j") not in found.even
+
+
+def test_values_that_prevail_make_more_pairs() -> None:
+    rates = {"a": 1.0, "b": 1.0, "c": 1.0}
+    count = dict.fromkeys((("a", "k"), ("b", "k")), 2000.0)
+    even = Statistics(rates, count)
+    skewed = Statistics(rates, count, {}, dict.fromkeys(count, 40.0))
+    # Most rows are thrown out by the negation, which is best done before they make many pairs.
+    assert chosen(NEGATED, skewed) != chosen(NEGATED, even)
 
 
 def test_explain_of_what_runs_says_what_is_measured() -> None:

@@ -131,7 +131,7 @@ class Costs:
         asked = join_condition(condition_of(plan), len(plan.left.schema))
         keys = (asked.left, asked.right)[port]
         columns = {str(place): name for place, name in enumerate(child.schema.names)}
-        values = flow.values([columns[one] for key in keys for one in columns_of(key)])
+        values = flow.meeting([columns[one] for key in keys for one in columns_of(key)])
         chain = max(flow.live / max(values, 1.0), 1.0)
         return LOOK * chain * flow.withdrawn / max(_rows(flow), 1e-9)
 

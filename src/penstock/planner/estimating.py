@@ -21,7 +21,7 @@ from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statist
 from penstock.planner.tracing import chosen_group, predicate_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
@@ -37,12 +37,15 @@ class Flow:
         withdrawn: How many of them are withdrawn before the end they were sent with.
         live: Rows that are valid at an instant.
         different: How many values each column has among them, at most.
+        even: Of columns in which some values prevail, how many equally frequent ones would meet
+            as often.
     """
 
     rate: float
     withdrawn: float
     live: float
     different: Mapping[str, float] = field(default_factory=dict)
+    even: Mapping[str, float] = field(default_factory=dict)
 
     def share(self, of: float) -> Flow:
         """A share of the rows."""
@@ -52,10 +55,19 @@ class Flow:
 
     def values(self, columns: Sequence[str]) -> float:
         """How many different rows of these columns there may be."""
-        found = 1.0
-        for name in columns:
-            found = min(found * self.different.get(name, DIFFERENT_VALUES), 1e15)
-        return found
+        return _product(self.different.get(name, DIFFERENT_VALUES) for name in columns)
+
+    def meeting(self, columns: Sequence[str]) -> float:
+        """How many there would be, were all as frequent as the one that a row is of."""
+        different = {**self.different, **self.even}
+        return _product(different.get(name, DIFFERENT_VALUES) for name in columns)
+
+
+def _product(counts: Iterable[float]) -> float:
+    found = 1.0
+    for count in counts:
+        found = min(found * count, 1e15)
+    return found
 
 
 def present(values: float, rows: float) -> float:
@@ -96,9 +108,13 @@ class Estimates:
             case op.Map():
                 return _mapped(plan, inputs[0])
             case op.Alias():
-                pairs = zip(plan.schema.names, plan.child.schema.names, strict=True)
-                values = inputs[0].different
-                return replace(inputs[0], different={n: values.get(o, 1.0) for n, o in pairs})
+                pairs = list(zip(plan.schema.names, plan.child.schema.names, strict=True))
+                values, even = inputs[0].different, inputs[0].even
+                return replace(
+                    inputs[0],
+                    different={n: values.get(o, 1.0) for n, o in pairs},
+                    even={n: even[o] for n, o in pairs if o in even},
+                )
             case op.Product() | op.Join():
                 condition = getattr(plan, "condition", TRUE)
                 share = self._share(plan, condition, inputs)
@@ -117,7 +133,7 @@ class Estimates:
             case op.ScalarProduct() | op.GroupJoin():
                 left, right = inputs
                 changes = left.rate + (right.rate if isinstance(plan, op.ScalarProduct) else 0.0)
-                return Flow(changes, changes - left.rate, left.live, left.different)
+                return Flow(changes, changes - left.rate, left.live, left.different, left.even)
             case st.RelationToStream() | st.Internal():
                 return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(plan.unit))
         return inputs[0]
@@ -125,6 +141,9 @@ class Estimates:
     def _share(self, plan: Plan, condition: Expression, inputs: Sequence[Flow]) -> float:
         """The share of rows, or pairs of rows, of an operator's inputs for which it is TRUE."""
         different = {name: count for one in inputs for name, count in one.different.items()}
+        if len(inputs) > 1:
+            # Rows that meet have values as frequent as these are.
+            different |= {name: count for one in inputs for name, count in one.even.items()}
         return selectivity(condition, different, self._measured(plan))
 
     def _measured(self, plan: Plan) -> Measured | None:
@@ -147,7 +166,9 @@ class Estimates:
         }
         if isinstance(plan, st.Stream):
             rate = self._statistics.rate(plan.name, plan.time_unit)
-            return Flow(rate, 0.0, rate * forever(plan.unit), known)
+            measured = self._statistics.even
+            even = {c: measured[plan.name, c] for c in known if (plan.name, c) in measured}
+            return Flow(rate, 0.0, rate * forever(plan.unit), known, even)
         if isinstance(plan, st.Exchanged):
             return Flow(1.0, 0.0, RELATION_ROWS, known)
         return Flow(RELATION_ROWS / forever(plan.unit), 0.0, RELATION_ROWS, known)
@@ -170,7 +191,12 @@ class Estimates:
 
 def _mapped(plan: op.Map, rows: Flow) -> Flow:
     known = {one.name: _values(one.expression, rows) for one in plan.columns}
-    return replace(rows, different=known)
+    even = {
+        one.name: rows.even[one.expression.name]
+        for one in plan.columns
+        if isinstance(one.expression, Column) and one.expression.name in rows.even
+    }
+    return replace(rows, different=known, even=even)
 
 
 def _values(expression: Expression, rows: Flow) -> float:
@@ -186,6 +212,7 @@ def _joined(left: Flow, right: Flow, share: float) -> Flow:
         (left.withdrawn * right.live + right.withdrawn * left.live) * share,
         left.live * right.live * share,
         {**left.different, **right.different},
+        {**left.even, **right.even},
     )
 
 
@@ -196,10 +223,11 @@ def _existing(plan: op.SemiJoin | op.AntiJoin, left: Flow, right: Flow, share: f
     if isinstance(plan, op.SemiJoin):
         kept = 1 - alone
         rate = left.rate * kept + matched
-        return Flow(rate, left.withdrawn * kept, left.live * kept, left.different)
+        return replace(left, rate=rate, withdrawn=left.withdrawn * kept, live=left.live * kept)
     # What a match throws out comes back when the last match has gone.
     rate = left.rate * alone + matched
-    return Flow(rate, left.withdrawn * alone + matched, left.live * alone, left.different)
+    withdrawn = left.withdrawn * alone + matched
+    return replace(left, rate=rate, withdrawn=withdrawn, live=left.live * alone)
 
 
 def _distinct(plan: op.Distinct, rows: Flow) -> Flow:

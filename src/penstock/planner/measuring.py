@@ -16,6 +16,10 @@ Lanes = Mapping[str, Reports] | Sequence[Reports]
 """Lanes by name, as in `0.1.3` for lane 3 of fragment 1 of group 0; or lanes of one graph."""
 LEAST_ROWS = 100
 """Fewer rows say too little to choose a plan by."""
+LEAST_REPEATED = 20
+"""Fewer pairs of equal values say too little of how often they are equal."""
+PREVAILING = 0.8
+"""Values are thought to be equally frequent unless so many of them would do."""
 
 
 def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
@@ -32,17 +36,27 @@ def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
             for column, count in one.values.items()
         },
         _selectivities([one for reports in named.values() for one in reports], least_rows),
+        {
+            (name, column): rounded(count)
+            for name, one in seen.items()
+            for column, count in one.even.items()
+        },
     )
 
 
 @dataclass(frozen=True)
 class StreamSeen:
-    """What the lanes of one fragment have seen of a stream: its rows, when, sketches of columns."""
+    """What the lanes of one fragment have seen of a stream: its rows, when, sketches of columns.
+
+    `apart` is of how many pairs of rows, by column, two of one lane are an example: if each value
+    is on one lane only, two rows of different lanes are never the same.
+    """
 
     rows: int
     first: int
     latest: int
     columns: Mapping[str, Sketch]
+    apart: Mapping[str, float]
 
     @property
     def rate(self) -> float | None:
@@ -57,6 +71,20 @@ class StreamSeen:
             for name, one in self.columns.items()
             if one.rows
         }
+
+    @property
+    def even(self) -> dict[str, float]:
+        """Of columns in which some values prevail, how many equally frequent ones would repeat so.
+
+        Few repetitions may be chance.
+        """
+        values = self.values
+        found = {
+            name: one.pairs / (one.equal * self.apart[name])
+            for name, one in self.columns.items()
+            if one.equal >= LEAST_REPEATED
+        }
+        return {name: max(n, 1.0) for name, n in found.items() if n < PREVAILING * values[name]}
 
 
 def streams_seen(lanes: Lanes) -> dict[str, StreamSeen]:
@@ -104,15 +132,35 @@ def _together(parts: list[dict[str, Any]]) -> StreamSeen:
     if parts[0]["is_whole"]:
         parts = [max(parts, key=lambda one: int(one["rows"]))]
     columns: dict[str, Sketch] = {}
+    of_lanes: dict[str, float] = {}
     for part in parts:
         for name, values in part["columns"].items():
-            columns.setdefault(name, Sketch()).merge(Sketch.from_json(values))
+            one = Sketch.from_json(values)
+            of_lanes[name] = of_lanes.get(name, 0.0) + one.different
+            columns.setdefault(name, Sketch()).merge(one)
+    rows = [one["rows"] for one in parts]
     return StreamSeen(
-        sum(one["rows"] for one in parts),
+        sum(rows),
         min(one["first"] for one in parts),
         max(one["latest"] for one in parts),
         columns,
+        {name: _apart(rows, of_lanes[name], one.different) for name, one in columns.items()},
     )
+
+
+def _apart(rows: Sequence[int], of_lanes: float, different: float) -> float:
+    """Of which share of all pairs of rows those within a lane are an example.
+
+    Args:
+        rows: Of each lane.
+        of_lanes: How many values the lanes have, added up.
+        different: How many they have together: as many, if each value is on one lane only.
+    """
+    within = sum(one * one for one in rows) / max(sum(rows), 1) ** 2
+    if len(rows) < 2 or different <= 0:
+        return 1.0
+    alike = (of_lanes / different - 1) / (len(rows) - 1)
+    return within + (1 - within) * min(max(alike, 0.0), 1.0)
 
 
 def _selectivities(reports: list[dict[str, Any]], least_rows: int) -> dict[str, float]:

@@ -35,11 +35,14 @@ class Statistics:
         values: How many values a column has, by source and column.
         selectivities: The share of rows that a predicate lets pass, by the predicate as it is
             written over columns of sources (`penstock.planner.tracing`).
+        even: How many equally frequent values would be the same in two rows as often as those of
+            a column are, by source and column: the more some values prevail, the fewer.
     """
 
     rates: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[tuple[str, str], float] = field(default_factory=dict)
     selectivities: Mapping[str, float] = field(default_factory=dict)
+    even: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
@@ -47,25 +50,19 @@ class Statistics:
 
     def to_json(self) -> dict[str, Any]:
         """As it is written down: in order, and rounded, so that what hardly differs is the same."""
-        values: dict[str, dict[str, float]] = {}
-        for (source, column), count in sorted(self.values.items()):
-            values.setdefault(source, {})[column] = rounded(count)
         return {
+            "even": _by_source(self.even),
             "rates": {name: rounded(one) for name, one in sorted(self.rates.items())},
             "selectivities": {key: rounded(one) for key, one in sorted(self.selectivities.items())},
-            "values": values,
+            "values": _by_source(self.values),
         }
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Statistics:
         """As it was written down."""
-        values = {
-            (source, column): float(count)
-            for source, columns in written.get("values", {}).items()
-            for column, count in columns.items()
-        }
+        values, even = (_by_column(written.get(one, {})) for one in ("values", "even"))
         selectivities = dict(written.get("selectivities", {}))
-        return Statistics(dict(written.get("rates", {})), values, selectivities)
+        return Statistics(dict(written.get("rates", {})), values, selectivities, even)
 
     def rate(self, stream: str, unit: TimeUnit) -> float:
         """Rows of a stream in a step of time."""
@@ -77,6 +74,21 @@ class Statistics:
         """How many values a column of a source has."""
         assumed = 2.0 if of == BOOLEAN else DIFFERENT_VALUES
         return self.values.get((source, column), assumed)
+
+
+def _by_source(counts: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for (source, column), count in sorted(counts.items()):
+        found.setdefault(source, {})[column] = rounded(count)
+    return found
+
+
+def _by_column(counts: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, str], float]:
+    return {
+        (source, column): float(count)
+        for source, columns in counts.items()
+        for column, count in columns.items()
+    }
 
 
 def rounded(number: float) -> float:

@@ -28,14 +28,16 @@ _ROUNDS = 60
 
 
 class Sketch:
-    """Counts different values.
+    """Counts different values, and how often two values are the same.
 
     Attributes:
         rows: How many values were added, the same ones each time.
+        pairs: How many pairs of values that were added together were compared.
+        equal: How many of them were two times the same.
     """
 
     def __init__(self) -> None:
-        self.rows = 0
+        self.rows = self.pairs = self.equal = 0
         self._registers: npt.NDArray[np.uint8] = np.zeros(REGISTERS, np.uint8)
 
     def add(self, hashes: Words) -> None:
@@ -46,10 +48,17 @@ class Sketch:
         runs = (65 - np.frexp(rest.astype(np.float64))[1]).astype(np.uint8)
         np.maximum.at(self._registers, places, runs)
         self.rows += len(hashes)
+        ordered = np.sort(hashes)
+        starts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+        copies = np.diff(starts, prepend=0, append=len(hashes))
+        self.pairs += len(hashes) * (len(hashes) - 1) // 2
+        self.equal += int((copies * (copies - 1)).sum()) // 2
 
     def merge(self, other: Sketch) -> None:
         """Take in what another one has."""
         self.rows += other.rows
+        self.pairs += other.pairs
+        self.equal += other.equal
         np.maximum(self._registers, other._registers, out=self._registers)
 
     @property
@@ -64,13 +73,18 @@ class Sketch:
     def to_json(self) -> dict[str, int | str]:
         """As it travels: text."""
         packed = zlib.compress(self._registers.tobytes(), 1)
-        return {"rows": self.rows, "registers": base64.b64encode(packed).decode()}
+        return {
+            "rows": self.rows,
+            "pairs": self.pairs,
+            "equal": self.equal,
+            "registers": base64.b64encode(packed).decode(),
+        }
 
     @staticmethod
     def from_json(values: dict[str, int | str]) -> Sketch:
         """As it travelled."""
         made = Sketch()
-        made.rows = int(values["rows"])
+        made.rows, made.pairs, made.equal = (int(values[k]) for k in ("rows", "pairs", "equal"))
         content = zlib.decompress(base64.b64decode(str(values["registers"])))
         made._registers = np.frombuffer(content, np.uint8).copy()
         return made
