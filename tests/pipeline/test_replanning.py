@@ -89,7 +89,8 @@ def test_relations_are_told_to_the_new_plan() -> None:
         trial = trial_of(data, DECLARED + RELATION, WITH_RELATION)
         at = data.draw(some.integers(15, 20))
         changes = (RelationChange(at, "-", (1, "one")), RelationChange(at, "+", (2, "two")))
-        relation = RelationInput(((0, "zero"), (1, "one")), changes, (0, 0))
+        feed = data.draw(some.integers(0, 3))
+        relation = RelationInput(((0, "zero"), (1, "one")), changes, (feed, feed))
         object.__setattr__(trial, "relations", {"r": relation})
         failure = check(trial, engine)
         assert failure is None, failure.text

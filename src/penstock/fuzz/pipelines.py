@@ -59,17 +59,19 @@ def stream_rows(trial: Trial, ledger: Ledger, feed: Feed) -> dict[str, pa.Table]
 
 def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
     """The changes of relations that come with a feed; without one, what they hold at first."""
-    for group in ledger.plan.groups.values():
-        for name, relation in group.relations.items():
-            given = trial.relations.get(name)
-            if given is None:
-                continue
-            if feed is None:
-                history = RelationHistory(given.initial)
-            else:
-                history = RelationHistory((), given.changes[feed[name]])
-            if history.initial or history.changes:
-                ledger.change_relation(name, changes_table(relation.schema, history))
+    # A query that is planned anew is of two groups.
+    groups = ledger.plan.groups.values()
+    relations = {name: one for group in groups for name, one in group.relations.items()}
+    for name, relation in relations.items():
+        given = trial.relations.get(name)
+        if given is None:
+            continue
+        if feed is None:
+            history = RelationHistory(given.initial)
+        else:
+            history = RelationHistory((), given.changes[feed[name]])
+        if history.initial or history.changes:
+            ledger.change_relation(name, changes_table(relation.schema, history))
 
 
 def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> Ran:
