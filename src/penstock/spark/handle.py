@@ -109,7 +109,8 @@ class Query:
         its place; the answers stay as they are. So do queries that share operators with it.
 
         Returns:
-            Whether there is a better plan, which will take over.
+            Whether there is a better plan, which will take over; False also before anything has
+            been measured.
 
         Raises:
             Refused: What the query remembers does not end with a window of time.

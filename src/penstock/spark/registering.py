@@ -83,7 +83,8 @@ class Registrar:
             return False
         ledger = self._running.pipeline.ledger
         plan = replanned(ledger, group.number, statistics, next_group_of(self._home))
-        if plan is None:
+        # By what is only assumed, a plan that was chosen by what was measured would go again.
+        if plan is None or not statistics:
             return False
         self._running.apply(plan)
         self.program = self._written_down()
