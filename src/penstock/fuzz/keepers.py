@@ -54,6 +54,8 @@ class KeeperContender:
                     driver.feed({})
                     self.replaced += replace_group(ledger, group)
                 if number in trial.restore_after:
+                    # As a new process would: from what is written down.
+                    ledger = Ledger(home)
                     driver = KeeperDriver(ledger, TASKS, least)
                     lanes = trial.lanes_after.get(number, trial.lanes)
                     if needs_relaning(ledger, lanes):

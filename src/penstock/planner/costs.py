@@ -17,6 +17,7 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
 from penstock.algebra.windows import Rows
+from penstock.operators.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.estimating import Estimates
 from penstock.planner.lower_joins import condition_of
@@ -38,10 +39,8 @@ GROUP, CALL, RESULT = 60.0, 60.0, 25.0
 SENT = 140.0
 END = {Pattern.MON: 0.0, Pattern.WKS: 5.0, Pattern.WK: 25.0, Pattern.STR: 25.0}
 """What it takes to find that a row has ended, by the pattern of its input."""
-FOUND = 110.0
+FOUND = INDEX
 """What it takes to be ready to find a row that is withdrawn, for each row of a strict input."""
-LOOK = 13.0
-"""What it takes to look at a row, where those of one key are looked through for it."""
 LOOKED_THROUGH = 0.05
 """For each row of state and row that comes, if ends are found by looking through all."""
 ROW_BYTES, TEXT_BYTES = 32.0, 24.0
