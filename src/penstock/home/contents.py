@@ -27,13 +27,16 @@ def folded(blocks: Sequence[Block], clock: int) -> Block | None:
     """
     if not blocks:
         return None
-    block = concatenated(blocks)
-    lasting = block.take(np.flatnonzero(block.te >= clock))
-    ahead = lasting.ts >= clock
-    parts = [_counted(lasting.take(np.flatnonzero(~ahead)), clock)]
-    parts.append(lasting.take(np.flatnonzero(ahead)))
+    block = concatenated([lasting(one, clock) for one in blocks])
+    ahead = block.ts >= clock
+    parts = [_counted(block.take(~ahead), clock), block.take(ahead)]
     left = [part for part in parts if len(part)]
     return concatenated(left) if left else None
+
+
+def lasting(block: Block, clock: int) -> Block:
+    """The elements that play a part in snapshots from `clock` - 1 on, or cancel one that does."""
+    return block.take(block.te >= clock)
 
 
 def _counted(block: Block, clock: int) -> Block:

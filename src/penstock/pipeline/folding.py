@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.home.bundles import Bundle, write_bundle
-from penstock.home.contents import folded
+from penstock.home.contents import folded, lasting
 from penstock.home.records import Content
 from penstock.home.results import blocks_in
 from penstock.operators.block import to_table
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
 
-_AT_ONCE = 1000
-"""So many files of results are held open while they are folded."""
+_AT_ONCE = 1_000_000
+"""About so many elements of a query are folded at once: what is left of them fits into caches."""
+_OPEN_AT_ONCE = 1000
+"""So many files of results are held open meanwhile: a process cannot map any number of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +86,15 @@ class _Folding:
         }
         self._running: dict[str, set[int]] = {record.plan: set(plan.groups)}
         self._blocks: dict[str, list[Block]] = {query: [] for query in self.groups}
+        self._rows = dict.fromkeys(self.groups, 0)
+        self._left = dict.fromkeys(self.groups, 0)
         self._open = 0
         if record.content is not None:
             before = Bundle(home.segments / record.content.file)
             known = before.about["groups"]
             for query, group in self.groups.items():
                 if known.get(query) == group:
-                    self._blocks[query] += blocks_in(before, query)
+                    self._add(query, before)
 
     def folded(self, since: Iterable[Said]) -> dict[str, Block]:
         """What is left of all results, of queries of which anything is."""
@@ -105,22 +109,35 @@ class _Folding:
         bundle = Bundle(path)
         for query, group in self.groups.items():
             if group in running:
-                self._blocks[query] += blocks_in(bundle, query)
+                self._add(query, bundle)
         self._open += 1
-        if self._open >= _AT_ONCE:
-            self._fold()
+        if self._open >= _OPEN_AT_ONCE:
+            self._fold_all()
 
     def finished(self) -> dict[str, Block]:
         """What is left, of queries of which anything is."""
-        self._fold()
+        self._fold_all()
         return {query: blocks[0] for query, blocks in self._blocks.items() if blocks}
 
-    def _fold(self) -> None:
-        """Let go of the files: a process cannot map any number of them."""
+    def _add(self, query: str, bundle: Bundle) -> None:
+        """Take in the results of a query in a file: those that have ended play no part."""
+        for block in blocks_in(bundle, query):
+            found = lasting(block, self._clocks[query])
+            self._blocks[query].append(found)
+            self._rows[query] += len(found)
+        if self._rows[query] > _AT_ONCE + 2 * self._left[query]:
+            self._fold(query)
+
+    def _fold_all(self) -> None:
         self._open = 0
-        for query, blocks in self._blocks.items():
-            left = folded(blocks, self._clocks[query])
-            self._blocks[query] = [] if left is None else [left]
+        for query in self.groups:
+            self._fold(query)
+
+    def _fold(self, query: str) -> None:
+        """Let elements cancel out; what is left is looked at again when twice as much has come."""
+        left = folded(self._blocks[query], self._clocks[query])
+        self._blocks[query] = [] if left is None else [left]
+        self._rows[query] = self._left[query] = 0 if left is None else len(left)
 
     def _groups_in(self, plan: str) -> set[int]:
         if plan not in self._running:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _KEY = np.array([secrets.randbits(64) | 1, secrets.randbits(64) | 1], dtype=np.uint64)
-_NULL = np.uint64(0x9E3779B97F4A7C15)
+_BITS = 64
+"""So many columns say in one word where they are NULL."""
 
 
 def fingerprints(columns: Sequence[pa.Array], length: int) -> Words:
@@ -37,7 +38,8 @@ def fingerprints(columns: Sequence[pa.Array], length: int) -> Words:
 
 
 def _mix(found: Words, columns: Sequence[pa.Array], key: Words) -> None:
-    for column in columns:
+    nulls = np.zeros(len(found), np.uint64)
+    for number, column in enumerate(columns):
         valid = validity_of(column)
         if is_text(column.type):
             starts, content = text_parts(column)
@@ -46,8 +48,11 @@ def _mix(found: Words, columns: Sequence[pa.Array], key: Words) -> None:
         else:
             for word in _words(column):
                 mix_words(found, word, key)
-        nulls = np.zeros(len(found), np.uint64)
-        mix_words(found, nulls if valid is None else np.where(valid, nulls, _NULL), key)
+        if valid is not None:
+            nulls |= (~valid).astype(np.uint64) << np.uint64(number % _BITS)
+        if number % _BITS == _BITS - 1 or number == len(columns) - 1:
+            mix_words(found, nulls, key)
+            nulls[:] = 0
 
 
 def any_null(columns: Sequence[pa.Array], length: int) -> Flags | None:
