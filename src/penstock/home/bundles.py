@@ -22,13 +22,19 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PENSTOCK"
 _ALIGNMENT = 64
+# Threads would take the cores of other lanes.
+_PACKED = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
+_PLAIN = pa.ipc.IpcWriteOptions()
 
 
 class BundleWriter:
     """Writes a bundle part by part; `bundle_writer` makes one."""
 
-    def __init__(self, path: Path, file: pa.NativeFile, about: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, file: pa.NativeFile, about: Mapping[str, Any], *, packed: bool
+    ) -> None:
         self._path = path
+        self._options = _PACKED if packed else _PLAIN
         self._file = file
         self.about = dict(about)
         self._parts: dict[str, tuple[int, int]] = {}
@@ -38,7 +44,7 @@ class BundleWriter:
         self._file.write(b"\0" * (-self._file.tell() % _ALIGNMENT))
         start = self._file.tell()
         rows = 0
-        with pa.ipc.new_stream(self._file, schema) as writer:
+        with pa.ipc.new_stream(self._file, schema, options=self._options) as writer:
             for batch in batches:
                 writer.write_batch(batch)
                 rows += batch.num_rows
@@ -63,14 +69,18 @@ class BundleWriter:
 
 
 @contextmanager
-def bundle_writer(path: Path, about: Mapping[str, Any] | None = None) -> Iterator[BundleWriter]:
+def bundle_writer(
+    path: Path, about: Mapping[str, Any] | None = None, *, packed: bool = False
+) -> Iterator[BundleWriter]:
     """Write a bundle; without its last bytes it is no bundle, so a torn one is noticed.
+
+    A packed one is smaller; of one that is not, readers see the file itself, not a copy.
 
     Raises:
         DataError: The disk is full.
     """
     with writing_to(path.parent), pa.OSFile(str(path), "wb") as file:
-        writer = BundleWriter(path, file, about or {})
+        writer = BundleWriter(path, file, about or {}, packed=packed)
         yield writer
         writer.close()
 
@@ -82,8 +92,9 @@ def write_bundle(
     *,
     durable: bool = False,
 ) -> None:
-    """Write a bundle of tables; a durable one is on disk when this returns."""
-    with bundle_writer(path, about) as writer:
+    """Write a bundle of tables; a durable one is packed, and on disk when this returns."""
+    # What is to stay waits for the disk, which takes longer than packing.
+    with bundle_writer(path, about, packed=durable) as writer:
         for name, table in tables.items():
             writer.add_table(name, table)
     if durable:
@@ -120,7 +131,7 @@ class Bundle:
         return list(self._parts)
 
     def table(self, name: str) -> pa.Table:
-        """A table; its columns point into the file.
+        """A table; its columns point into the file, unless it is packed.
 
         Raises:
             DataError: The file is not what was written.

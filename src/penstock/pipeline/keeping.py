@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.pipeline.plans import Group
     from penstock.pipeline.work import Work
 
-LEAST_LOG = 8 << 20
+LEAST_LOG = 32 << 20
 """Bytes of logs that are always fed again rather than replaced by an image."""
 MANY_LOGS = 64
 """So many logs are replaced by an image, unless it is much larger than they are."""
