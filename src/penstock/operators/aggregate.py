@@ -194,7 +194,8 @@ class Aggregate(Buffered):
         row = (*keys, *values)
         before = self._sent.take(groups[is_first])
         was_out = self._out[groups[is_first]]
-        unchanged = same_rows(row, before, is_first, exists, was_out)
+        # The keys of a group are what they were.
+        unchanged = same_rows(values, before[len(keys) :], is_first, exists, was_out)
         te = change_ends(groups, times, unchanged)
         begins = exists & ~unchanged & (times < te)
         made = Block(row, times, te, np.ones(len(times), np.int8)).take(begins)

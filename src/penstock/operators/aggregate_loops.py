@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from penstock.state.arrays import Flags, Ints, Signs
 
 _FOREVER = INFINITY
+_SPARSE = 16
+"""Groups are few if each would have so much space."""
 
 
 @compiled
 def by_group(groups: Ints, order: Ints, space: Ints) -> Ints:
     """Bring an order of events together by group, groups ascending, keeping it within each.
 
-    `space` is working space by group, zero before and after; the work does not depend on how
-    many groups there are that these events do not touch.
+    `space` is working space by group, zero before and after; where events touch few groups, the
+    work does not depend on how many others there are.
     """
     met = np.empty(len(order), np.int64)
     different = 0
@@ -30,7 +32,15 @@ def by_group(groups: Ints, order: Ints, space: Ints) -> Ints:
             met[different] = group
             different += 1
         space[group] += 1
-    met = np.sort(met[:different])
+    if different > len(space) // _SPARSE:
+        # Looking at all is faster than sorting many.
+        different = 0
+        for group in range(len(space)):
+            if space[group] > 0:
+                met[different] = group
+                different += 1
+    else:
+        met = np.sort(met[:different])
     start = 0
     for place in range(different):
         group = met[place]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.operators.sameness_loops import tell_apart
 from penstock.state.arrays import is_text, validity_of, values_of
 
 if TYPE_CHECKING:
@@ -33,34 +34,37 @@ def same_rows(
     there_before[is_first] = was_there
     same = np.ones(len(is_first), np.bool_)
     for column, first in zip(rows, before, strict=True):
-        same &= _same_column(column, first, is_first)
+        _compare_column(column, first, is_first, same)
     return np.where(exists & there_before, same, exists == there_before)
 
 
-def _same_column(column: pa.Array, first: pa.Array, is_first: Flags) -> Flags:
-    """Whether each value is not distinct from the one before it."""
+def _compare_column(column: pa.Array, first: pa.Array, is_first: Flags, same: Flags) -> None:
+    """Rows whose value is distinct from the one before it are not the same."""
     if is_text(column.type):
-        return _same_texts(column, first, is_first)
-    values, valid = values_of(column), validity_of(column)
-    previous = np.empty_like(values)
-    previous[1:] = values[:-1]
-    previous[is_first] = values_of(first)
-    same = _equal(values, previous)
-    first_valid = validity_of(first)
-    if valid is None and first_valid is None:
-        return same
-    now = np.ones(len(values), np.bool_) if valid is None else valid
-    earlier = np.empty_like(now)
-    earlier[1:] = now[:-1]
-    earlier[is_first] = True if first_valid is None else first_valid
-    return np.where(now & earlier, same, now == earlier)
+        same &= _same_texts(column, first, is_first)
+        return
+    valid, first_valid = _flags(validity_of(column)), _flags(validity_of(first))
+    for values, firsts in zip(_words(column), _words(first), strict=True):
+        tell_apart(values, valid, firsts, first_valid, is_first, same)
 
 
-def _equal(left: Values, right: Values) -> Flags:
-    """Values alike; NaN is like NaN."""
-    if left.dtype == np.float64:
-        return np.asarray((left == right) | (np.isnan(left) & np.isnan(right)))
-    return np.asarray((left == right).all(axis=1) if left.ndim == 2 else left == right)
+def _words(column: pa.Array) -> list[Values]:
+    """The values in as few kinds of arrays as possible: a loop is compiled for each kind."""
+    values = values_of(column)
+    if values.dtype != np.float64:
+        values = values.astype(np.int64, copy=False)
+    parts = [values] if values.ndim == 1 else [np.ascontiguousarray(one) for one in values.T]
+    return [_read_only(part) for part in parts]
+
+
+def _flags(valid: Flags | None) -> Flags:
+    return _read_only(np.zeros(0, np.bool_) if valid is None else valid)
+
+
+def _read_only(values: Values) -> Values:
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def _same_texts(column: pa.Array, first: pa.Array, is_first: Flags) -> Flags:

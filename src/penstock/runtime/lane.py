@@ -165,8 +165,10 @@ class Lane:
         self._waiting = [rest] if len(rest) else []
         if len(due) <= self.step_rows:
             return [goal]
-        steps = np.sort(due)[self.step_rows :: self.step_rows]
-        return [*dict.fromkeys(steps.tolist()), goal]
+        # Steps alike: one that takes in the rest alone would cost as much as any.
+        steps = -(-len(due) // self.step_rows)
+        places = np.arange(1, steps) * len(due) // steps
+        return [*dict.fromkeys(np.partition(due, places)[places].tolist()), goal]
 
     def _relations_reach(self) -> dict[str, int]:
         """How far the changes of each relation are looked at: to the foremost query's clock.

@@ -44,6 +44,13 @@ class Sums:
         limbs.sweep(events.groups, weights, lows, highs, shifts, events.points, rows, out)
         return out
 
+    def sweep_words(self, events: Events, weights: Int8s, words: Int64s) -> UInt64s:
+        """The same for numbers of one word, into sums of `WIDTH` limbs."""
+        self.slots.reach(events.slots)
+        out = np.empty((len(events.points), WIDTH), np.uint64)
+        limbs.sweep_words(events.groups, weights, words, events.points, self.slots.rows, out)
+        return out
+
 
 class ExactSum(Accumulator):
     """SUM or AVG over INT, BIGINT or DECIMAL; a sum beyond the result's type is NULL.
@@ -74,17 +81,22 @@ class ExactSum(Accumulator):
         words, known = payload[: self.words], payload[self.words :]
         weights = events.weights(known[0])
         counts = self.counts.sweep(events, events.weights(known[-1]))
-        low = owned(words[0])
-        high = owned(words[1]) if self.wide else low >> 63
-        sums = self.sums.sweep(events, weights, low, high, np.zeros(len(events), np.int64))
+        sums = self._sums(events, weights, words)
         unknown = counts == 0
         if self.call.of.is_decimal:
             return self._decimals(sums, counts, unknown)
         if self.call.function == "avg":
             return pa.array(_means(sums, counts), self.type, mask=unknown), 0
-        low, rest = sums[:, 0].view(np.int64), sums[:, 1:].view(np.int64)
-        over = (rest != (low >> 63)[:, None]).any(axis=1)
+        low, over = np.empty(len(sums), np.int64), np.empty(len(sums), np.bool_)
+        limbs.to_words(sums, low, over)
         return pa.array(low, self.type, mask=unknown | over), int(over.sum())
+
+    def _sums(self, events: Events, weights: Int8s, words: Payload) -> UInt64s:
+        low = owned(words[0])
+        if not self.wide:
+            return self.sums.sweep_words(events, weights, low)
+        shifts = np.zeros(len(events), np.int64)
+        return self.sums.sweep(events, weights, low, owned(words[1]), shifts)
 
     def _decimals(self, sums: UInt64s, counts: Int64s, unknown: Bools) -> Values:
         mean = self.call.function == "avg"

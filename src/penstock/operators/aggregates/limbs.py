@@ -14,7 +14,7 @@ import numpy as np
 from penstock.state.compiled import compiled
 
 if TYPE_CHECKING:
-    from penstock.operators.aggregates.events import Doubles, Int8s, Int64s, UInt64s
+    from penstock.operators.aggregates.events import Bools, Doubles, Int8s, Int64s, UInt64s
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -80,6 +80,51 @@ def sweep(
             for j in range(sums.shape[1]):
                 out[at, j] = sums[group, j]
             at += 1
+
+
+@compiled
+def sweep_words(
+    groups: Int64s,
+    weights: Int8s,
+    words: Int64s,
+    points: Int64s,
+    sums: UInt64s,
+    out: UInt64s,
+) -> None:
+    """As `sweep`, of numbers of one word, into sums of three limbs."""
+    at = 0
+    for i in range(groups.size):
+        group = groups[i]
+        word, is_negative = words[i], words[i] < 0
+        if weights[i] < 0:
+            is_negative = word > 0
+            word = -word
+        if weights[i] != 0:
+            low = np.uint64(word)
+            rest = ALL if is_negative else ZERO
+            total = sums[group, 0] + low
+            carry = ONE if total < low else ZERO
+            sums[group, 0] = total
+            # A sum and its carry rarely go beyond the first limb.
+            if rest + carry != ZERO:
+                total = sums[group, 1] + rest + carry
+                is_over = total < rest or (carry == ONE and total == rest)
+                sums[group, 1] = total
+                sums[group, 2] += rest + (ONE if is_over else ZERO)
+        if at < points.size and points[at] == i:
+            for j in range(3):
+                out[at, j] = sums[group, j]
+            at += 1
+
+
+@compiled
+def to_words(sums: UInt64s, out: Int64s, over: Bools) -> None:
+    """The low limb of each row as a number, and whether the row is beyond one."""
+    for p in range(sums.shape[0]):
+        low = np.int64(sums[p, 0])
+        rest = np.uint64(low >> 63)
+        out[p] = low
+        over[p] = sums[p, 1] != rest or sums[p, 2] != rest
 
 
 @compiled

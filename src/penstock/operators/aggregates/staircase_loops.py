@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.operators.aggregates.pool_loops import compare
 from penstock.state.compiled import compiled
+from penstock.state.prefetching import NEAR, prefetch
 
 if TYPE_CHECKING:
     from penstock.operators.aggregates.events import Bytes, Int8s, Int64s
@@ -92,6 +93,8 @@ def sweep(
     """
     for i in range(start, groups.size):
         group = groups[i]
+        if i + NEAR < groups.size:
+            prefetch(nodes, ends[groups[i + NEAR], LAST])
         if weights[i] > 0:
             if meta[FREE] == 0:
                 return i
