@@ -108,20 +108,26 @@ def test_records_that_are_too_many_go_before_their_time(tmp_path: Path) -> None:
 
 
 def test_a_large_content_is_not_written_again_for_a_few_records(tmp_path: Path) -> None:
+    every = "CREATE QUERY every AS SELECT k, SUM(v) AS total FROM s [UNBOUNDED] GROUP BY k"
     retention = Retention(fold_bytes=100, fold_records=4)
-    with Driver(tmp_path, STATEMENTS, ["sums"]) as driver:
-        folds = []
-        for number in range(40):
-            driver.batch(rows(number))
-            driver.housekeeping.clean(replace(retention, fold_bytes=1 << 30))
-            if driver.ledger.record.kind == "change":
-                folds.append(number)
+    many: list[dict[str, object]] = [{"ts": 0, "k": k, "v": k} for k in range(5000)]
+    with Driver(tmp_path, (STREAM, every), ["every"]) as driver:
+        driver.batch({"s": many})
+        driver.batch(rows(1))
+        assert driver.housekeeping.is_pressing(retention)
+        driver.housekeeping.clean(retention)
         large = driver.ledger.record.content
         assert large is not None
-        assert len(folds) >= 8
-        # More than 100 bytes were folded, so more records than 4 may wait now.
-        driver.batch(rows(40))
-        assert large.bytes > 500
+        assert large.bytes > 20_000
+        for number in range(2, 10):
+            driver.batch(rows(number))
+            # More than 100 bytes were folded, so more records than 4 may wait now.
+            assert not driver.housekeeping.is_pressing(retention)
+        driver.batch({"s": [{**row, "ts": 100} for row in many]})
+        driver.batch({"s": [{**row, "ts": 101} for row in many]})
+        driver.batch({"s": [{**row, "ts": 102} for row in many]})
+        assert driver.housekeeping.is_pressing(retention)
+        driver.housekeeping.clean(retention)
         assert not driver.housekeeping.is_pressing(retention)
 
 

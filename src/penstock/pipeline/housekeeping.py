@@ -49,22 +49,25 @@ class Housekeeping:
         self._said[record.number] = self._read(record)
 
     def is_pressing(self, retention: Retention) -> bool:
-        """Whether so many records have come since results were folded that it is time again."""
-        return _unfolded(self._ledger.record) >= _most_unfolded(self._ledger.record, retention)
+        """Whether so much has come since results were folded that it is time again."""
+        return self._is_content_due(self._ledger.record, retention)
 
-    def begin(self, retention: Retention, may_commit: Callable[[], bool]) -> None:
+    def begin(
+        self, retention: Retention, may_commit: Callable[[], bool], *, sweeping: bool = True
+    ) -> None:
         """Clean in the background, unless that is going on; called under the lock.
 
         Args:
             retention: What is kept.
             may_commit: Asked under the lock, later: whether the pipeline still is what it was.
+            sweeping: Whether files are looked for that nobody needs; else results are folded only.
         """
         if self._thread is not None and self._thread.is_alive():
             return
         record, plan = self._ledger.record, self._ledger.plan
         self._thread = threading.Thread(
             target=self._clean_quietly,
-            args=(record, plan, retention, may_commit),
+            args=(record, plan, retention, may_commit, sweeping),
             name="penstock housekeeping",
             daemon=True,
         )
@@ -80,7 +83,7 @@ class Housekeeping:
         """Fold old results if there are many, and remove what nobody needs any more."""
         with self._lock:
             record, plan = self._ledger.record, self._ledger.plan
-        self._clean(record, plan, retention, lambda: True)
+        self._clean(record, plan, retention, lambda: True, True)
 
     def _clean_quietly(
         self,
@@ -88,9 +91,10 @@ class Housekeeping:
         plan: BoundPlan,
         retention: Retention,
         may_commit: Callable[[], bool],
+        sweeping: bool,
     ) -> None:
         try:
-            self._clean(record, plan, retention, may_commit)
+            self._clean(record, plan, retention, may_commit, sweeping)
         except Exception as fault:  # Rows come in as before; the next time may go well.
             # The home may be gone with the connection.
             if self._home.path.exists():
@@ -102,9 +106,10 @@ class Housekeeping:
         plan: BoundPlan,
         retention: Retention,
         may_commit: Callable[[], bool],
+        sweeping: bool,
     ) -> None:
         # A record behind that of the end of the input would take its results back.
-        if record.kind != "flush" and self._content_due(record, retention):
+        if record.kind != "flush" and self._is_content_due(record, retention):
             content = fold(self._home, record, plan, self._since_folded(record))
             with self._lock:
                 newest = self._ledger.record
@@ -112,9 +117,10 @@ class Housekeeping:
                 if newest.plan == record.plan and newest.kind != "flush" and may_commit():
                     self._ledger.commit_content(content)
             self._forget()
-        sweep(self._home, self._ledger.record, retention)
+        if sweeping:
+            sweep(self._home, self._ledger.record, retention)
 
-    def _content_due(self, record: Record, retention: Retention) -> bool:
+    def _is_content_due(self, record: Record, retention: Retention) -> bool:
         if _unfolded(record) >= _most_unfolded(record, retention):
             return True
         size = sum(one.bytes for one in self._since_folded(record))

@@ -23,10 +23,8 @@ from penstock.inline.answers import (
 )
 from penstock.inline.moments import instant_of
 from penstock.inline.showing import as_html, as_text
-from penstock.planner.building import Choices
-from penstock.planner.explaining import explained
-from penstock.planner.measuring import measured
 from penstock.results.settling import Content, Elements, Sending
+from penstock.spark.explaining import explained_query
 from penstock.spark.following import Subscription, followed
 from penstock.spark.groups import plans_with
 from penstock.spark.tables import converted
@@ -127,15 +125,7 @@ class Query:
 
         Of a query that runs, estimates rely on what its lanes have measured, as last reported.
         """
-        group = self._db.program.group_of(self.name)
-        pipeline = self._db.running.pipeline
-        bound = pipeline.ledger.plan.groups
-        if group is None or group.number not in bound:
-            return explained(self._plan, Choices(self._definition.strategy))
-        parts = bound[group.number].described_fragments()
-        statistics = measured(pipeline.status.operators)
-        whole = explained(self._plan, bound[group.number].choices, statistics, group.known)
-        return "\n".join([whole, *parts])
+        return explained_query(self._definition, self._db.program, self._db.running.pipeline)
 
     def progress(self) -> dict[str, Any]:
         """How far the query has come, and what it has sent out; `Connection.progress` has all."""

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 STATUS_SECONDS = 1.0
 """The status is written at most so often."""
-CLEANING_SECONDS = 30.0
+SWEEPING_SECONDS = 30.0
 """Old files are looked for about so often."""
-PRESSING_SECONDS = 1.0
-"""Or after so many, if many records have come meanwhile, or were there when the home was opened."""
+FOLDING_SECONDS = 1.0
+"""Results are folded, if that is due, at most so often."""
 RESTARTS = 3
 """How often a streaming query that failed is started again, without a commit between."""
 RESTART_SECONDS = 1.0
@@ -91,7 +91,7 @@ class Pipeline:
         self._ended = threading.Event()
         self.failure: PipelineFailed | None = None
         self.retention = Retention()
-        self._cleaned = time.monotonic()
+        self._swept = self._looked = time.monotonic()
 
     @property
     def is_running(self) -> bool:
@@ -282,12 +282,15 @@ class Pipeline:
         for listener in self.listeners:
             listener(self.ledger.record)
         self.housekeeping.note(self.ledger.record)
-        waited = time.monotonic() - self._cleaned
-        is_pressing = waited > PRESSING_SECONDS and self.housekeeping.is_pressing(self.retention)
-        if waited > CLEANING_SECONDS or is_pressing:
-            self._cleaned = time.monotonic()
+        now = time.monotonic()
+        if now - self._looked < FOLDING_SECONDS:
+            return
+        self._looked = now
+        sweeping = now - self._swept > SWEEPING_SECONDS
+        if sweeping or self.housekeeping.is_pressing(self.retention):
+            self._swept = now if sweeping else self._swept
             run = self._run
-            self.housekeeping.begin(self.retention, lambda: run == self._run)
+            self.housekeeping.begin(self.retention, lambda: run == self._run, sweeping=sweeping)
 
     @cached_property
     def housekeeping(self) -> Housekeeping:

@@ -17,6 +17,7 @@ from penstock.inline.statements import (
 )
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import replanned
+from penstock.spark.explaining import explained_query
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
 
@@ -54,11 +55,22 @@ class Registrar:
             for outcome, before in self._performed(text):
                 span = outcome.statement.span
                 self.program.take_in(outcome, text[span.start : span.end], before)
-                found = _shown(outcome)
+                found = self._explained(outcome.statement)
+                found = _shown(outcome) if found is None else found
                 shown = shown if found is None else found
         finally:
             self._apply()
         return shown
+
+    def _explained(self, statement: syntax.Statement) -> pa.Table | None:
+        """What EXPLAIN says of a query that has a name; None for anything else."""
+        if not isinstance(statement, syntax.Explain) or statement.name is None:
+            return None
+        query = self.program.session.catalog.get(statement.name.text)
+        if not isinstance(query, QueryDefinition):
+            return None
+        text = explained_query(query, self.program, self._running.pipeline)
+        return pa.table({"plan": text.splitlines()})
 
     def start(self, query: str) -> None:
         """Let a query run, if it does not."""

@@ -90,6 +90,9 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
     assert +changes == counted(query.snapshot())
     assert not -changes
     shown = query.explain().splitlines()
+    table = db.execute("EXPLAIN triples")
+    assert table is not None
+    assert table["plan"].to_pylist() == shown
     db.close()
     db = connect(lanes=2)
     query = db.query("triples")

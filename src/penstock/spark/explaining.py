@@ -1,0 +1,29 @@
+"""What EXPLAIN says of a query of a connection: how it runs here, by what was measured here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.planner.building import Choices
+from penstock.planner.explaining import explained
+from penstock.planner.measuring import measured
+
+if TYPE_CHECKING:
+    from penstock.catalog.definitions import QueryDefinition
+    from penstock.spark.pipeline import Pipeline
+    from penstock.spark.program import Program
+
+
+def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline) -> str:
+    """The plan, which key divides it among lanes and, if it is cut, the lanes of each part.
+
+    Of a query that runs, estimates rely on what its lanes have measured, as last reported.
+    """
+    group = program.group_of(query.name)
+    bound = pipeline.ledger.plan.groups
+    if group is None or group.number not in bound:
+        return explained(query.plan, Choices(query.strategy))
+    parts = bound[group.number].described_fragments()
+    statistics = measured(pipeline.status.operators)
+    whole = explained(query.plan, bound[group.number].choices, statistics, group.known)
+    return "\n".join([whole, *parts])
