@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from penstock.bench.report import Figures
 
-BATCHES = {20_000: 150, 200_000: 48, 1_000_000: 14}
+BATCHES = {20_000: 200, 200_000: 100, 1_000_000: 30}
 """How many micro-batches are laid ready for each size."""
 MIDDLE = 200_000
 """Rows of a micro-batch where the size is not what is varied."""
@@ -87,7 +87,7 @@ class Effort:
 
     sizes: tuple[int, ...] = tuple(BATCHES)
     batches: int = 0
-    seconds: float = 14.0
+    seconds: float = 25.0
     warm_seconds: float = 15.0
     stretches: tuple[int, ...] = STRETCHES
     latency_seconds: float = 30.0

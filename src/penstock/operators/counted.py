@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.dividing import Division, Spread
     from penstock.operators.operator import Segments
-    from penstock.state.arrays import Flags, Ints, Values
+    from penstock.state.arrays import Flags, Ints, Signs, Values
     from penstock.state.moving import Moved
 
 
@@ -66,6 +66,18 @@ class Changes(NamedTuple):
     slots: Ints
     times: Ints
     deltas: Ints
+
+
+class Events(NamedTuple):
+    """Rows that come and go in an input: by slot of the row, in any order."""
+
+    slots: Ints
+    times: Ints
+    deltas: Signs
+
+    def chosen(self, which: Flags) -> Events:
+        """Some of them."""
+        return self if which.all() else Events._make(one[which] for one in self)
 
 
 class CountedRows:
@@ -102,17 +114,13 @@ class CountedRows:
         """Count the rows of a step, and what ends in it; the changes of the result."""
         times, slots, sides, deltas = [], [], [], []
         for side, block in enumerate(inputs):
-            if block is not None:
-                found = self._enter(side, block)
-                times.append(block.ts)
-                slots.append(found)
-                deltas.append(block.signs)
-                sides.append(np.full(len(block), side, np.int8))
+            found = [] if block is None else self._enter(side, block, clock)
             ends, (ended, change) = self._ends[side].pop(clock)
-            times.append(ends)
-            slots.append(ended.astype(np.int64))
-            deltas.append(change)
-            sides.append(np.full(len(ends), side, np.int8))
+            for one in (*found, Events(ended.astype(np.int64), ends, change)):
+                times.append(one.times)
+                slots.append(one.slots)
+                deltas.append(one.deltas)
+                sides.append(np.full(len(one.times), side, np.int8))
         at = np.concatenate(times)
         self._met = np.concatenate(slots)
         order = order_of(at)
@@ -161,28 +169,34 @@ class CountedRows:
         """Keep the rows of these slots at the next release, even if they occur nowhere."""
         self._held_now = slots
 
-    def _enter(self, side: int, block: Block) -> Ints:
+    def _enter(self, side: int, block: Block, clock: int) -> list[Events]:
+        """Count rows, and await their ends; those before the clock are told at once."""
         slots, new = self.rows.enter(block.columns, len(block))
         self._reserve(self.rows.capacity)
         self._alive[slots[new]] = True
+        found = [Events(slots, block.ts, block.signs)]
         ending = np.flatnonzero(block.te < INFINITY)
         if len(ending):
-            ends = block.te[ending], slots[ending], -block.signs[ending]
+            ends = Events(slots[ending], block.te[ending], -block.signs[ending])
             if block.sign is not None and (block.sign < 0).sum() * _OFTEN > len(block):
                 # Much of what came is gone by now, and need not be awaited.
-                ends = uncancelled(*ends)
-            self._ends[side].push(ends[0], ends[1:])
+                ends = _uncancelled(ends)
+            soon = ends.times < clock
+            if soon.any():
+                found.append(ends.chosen(soon))
+                ends = ends.chosen(~soon)
+            self._ends[side].push(ends.times, [ends.slots, ends.deltas])
             if block.sign is not None and len(self._ends[side]) > self._crowded[side]:
                 self._cancel(side)
-        return slots
+        return found
 
     def _cancel(self, side: int) -> None:
         """Forget the ends of what was withdrawn, which may be long in coming."""
-        ends, (slots, deltas) = self._ends[side].contents()
-        ends, slots, deltas = uncancelled(ends, slots.astype(np.int64), deltas)
+        times, (slots, deltas) = self._ends[side].contents()
+        ends = _uncancelled(Events(slots.astype(np.int64), times, deltas))
         self._ends[side] = self._new_queues[side]()
-        self._ends[side].push(ends, [slots, deltas])
-        self._crowded[side] = max(2 * len(ends), _CROWDED)
+        self._ends[side].push(ends.times, [ends.slots, ends.deltas])
+        self._crowded[side] = max(2 * len(ends.times), _CROWDED)
 
     def _reserve(self, capacity: int) -> None:
         self.counts = grown(self.counts, capacity)
@@ -243,6 +257,12 @@ class CountedRows:
         for queue, one in zip(self._ends, ends, strict=True):
             restore_queue(queue, one, moved)
         return moved
+
+
+def _uncancelled(ends: Events) -> Events:
+    """Ends without those of what was withdrawn."""
+    times, slots, deltas = uncancelled(ends.times, ends.slots, ends.deltas)
+    return Events(slots, times, deltas)
 
 
 def _met(rows: pa.Table) -> tuple[pa.Table, Ints]:
