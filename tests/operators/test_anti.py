@@ -97,8 +97,23 @@ def fed(join: AntiJoin, left: list[Element], cover: list[Element], clock: int) -
 
 
 def test_a_row_goes_when_its_key_is_covered_and_comes_back() -> None:
+    join = simple()
+    assert fed(join, [Element((1,), 0, 9)], [], 1) == [Element((1,), 0, 9)]
+    assert fed(join, [], [Element((1,), 2, 4)], 3) == [Element((1,), 2, 9, -1)]
+    assert fed(join, [], [], 10) == [Element((1,), 4, 9)]
+
+
+def test_what_comes_and_goes_in_one_step_is_sent_with_its_interval() -> None:
     found = fed(simple(), [Element((1,), 0, 9)], [Element((1,), 2, 4)], 10)
-    assert found == [Element((1,), 0, 9), Element((1,), 2, 9, -1), Element((1,), 4, 9)]
+    assert found == [Element((1,), 0, 2), Element((1,), 4, 9)]
+    left = [Element((1,), 0, 9), Element((1,), 3, 9, -1)]
+    assert fed(simple(), left, [], 10) == [Element((1,), 0, 3)]
+
+
+def test_what_would_never_end_is_withdrawn() -> None:
+    found = fed(simple(), [Element((1,), 0, INFINITY)], [Element((1,), 2, 4)], 10)
+    withdrawn = Element((1,), 2, INFINITY, -1)
+    assert found == [Element((1,), 0, INFINITY), withdrawn, Element((1,), 4, INFINITY)]
 
 
 def test_one_cover_after_the_other_changes_nothing() -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.operators.anti_coverage import Coverage
-from penstock.operators.anti_loops import uncovered
+from penstock.operators.anti_loops import ended_within, uncovered
 from penstock.operators.block import Block, concatenated, stored_blocks
 from penstock.operators.join_chains import Chains
-from penstock.operators.join_loops import Incoming, keep_all
+from penstock.operators.join_loops import Incoming, Pairs, keep_all
 from penstock.operators.join_pairs import PAIRS_AT_ONCE, portions
 from penstock.operators.join_sides import (
     block_of_table,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.dividing import Division
-    from penstock.operators.join_loops import Pairs
     from penstock.operators.join_sides import JoinSide
+    from penstock.state.arrays import Ints
 
 LEFT, COVERAGE = 0, 1
 """The ports."""
@@ -40,8 +40,9 @@ class AntiJoin(Operator):
 
     Coverage (port 1) is made of rows of the key columns, at every instant each at most once:
     the distinct keys of the right side. The result is strict: a row goes out when its key
-    becomes covered, and comes back if the cover ends before the row does. What counts is the
-    end of each instant: a cover that ends while another begins changes nothing. A row with a
+    becomes covered, and comes back if the cover ends before the row does; what comes and goes out
+    again in one step is sent with its interval, if it has an end. What counts is the end of each
+    instant: a cover that ends while another begins changes nothing. A row with a
     NULL in its key is never covered, unless the left side's `null_matches` says otherwise.
     """
 
@@ -57,6 +58,7 @@ class AntiJoin(Operator):
         self._rows = rows_of_side(left, 0)
         self._coverage = Coverage(coverage, self._chains)
         self._waiting: tuple[list[Block], list[Block]] = ([], [])
+        self._opened: Ints = np.zeros(0, np.int64)
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Keep the rows until all of their step have come."""
@@ -92,6 +94,9 @@ class AntiJoin(Operator):
         moved = shrink_sides(self._chains, [self._rows])
         if moved is not None:
             self._coverage.move(moved)
+        room = len(self._rows.kept().records)
+        if len(self._opened) > room:
+            self._opened = np.zeros(room, np.int64)
 
     def segments(self) -> Segments:
         """The left rows, which keys are covered, and when that will change."""
@@ -117,7 +122,8 @@ class AntiJoin(Operator):
     @property
     def state_bytes(self) -> int:
         """Left rows, keys and coverage."""
-        return self._chains.nbytes + self._rows.nbytes + self._coverage.nbytes
+        own = self._chains.nbytes + self._opened.nbytes
+        return own + self._rows.nbytes + self._coverage.nbytes
 
     def _accept(self, block: Block) -> tuple[Incoming, Block]:
         """Keep the rows that may be covered; the others, which pass, are returned as well."""
@@ -128,4 +134,10 @@ class AntiJoin(Operator):
         return self._rows.accept(block, numbers), passing
 
     def _blocks(self, pairs: Pairs) -> list[Block]:
+        room = len(self._rows.kept().records)
+        if len(self._opened) < room:
+            self._opened = np.zeros(room, np.int64)
+        left = ended_within(pairs, self._opened)
+        if not left.all():
+            pairs = Pairs._make(one[left] for one in pairs)
         return stored_blocks(self._rows, pairs.first, pairs.ts, pairs.te, pairs.sign)
