@@ -50,16 +50,16 @@ def batches_table(found: Iterable[tuple[int, Measured]]) -> Table:
     for column in ("window", "rows", *STRATEGIES, *(f"{one} / {BASE}" for one in others)):
         table.add_column(column, justify="right")
     for rows, one in found:
-        times = [f"{one.costs[name].middle:.3f}" for name in STRATEGIES]
-        ratios = [f"{one.costs[name].middle / one.costs[BASE].middle:.2f}" for name in others]
+        times = [f"{one.costs[name].least:.3f}" for name in STRATEGIES]
+        ratios = [f"{one.costs[name].least / one.costs[BASE].least:.2f}" for name in others]
         table.add_row(one.case.name, f"{one.window:,}", f"{rows:,}", *times, *ratios)
     return table
 
 
 def _cells(one: Measured) -> list[str]:
-    base = one.costs[BASE].middle
-    ratios = {name: cost.middle / base for name, cost in one.costs.items()}
-    cells = [f"{one.window:,}", *(f"{one.costs[name].middle:.3f}" for name in STRATEGIES)]
+    base = one.costs[BASE].least
+    ratios = {name: cost.least / base for name, cost in one.costs.items()}
+    cells = [f"{one.window:,}", *(f"{one.costs[name].least:.3f}" for name in STRATEGIES)]
     cells += [f"{ratios[name]:.2f}" for name in STRATEGIES if name != BASE]
     cells += [_kilobytes(one.costs[name]) for name in STRATEGIES]
     cells += [f"{one.results:.2f}", f"{one.premature:.0%}" if one.premature else ""]
@@ -73,7 +73,7 @@ def _kilobytes(cost: Cost) -> str:
 
 def figures(one: Measured) -> Figures:
     """A form over windows of a length, with all that was measured."""
-    base = one.costs[BASE].middle
+    base = one.costs[BASE].least
     made: Figures = {
         "form": one.form,
         "window": one.window,
@@ -83,12 +83,12 @@ def figures(one: Measured) -> Figures:
         "changes_agreed_on": one.agreed,
         "strategies": {name: _cost_figures(cost) for name, cost in one.costs.items()},
         f"to_{BASE}": {
-            name: round(cost.middle / base, 3) for name, cost in one.costs.items() if name != BASE
+            name: round(cost.least / base, 3) for name, cost in one.costs.items() if name != BASE
         },
     }
     if CHOOSING in one.costs:
-        best = min(cost.middle for name, cost in one.costs.items() if name != CHOOSING)
-        made[f"{CHOOSING}_to_best"] = round(one.costs[CHOOSING].middle / best, 3)
+        best = min(cost.least for name, cost in one.costs.items() if name != CHOOSING)
+        made[f"{CHOOSING}_to_best"] = round(one.costs[CHOOSING].least / best, 3)
     if one.case.distinct:
         made["output_rows"] = one.output_rows
         made["state_bytes_per_output_row"] = {
@@ -100,7 +100,7 @@ def figures(one: Measured) -> Figures:
 
 def _cost_figures(cost: Cost) -> Figures:
     return {
-        "ms_per_1000": round(cost.middle, 4),
+        "ms_per_1000": round(cost.least, 4),
         "lowest": round(min(cost.milliseconds), 4),
         "highest": round(max(cost.milliseconds), 4),
         "state_bytes": cost.state_bytes,
@@ -115,7 +115,7 @@ def down_to_up(found: Mapping[str, Measured]) -> dict[str, Figures]:
     pairs = {window: [found[item(form, window)] for form in (DOWN, UP)] for window in lengths}
     return {
         str(window): {
-            name: round(down.costs[name].middle / up.costs[name].middle, 3) for name in STRATEGIES
+            name: round(down.costs[name].least / up.costs[name].least, 3) for name in STRATEGIES
         }
         for window, (down, up) in pairs.items()
     }
