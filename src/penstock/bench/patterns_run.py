@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from penstock.algebra.patterns import Strategy
-from penstock.bench.data import feeds
+from penstock.bench.data import Feed, feeds
 from penstock.bench.driving import QUERY
 from penstock.bench.one_core import Stopwatch
 from penstock.bench.snapshots import equal, of_blocks
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.bench.data import Feed
     from penstock.bench.patterns_cases import Case
     from penstock.operators.block import Block
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 VIEW = "DStream"
 """The label of the operator that keeps an answer."""
+LOOKED_AT = 500
+"""Rows of each link in which it is looked at how many expirations are premature."""
 SAMPLE_WINDOW = 300
 SAMPLE_STEPS = 1_500
 SAMPLE_ROWS = 500
@@ -94,8 +95,8 @@ class Measured:
     Args:
         tuples: Of a turn.
         results: Elements per tuple that `upa` sends, those that withdraw others not counted.
-        premature: The share of them that is withdrawn before its end; of a kept answer, nothing
-            that leaves it says so.
+        premature: The share of results that is withdrawn before its end; of a kept answer,
+            nothing that leaves it says so.
         output_rows: Different rows in the last window, for a DISTINCT.
         agreed: Changes of the answer that all strategies agreed on before the clock started.
     """
@@ -167,8 +168,9 @@ def measure(case: Case, forms: Sequence[str], window: int, effort: Effort) -> li
     if case.distinct:
         clock = ready[full + effort.rounds * turn - 1].watermarks[case.links[0]]
         output = _different(case, inputs.streams[case.links[0]], clock - window, clock)
+    after = ready[full + effort.rounds * turn]
     return [
-        _measured(case, form, window, runs[form], output, changes)
+        _measured(case, form, window, runs[form], output, changes, after)
         for form, changes in zip(forms, agreed, strict=True)
     ]
 
@@ -179,20 +181,19 @@ def _runs(case: Case, form: str, window: int) -> dict[str, Run]:
 
 
 def _measured(
-    case: Case, form: str, window: int, runs: Mapping[str, Run], output: int, agreed: int
+    case: Case,
+    form: str,
+    window: int,
+    runs: Mapping[str, Run],
+    output: int,
+    agreed: int,
+    after: Feed,
 ) -> Measured:
     upa = runs["upa"]
-    return Measured(
-        case,
-        form,
-        window,
-        upa.tuples // len(upa.milliseconds),
-        upa.positive / upa.tuples,
-        upa.negative / max(upa.positive, 1),
-        output,
-        agreed,
-        {strategy: run.cost() for strategy, run in runs.items()},
-    )
+    costs = {strategy: run.cost() for strategy, run in runs.items()}
+    tuples, results = upa.tuples // len(upa.milliseconds), upa.positive / upa.tuples
+    premature = upa.premature(after)
+    return Measured(case, form, window, tuples, results, premature, output, agreed, costs)
 
 
 def _different(case: Case, table: pa.Table, start: int, stop: int) -> int:
@@ -211,7 +212,6 @@ class Run:
     milliseconds: list[float] = field(default_factory=list)
     tuples: int = 0
     positive: int = 0
-    negative: int = 0
     _before: list[float] = field(default_factory=list)
 
     def fill(self, batches: Sequence[Feed]) -> float:
@@ -234,12 +234,22 @@ class Run:
             blocks = _results(self.lane, feed)
             cpu += watch.read().cpu
             tuples += sum(map(len, feed.blocks.values()))
-            for block in blocks:
-                negative = int((block.signs < 0).sum())
-                self.negative += negative
-                self.positive += len(block) - negative
+            self.positive += sum(int((block.signs > 0).sum()) for block in blocks)
         self.tuples += tuples
         self.milliseconds.append(cpu / tuples * 1e6)
+
+    def premature(self, feed: Feed) -> float:
+        """The share of results withdrawn before their end, in some rows more.
+
+        They come one instant after the other: in longer steps what comes and goes is sent with
+        its interval. The lane has other steps from now on.
+        """
+        self.lane.step_rows = 1
+        stop = min(int(block.ts[min(LOOKED_AT, len(block) - 1)]) for block in feed.blocks.values())
+        rows = {name: block.take(block.ts < stop) for name, block in feed.blocks.items()}
+        found = _results(self.lane, Feed(rows, dict.fromkeys(feed.watermarks, stop)))
+        negative = sum(int((block.signs < 0).sum()) for block in found)
+        return negative / max(sum(map(len, found)) - negative, 1)
 
     def cost(self) -> Cost:
         """What it took."""
