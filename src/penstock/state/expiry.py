@@ -287,14 +287,13 @@ class _Partition:
         return taken
 
     def contents(self) -> tuple[Ints, list[Values]]:
-        """All entries."""
-        self._arrange()
-        return self._ends[self._head :], [values[self._head :] for values in self._payload]
+        """All entries, in no order."""
+        return self._joined(self._parts())
 
     def renumber(self, numbers: Ints, column: int) -> None:
         """Write `numbers[n]` over every number n in a column of the payload."""
-        _, payload = self.contents()
-        payload[column][:] = numbers[payload[column]]
+        for _, payload in self._parts():
+            payload[column][:] = numbers[payload[column]]
 
     @property
     def nbytes(self) -> int:
@@ -304,17 +303,19 @@ class _Partition:
 
     def _arrange(self) -> None:
         """Put what came since into the ordered stretch."""
-        if not self._added:
-            return
-        parts = [(self._ends[self._head :], [one[self._head :] for one in self._payload])]
-        parts += self._added
+        if self._added:
+            self._ends, self._payload = in_order(*self._joined(self._parts()))
+            self._head, self._added = 0, []
+
+    def _parts(self) -> list[tuple[Ints, list[Values]]]:
+        """The ordered stretch, and what came since."""
+        ordered = self._ends[self._head :], [one[self._head :] for one in self._payload]
+        return [ordered, *self._added]
+
+    def _joined(self, parts: list[tuple[Ints, list[Values]]]) -> tuple[Ints, list[Values]]:
         ends = np.concatenate([part[0] for part in parts])
-        payload = [
-            np.concatenate([part[1][number] for part in parts])
-            for number in range(len(self._types))
-        ]
-        self._ends, self._payload = in_order(ends, payload)
-        self._head, self._added = 0, []
+        numbers = range(len(self._types))
+        return ends, [np.concatenate([part[1][number] for part in parts]) for number in numbers]
 
 
 def queue_table(queue: ExpiryQueue, types: Sequence[np.dtype[np.generic]]) -> pa.Table:
