@@ -249,7 +249,8 @@ class Run:
         rows = {name: block.take(block.ts < stop) for name, block in feed.blocks.items()}
         found = _results(self.lane, Feed(rows, dict.fromkeys(feed.watermarks, stop)))
         negative = sum(int((block.signs < 0).sum()) for block in found)
-        return negative / max(sum(map(len, found)) - negative, 1)
+        # Some may have come before.
+        return min(negative / max(sum(map(len, found)) - negative, 1), 1.0)
 
     def cost(self) -> Cost:
         """What it took."""
