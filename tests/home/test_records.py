@@ -12,6 +12,7 @@ from penstock.home.layout import Home
 from penstock.home.records import (
     FORMAT,
     Content,
+    FilesRead,
     LaneState,
     Record,
     RelationProgress,
@@ -29,6 +30,7 @@ FULL = Record(
     "batch",
     "p",
     {"s": StreamProgress(1, 2, 3, 4, 5)},
+    {"s": FilesRead(("f",), ("d", "e"))},
     {"0.0": LaneState("image", 9, ("a", "b"), 7)},
     {"r": RelationProgress(("c",), 5)},
     {"0": {"r": ["c"]}},

@@ -13,6 +13,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from penstock.home.records import Record
     from penstock.spark.pipeline import Pipeline
 
     Frame = Callable[[SparkSession, Path, int], DataFrame]
@@ -151,7 +153,11 @@ def _run_frame(spark: SparkSession, run: Run, folder: Path, data: Path, seconds:
     frame = FRAMES[run.way](spark, data, run.window)
     writer = frame.writeStream.format("noop").option("checkpointLocation", str(folder))
     query = writer.trigger(availableNow=True).start()
-    _wait(query, seconds, ran)
+
+    def ended_within(most: float) -> bool:
+        return bool(query.awaitTermination(most))  # type: ignore[arg-type]
+
+    _wait(ended_within, partial(_batches_of, query), seconds, ran)
     query.stop()
     progress = [dict(json.loads(one.json)) for one in query.recentProgress]
     ran.add(progress)
@@ -165,36 +171,74 @@ def _run_ours(spark: SparkSession, run: Run, folder: Path, data: Path, seconds: 
     made = pipeline_ours.statements(run.way, data, run.window, {"maxFilesPerTrigger": "1"})
     pipeline = pipeline_ours.pipeline_of(spark, folder, made, run.tasks)
     ran = Ran()
+    commits = Commits(ran)
+    pipeline.listeners.append(commits.add)
     pipeline.start(finite=True)
-    (query,) = spark.streams.active
-    _wait(query, seconds, ran, pipeline)
+    _wait(commits.ended_within(pipeline), lambda: len(ran.rows), seconds, ran, pipeline)
     pipeline.stop()
+    pipeline.listeners.remove(commits.add)
     if run.flush:
         pipeline.flush()
-    ran.add(dict(json.loads(one.json)) for one in query.recentProgress)
     ran.results = pipeline_ours.results_of(pipeline)
     pipeline.home.close()
     return ran
 
 
+class Commits:
+    """Times the micro-batches of a pipeline, from commit to commit."""
+
+    def __init__(self, ran: Ran) -> None:
+        self._ran = ran
+        self._last = time.perf_counter()
+        self._rows = 0
+
+    def add(self, record: Record) -> None:
+        """Take in a record that was published just now; those without rows do not count."""
+        rows = sum(one.rows for one in record.streams.values())
+        if rows > self._rows:
+            now = time.perf_counter()
+            self._ran.rows.append(rows - self._rows)
+            self._ran.milliseconds.append((now - self._last) * 1000)
+            self._rows, self._last = rows, now
+
+    def ended_within(self, pipeline: Pipeline) -> Callable[[float], bool]:
+        """Whether a pipeline ends within some seconds."""
+
+        def ended(seconds: float) -> bool:
+            deadline = time.monotonic() + seconds
+            while pipeline.is_running and time.monotonic() < deadline:
+                time.sleep(0.01)
+            return not pipeline.is_running
+
+        return ended
+
+
 def _wait(
-    query: StreamingQuery, seconds: float, ran: Ran, pipeline: Pipeline | None = None
+    ended_within: Callable[[float], bool],
+    batches_done: Callable[[], int],
+    seconds: float,
+    ran: Ran,
+    pipeline: Pipeline | None = None,
 ) -> None:
     """Wait until a query has ended, or has run for long enough; take samples meanwhile."""
     began = sampled = time.monotonic()
-    while not query.awaitTermination(0.2):  # type: ignore[arg-type]
+    while not ended_within(0.2):
         now = time.monotonic()
         if now - sampled < SAMPLE_SECONDS:
             continue
         sampled = now
-        last = query.lastProgress
-        batches = 0 if last is None else last.batchId + 1
+        batches = batches_done()
         if not ran.cpu or ran.cpu[-1][0] != batches:
             ran.cpu.append((batches, cpu_seconds()))
         if pipeline is not None and pipeline.status.seconds not in ran.lanes[-1:]:
             ran.lanes.append(dict(pipeline.status.seconds))
         if seconds and now - began > seconds and batches >= LEAST_BATCHES:
             return
+
+
+def _batches_of(query: StreamingQuery) -> int:
+    last = query.lastProgress
+    return 0 if last is None else int(last.batchId) + 1
 
 
 def cpu_seconds() -> float:

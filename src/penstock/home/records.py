@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 4
+FORMAT = 5
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -71,13 +71,25 @@ class LaneState:
 
 
 @dataclass(frozen=True)
+class FilesRead:
+    """The files of a folder that have been read, by their names within it.
+
+    `listed` are segments with names, `recent` are names that are in none of them yet.
+    """
+
+    listed: tuple[str, ...] = ()
+    recent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Record:
     """What holds after a commit.
 
     `lanes` are by group and lane, `g.l`. `pending` has for each group the changes of relations
     that the next batch brings. `results` are the files that this commit added; those up to the
-    record that `content` names are folded there. `batch` names Spark's query and its last
-    micro-batch that was committed. `resumed` has the clocks before the end of the input, with
+    record that `content` names are folded there. `files` has what was read of each stream whose
+    files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
+    committed. `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
     together.
     """
@@ -86,6 +98,7 @@ class Record:
     kind: Kind
     plan: str
     streams: dict[str, StreamProgress] = field(default_factory=dict)
+    files: dict[str, FilesRead] = field(default_factory=dict)
     lanes: dict[str, LaneState] = field(default_factory=dict)
     relations: dict[str, RelationProgress] = field(default_factory=dict)
     pending: dict[str, dict[str, list[str]]] = field(default_factory=dict)
@@ -140,6 +153,10 @@ def decoded(content: bytes) -> Record:
         msg = "it is not what was written"
         raise ValueError(msg)
     values["streams"] = {name: StreamProgress(**one) for name, one in values["streams"].items()}
+    values["files"] = {
+        name: FilesRead(tuple(one["listed"]), tuple(one["recent"]))
+        for name, one in values["files"].items()
+    }
     values["lanes"] = {
         name: LaneState(**{**one, "logs": tuple(one["logs"])})
         for name, one in values["lanes"].items()

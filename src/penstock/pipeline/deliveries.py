@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.runtime.lanes import Router
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -40,6 +38,9 @@ class Delivery:
 
     def shares(self, block: Block, schema: Schema) -> Iterator[tuple[int, Block]]:
         """The rows of each lane, as Spark would send them; the number is the lane's."""
+        # Here, because tasks of Spark's divide rows without the operators.
+        from penstock.runtime.lanes import Router
+
         if self.route is None:
             yield self.task, block
             return

@@ -13,16 +13,17 @@ from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.home.bundles import write_bundle
 from penstock.home.files import publish, sync_folder
-from penstock.home.records import Record, RelationProgress, StreamProgress
+from penstock.home.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
+from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.logs import CHANGES
 from penstock.pipeline.plans import PipelinePlan, plan_check, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import read_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -48,6 +49,7 @@ class Ledger:
         _require_same_shapes(self.plan)
         # When each stream last brought rows, by the clock that `pass_idle` is given.
         self._last_rows: dict[str, float] = {}
+        self._known_files: dict[str, KnownFiles] = {}
 
     def _first(self) -> Record:
         record = Record(0, "start", self._written(0, PipelinePlan()), written_at=time.time())
@@ -83,9 +85,12 @@ class Ledger:
                 if number not in self.plan.groups and changes:
                     pending.setdefault(str(number), {})[name] = list(changes)
         queries = {name for group in plan.groups for name in group.queries}
+        files = {name: one for name, one in before.files.items() if name in known}
+        self._known_files = {name: one for name, one in self._known_files.items() if name in known}
         self._commit(
             "change",
             plan=self._written(before.number + 1, plan, made),
+            files=files,
             lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
             streams=streams,
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
@@ -205,9 +210,34 @@ class Ledger:
             raise DataError(msg, hint=hint)
         return batch <= last
 
-    def commit_batch(self, done: Sequence[Done], tasks: int, batch: tuple[str, int] | None) -> None:
-        """Publish what the tasks have done; `batch` is Spark's query and micro-batch, if any."""
+    def known_files(self, stream: str) -> KnownFiles:
+        """The files of a stream that have been read by tasks."""
+        if stream not in self._known_files:
+            read = self.record.files.get(stream, FilesRead())
+            self._known_files[stream] = KnownFiles(self.home, read)
+        return self._known_files[stream]
+
+    def commit_batch(
+        self,
+        done: Sequence[Done],
+        tasks: int,
+        batch: tuple[str, int] | None,
+        files: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Publish what the tasks have done.
+
+        Args:
+            done: What they say.
+            tasks: How many there are.
+            batch: Spark's query and micro-batch, if Spark brought rows.
+            files: The files that the tasks have read, by stream.
+        """
         _require_all(done, tasks, self.plan.stages)
+        number = self.record.number + 1
+        read = {
+            name: self.known_files(name).after(number, names)
+            for name, names in (files or {}).items()
+        }
         lanes: dict[str, LaneState] = dict(self.record.lanes)
         for one in done:
             lanes |= one.lanes
@@ -218,8 +248,11 @@ class Ledger:
             relations=self._relations(done),
             pending={},
             batch=batch or self.record.batch,
+            files={**self.record.files, **read},
             **self._reached(done),
         )
+        for name, names in (files or {}).items():
+            self.known_files(name).note(read[name], names)
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.pipeline.arriving import Arrivals
 
 ROWS = "rows"
-"""The part of a log that has the rows."""
+"""The part of a log that has the rows which Spark brought."""
 CHANGES = "changes"
 """The part of a file that has changes of a relation."""
 
@@ -126,13 +126,19 @@ class Log:
         # Here, because who only writes logs need not load the operators.
         from penstock.pipeline.arriving import arrivals, split
 
-        if ROWS not in self._bundle.names:
-            return {}
+        found = [
+            (code, self.slots.streams[stream], self._bundle.table(part))
+            for part in self._bundle.names
+            if part.startswith(f"{ROWS} ")
+            for code, stream in [_of_rows_part(part)]
+        ]
+        if ROWS in self._bundle.names:
+            found += split(self._bundle.table(ROWS), self.slots, self._coded.only)
         return {
             (stream.definition.name, code): arrivals(
                 rows, stream, self.watermark(stream.definition.name)
             )
-            for code, stream, rows in split(self._bundle.table(ROWS), self.slots, self._coded.only)
+            for code, stream, rows in found
         }
 
 
@@ -150,6 +156,16 @@ def pending_parts(
     }
     for file in sorted(files):
         yield file, Bundle(home.segments / file).table(CHANGES)
+
+
+def rows_part(code: int, stream: str) -> str:
+    """The name of a table with rows of one stream that have one code."""
+    return f"{ROWS} {code} {stream}"
+
+
+def _of_rows_part(part: str) -> tuple[int, str]:
+    _, code, stream = part.split(" ", 2)
+    return int(code), stream
 
 
 def sent_part(sender: str, lane: str) -> str:

@@ -123,6 +123,8 @@ def _state_of(record: Record) -> set[str]:
     for state in record.lanes.values():
         names.update(state.logs)
         names.update({state.image} if state.image else ())
+    for read in record.files.values():
+        names.update(read.listed)
     for relation in record.relations.values():
         names.update(relation.changes)
     for changes in record.pending.values():

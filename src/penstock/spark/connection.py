@@ -15,6 +15,7 @@ from penstock.errors import QueryError
 from penstock.home.brought import bring
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import as_html, as_text, overview
+from penstock.pipeline.folders import is_brought
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
 from penstock.planner.measuring import measured
@@ -27,7 +28,6 @@ from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.running import Running
 from penstock.spark.sinks import Sinks
-from penstock.spark.sources import is_brought
 
 if TYPE_CHECKING:
     from collections.abc import Callable

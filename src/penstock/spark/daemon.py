@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 _DEATH_SIGNAL = 1
 """Linux' PR_SET_PDEATHSIG."""
 
-LOADED = ("pandas", "pyarrow", "pyspark.worker", "penstock.spark.tasks")
+LOADED = (
+    "pandas",
+    "pyarrow",
+    "pyspark.worker",
+    "penstock.spark.tasks",
+    "penstock.pipeline.file_rows",
+)
 """What every worker would load at its first task; Spark itself asks for pandas."""
 
 

@@ -6,15 +6,20 @@ import json
 from typing import TYPE_CHECKING
 
 from penstock.pipeline.deliveries import deliveries_for
+from penstock.pipeline.file_rows import file_rows
+from penstock.pipeline.folders import is_folder
 from penstock.pipeline.logs import Coded, described
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.work import Done
-from penstock.spark.tasks import RECORD, REPORTS, SENT, LaneTask
+from penstock.spark.tasks import FILES, RECORD, REPORTS, SENT, LaneTask
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.folders import Folder
     from penstock.pipeline.ledger import Ledger
 
 
@@ -25,26 +30,40 @@ class Jobs:
         self._spark = spark
         self._ledger = ledger
         self._tasks = tasks
-        # What tasks are told is the same in every batch of a plan, and takes time to find out.
-        self._known: dict[tuple[int, bool], LaneTask] = {}
+        # Jobs are the same in every batch of a plan, and it takes time to make them.
+        self._known: dict[tuple[int, bool], DataFrame] = {}
         self._known_for: BoundPlan | None = None
 
     def first(self, rows: DataFrame) -> DataFrame:
         """The job of the first stage, for rows that are routed to tasks."""
-        return rows.mapInArrow(self._task(0), "done string")
+        return rows.mapInArrow(self._task(0, with_rows=True), "done string")
 
     def without_rows(self, *, is_last: bool = False) -> list[Done]:
         """Run all stages of a batch without rows; the last one ends the input."""
-        return self.run(self._job(0, is_last=is_last), is_last=is_last)
+        return self.run(None, is_last=is_last)
 
     def run(
-        self, first: DataFrame, *, is_last: bool = False, with_reports: bool = True
+        self,
+        first: DataFrame | None,
+        files: Mapping[str, tuple[Folder, Sequence[str]]] | None = None,
+        *,
+        is_last: bool = False,
+        with_reports: bool = True,
     ) -> list[Done]:
-        """Run all stages of a batch, given the job of the first; what their tasks say."""
+        """Run all stages of a batch; what their tasks say.
+
+        Args:
+            first: The job of the first stage, if Spark brings rows.
+            files: The files that tasks read otherwise, by stream.
+            is_last: Whether the input has come to its end.
+            with_reports: Whether operators are asked what they have done.
+        """
         context = self._spark.sparkContext
+        told = {name: (str(folder.path), names) for name, (folder, names) in (files or {}).items()}
+        context.setLocalProperty(FILES, json.dumps(told))
         context.setLocalProperty(REPORTS, "yes" if with_reports else "no")
         context.setLocalProperty(RECORD, str(self._ledger.record.number))
-        done = _answers(first)
+        done = _answers(first if first is not None else self._job(0, is_last=is_last))
         for stage in range(1, self._ledger.plan.stages):
             context.setLocalProperty(SENT, Sent.by(done).to_json())
             done += _answers(self._job(stage, is_last=is_last))
@@ -52,28 +71,27 @@ class Jobs:
 
     def _job(self, stage: int, *, is_last: bool) -> DataFrame:
         """A job that gets no rows from Spark."""
-        from pyspark.sql import functions as F
-
-        nothing = self._spark.range(0).repartitionById(self._tasks, F.col("id").cast("int"))
-        return nothing.mapInArrow(self._task(stage, is_last=is_last), "done string")
-
-    def _task(self, stage: int, *, is_last: bool = False) -> LaneTask:
         plan = self._ledger.plan
         if plan is not self._known_for:
             self._known, self._known_for = {}, plan
         key = stage, is_last
         if key not in self._known:
-            self._known[key] = self._task_of(plan, stage, is_last)
+            nothing = self._spark.range(0, self._tasks, 1, self._tasks)
+            task = self._task(stage, is_last=is_last)
+            self._known[key] = nothing.mapInArrow(task, "done string")
         return self._known[key]
 
-    def _task_of(self, plan: BoundPlan, stage: int, is_last: bool) -> LaneTask:
+    def _task(self, stage: int, *, is_last: bool = False, with_rows: bool = False) -> LaneTask:
+        plan = self._ledger.plan
         deliveries = deliveries_for(plan, self._tasks)
+        folders = [one for one in plan.streams if is_folder(one) and not stage]
         return LaneTask(
             self._spark.sparkContext.applicationId,
             str(self._ledger.home.path),
             tuple(described(one) for one in plan.streams),
             tuple(tuple(plan.lanes_of(stage, task, self._tasks)) for task in range(self._tasks)),
             None if stage else Coded(deliveries.codes, deliveries.counting()),
+            None if with_rows else tuple(file_rows(deliveries, one) for one in folders),
             deliveries.are_plain,
             is_last,
         )

@@ -1,4 +1,4 @@
-"""The pipeline: one Spark streaming query that feeds all lanes, and the commits it leads to."""
+"""The pipeline: feeds that call for micro-batches, and the commits that these lead to."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import PenstockError
 from penstock.home.status import Status, write_status
 from penstock.pipeline.deliveries import deliveries_for
+from penstock.pipeline.folders import folder_of, is_folder
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.relaning import needs_relaning, relane
@@ -20,6 +21,7 @@ from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
+from penstock.spark.feeds import FolderFeed, SparkFeed
 from penstock.spark.jobs import Jobs
 from penstock.spark.reloading import Reloading
 from penstock.spark.routing import routed
@@ -29,11 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
+    from penstock.catalog.definitions import StreamDefinition
     from penstock.home.layout import Home
     from penstock.home.records import Record
     from penstock.pipeline.work import Done
+    from penstock.spark.feeds import Feed, Files
 
 STATUS_SECONDS = 1.0
 """The status is written at most so often."""
@@ -42,7 +45,7 @@ SWEEPING_SECONDS = 30.0
 FOLDING_SECONDS = 1.0
 """Results are folded, if that is due, at most so often."""
 RESTARTS = 3
-"""How often a streaming query that failed is started again, without a commit between."""
+"""How often feeds are started again after a failure, without a commit between."""
 RESTART_SECONDS = 1.0
 MOST_ERRORS = 20
 """So many errors are remembered."""
@@ -84,8 +87,8 @@ class Pipeline:
         self.listeners: list[Callable[[Record], None]] = []
         now = time.time()
         self.status = Status(os.getpid(), False, 0.0, now, self.ledger.record.number)
-        self._query: StreamingQuery | None = None
-        # Which start of the streaming query may commit; any other one is a leftover.
+        self._feeds: list[Feed] = []
+        # Which start of the feeds may commit; any other one is a leftover.
         self._run = 0
         self._failed = 0
         self._ended = threading.Event()
@@ -96,55 +99,71 @@ class Pipeline:
     @property
     def is_running(self) -> bool:
         """Whether micro-batches run."""
-        return self._query is not None and bool(self._query.isActive)
+        return any(feed.is_active for feed in self._feeds)
 
     def start(self, *, finite: bool = False) -> None:
         """Let micro-batches run: until all that is there has been read, or until `stop`."""
+        self._run += 1
+        self.failure = None
+        self._ended.clear()
+        self._feeds = []
+        by_spark = [one for one in self.ledger.plan.streams if not is_folder(one)]
+        folders = [folder_of(self.home, one) for one in self.ledger.plan.streams if is_folder(one)]
+        if by_spark:
+            self._feeds.append(self._streaming(by_spark, finite=finite))
+        if folders:
+            known = {one.stream: self.ledger.known_files(one.stream) for one in folders}
+            take = partial(self._take, self._run)
+            self._feeds.append(FolderFeed(folders, known, take, finite=finite))
+        feeds, run = tuple(self._feeds), self._run
+        for feed in feeds:
+            target = partial(self._watch, feed, feeds, run, finite=finite)
+            threading.Thread(target=target, daemon=True).start()
+
+    def _streaming(self, streams: Sequence[StreamDefinition], *, finite: bool) -> SparkFeed:
+        """Spark's streaming query over the streams that only Spark can read."""
         plan = self.ledger.plan
-        if not plan.streams:
-            return
         slots = slots_for(plan.streams)
         deliveries = deliveries_for(plan, self.tasks)
-        frames = {one.name: stream_frame(self.spark, self.home, one) for one in plan.streams}
+        frames = {one.name: stream_frame(self.spark, self.home, one) for one in streams}
         rows = routed(frames, plan, slots, deliveries)
-        self._run += 1
         writer = (
             self._jobs.first(rows)
             .writeStream.foreachBatch(partial(self._batch, self._run))
             .option("checkpointLocation", str(self.home.checkpoint))
         )
-        if finite:
-            writer = writer.trigger(availableNow=True)
-        self.failure = None
-        self._ended.clear()
-        self._query = writer.start()
-        watch = threading.Thread(
-            target=self._watch, args=(self._query, self._run, finite), daemon=True
-        )
-        watch.start()
+        return SparkFeed((writer.trigger(availableNow=True) if finite else writer).start())
 
-    def _watch(self, query: StreamingQuery, run: int, finite: bool) -> None:
-        """Wait for the end of a streaming query; if it failed, start it again a few times."""
+    def _watch(self, feed: Feed, feeds: Sequence[Feed], run: int, *, finite: bool) -> None:
+        """Wait for the end of a feed; if it failed, start all again a few times."""
         try:
-            query.awaitTermination()
+            feed.wait()
         except Exception as fault:  # Spark's, ours, or that of a lost connection.
-            cause = cause_of(fault)
-            if run != self._run:
-                return
-            self.status.errors = [*self.status.errors, (time.time(), cause.text)][-MOST_ERRORS:]
-            self._failed += 1
-            if cause.may_pass and self._failed <= RESTARTS:
-                self._write_status()
-                time.sleep(RESTART_SECONDS * self._failed)
-                if self._started_again(run, finite=finite):
-                    return
-            self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
+            if run == self._run:
+                self._recover(fault, feeds, run, finite=finite)
+            return
+        if run == self._run and not any(one.is_active for one in feeds):
+            self._ended.set()
+
+    def _recover(self, fault: Exception, feeds: Sequence[Feed], run: int, *, finite: bool) -> None:
+        """After a failure: start again, or give up."""
+        cause = cause_of(fault)
+        self.status.errors = [*self.status.errors, (time.time(), cause.text)][-MOST_ERRORS:]
+        self._failed += 1
+        if cause.may_pass and self._failed <= RESTARTS:
             self._write_status()
+            time.sleep(RESTART_SECONDS * self._failed)
+            if self._started_again(feeds, run, finite=finite):
+                return
+        self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
+        self._write_status()
         if run == self._run:
             self._ended.set()
 
-    def _started_again(self, run: int, *, finite: bool) -> bool:
-        """Start the streaming query anew, unless somebody else did; False if that fails."""
+    def _started_again(self, feeds: Sequence[Feed], run: int, *, finite: bool) -> bool:
+        """Start the feeds anew, unless somebody else did; False if that fails."""
+        for feed in feeds:
+            feed.stop()
         with self.lock:
             if run != self._run:
                 return True
@@ -163,7 +182,7 @@ class Pipeline:
         Raises:
             PipelineFailed: It cannot go on.
         """
-        if self._query is not None:
+        if self._feeds:
             self._ended.wait()
         if self.failure is not None:
             raise self.failure
@@ -174,10 +193,10 @@ class Pipeline:
         Raises:
             PipelineFailed: It cannot go on.
         """
-        while self._query is not None and not self._ended.is_set():
-            query = self._query
+        while self._feeds and not self._ended.is_set():
             try:
-                query.processAllAvailable()
+                for feed in self._feeds:
+                    feed.drain()
             except Exception:  # `_watch` says what it was, and starts again.
                 self._ended.wait(0.1)
             else:
@@ -186,14 +205,15 @@ class Pipeline:
             raise self.failure
 
     def stop(self) -> None:
-        """End the streaming query, after the micro-batch that runs."""
+        """Let no more micro-batches run, after the one that runs."""
         with self.lock:
             self._run += 1
-            query, self._query = self._query, None
+            feeds, self._feeds = self._feeds, []
         self._ended.set()
         # Not under the lock: a batch that waits for it has to learn that it is too late.
-        if query is not None:
-            query.stop()
+        for feed in feeds:
+            feed.stop()
+        if feeds:
             self._write_status()
         self.housekeeping.wait()
 
@@ -255,27 +275,48 @@ class Pipeline:
         self.ledger.pass_idle(time.monotonic())
 
     def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
-        """Run a micro-batch and commit it, unless that was done before a restart."""
+        """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
         with self.lock:
-            if run != self._run:
-                msg = "the pipeline has been stopped"
-                raise Stopped(msg)
+            self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
-            if self.ledger.has_committed(query, batch):
-                return
-            self._look_around()
-            began = time.perf_counter()
-            is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-            done = self._jobs.run(frame, with_reports=is_looked_at)
-            worked = time.perf_counter()
-            self.ledger.commit_batch(done, self.tasks, (query, batch))
-            Sent.by(done).remove(self.home)
-            self._failed = 0
-            self._tell()
-            seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
-            self.status.batches.add(sum(seconds.values()))
-            if is_looked_at:
-                self._report(done, seconds)
+            if not self.ledger.has_committed(query, batch):
+                self._run_batch(frame, None, (query, batch))
+
+    def _take(self, run: int, files: Files) -> None:
+        """Run a micro-batch that reads files, and commit it."""
+        with self.lock:
+            self._require(run)
+            self._run_batch(None, files, None)
+            for folder, names in files.values():
+                if folder.is_ours:
+                    # They are in the logs of the lanes from now on.
+                    for name in names:
+                        folder.path_of(name).unlink(missing_ok=True)
+                    self.ledger.known_files(folder.stream).forget(names)
+
+    def _require(self, run: int) -> None:
+        if run != self._run:
+            msg = "the pipeline has been stopped"
+            raise Stopped(msg)
+
+    def _run_batch(
+        self, frame: DataFrame | None, files: Files | None, batch: tuple[str, int] | None
+    ) -> None:
+        """Run the stages of a micro-batch, and commit what comes of them."""
+        self._look_around()
+        began = time.perf_counter()
+        is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
+        done = self._jobs.run(frame, files, with_reports=is_looked_at)
+        worked = time.perf_counter()
+        read = {stream: names for stream, (_, names) in (files or {}).items()}
+        self.ledger.commit_batch(done, self.tasks, batch, read)
+        Sent.by(done).remove(self.home)
+        self._failed = 0
+        self._tell()
+        seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
+        self.status.batches.add(sum(seconds.values()))
+        if is_looked_at:
+            self._report(done, seconds)
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""
@@ -318,11 +359,8 @@ class Pipeline:
 
     def _write_status(self) -> None:
         self.status.is_running = self.is_running
-        progress = self._query.lastProgress if self._query is not None else None
-        if progress is not None:
-            self.status.offsets = {
-                source["description"]: source["endOffset"] for source in progress["sources"]
-            }
+        for feed in self._feeds:
+            self.status.offsets |= feed.offsets()
         self.status.record = self.ledger.record.number
         # Nobody relies on the status: a full disk must not end a pipeline here.
         with suppress(OSError):

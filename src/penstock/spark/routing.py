@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import DATE, TIMESTAMP
+from penstock.pipeline.folders import is_brought
 from penstock.pipeline.slots import CODE, INSTANT, POSITIONS, RAW, STREAM
-from penstock.spark.sources import UNREADABLE, is_brought, positions, tells_unreadable
+from penstock.spark.sources import UNREADABLE, positions, tells_unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,15 +27,20 @@ if TYPE_CHECKING:
 def routed(
     frames: Mapping[str, DataFrame], plan: BoundPlan, slots: Slots, deliveries: Deliveries
 ) -> DataFrame:
-    """All streams in one frame, one partition for each task; coded unless deliveries are plain."""
+    """The streams that Spark reads, in one frame, one partition for each task.
+
+    Rows are coded unless deliveries are plain.
+    """
     from pyspark.sql import functions as F
 
     tasks = deliveries.tasks
     parts = []
     for name, stream in slots.streams.items():
+        if name not in frames:
+            continue
         codes = _codes(deliveries, name, frames[name])
         columns = _in_slots(frames[name], stream, slots)
-        if any(tells_unreadable(one.definition) for one in slots.streams.values()):
+        if any(tells_unreadable(slots.streams[one].definition) for one in frames):
             columns.append(_raw(frames[name], stream.definition).alias(RAW))
         if plan.counts_rows:
             found = positions(frames[name], stream.definition)

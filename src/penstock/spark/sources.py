@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.algebra.types import BIGINT, TIMESTAMP
+from penstock.pipeline.file_rows import brought_type
+from penstock.pipeline.folders import READER, is_brought
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.algebra.types import Schema, Type
+    from penstock.algebra.types import Schema
     from penstock.catalog.definitions import StreamDefinition
     from penstock.home.layout import Home
 
@@ -56,7 +57,8 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
 
 def source_options(format_: str | None, options: Mapping[str, str]) -> dict[str, str]:
     """The options of a source, with our default: the first line of a CSV file is a header."""
-    return {**({"header": "true"} if format_ == "csv" else {}), **options}
+    default = {"header": "true"} if format_ == "csv" else {}
+    return {**default, **{name: one for name, one in options.items() if name.lower() != READER}}
 
 
 def one_file(options: dict[str, str]) -> dict[str, str]:
@@ -66,11 +68,6 @@ def one_file(options: dict[str, str]) -> dict[str, str]:
         return options
     name = re.sub(r"([\\*?\[\]{}])", r"\\\1", path.name)
     return {**options, "path": str(path.absolute().parent), "pathGlobFilter": name}
-
-
-def is_brought(definition: StreamDefinition) -> bool:
-    """Whether the rows of a stream are brought from Python, rather than read from somewhere."""
-    return definition.format in (None, "memory")
 
 
 def tells_unreadable(definition: StreamDefinition) -> bool:
@@ -101,11 +98,6 @@ def positions(frame: DataFrame, definition: StreamDefinition) -> list[SparkColum
 def source_name(stream: str) -> str:
     """What Spark calls the source of a stream: letters, digits and underscores only."""
     return "".join(one if one.isascii() and one.isalnum() else f"_{ord(one):x}_" for one in stream)
-
-
-def brought_type(type_: Type) -> Type:
-    """How a column is kept in files of rows that were brought: timestamps as microseconds."""
-    return BIGINT if type_ == TIMESTAMP else type_
 
 
 def columns_ddl(schema: Schema, *, brought: bool = False) -> str:

@@ -16,6 +16,7 @@ from penstock.home.files import sync_file
 from penstock.home.layout import Home
 from penstock.home.records import LaneState
 from penstock.pipeline.asking import ask
+from penstock.pipeline.folders import Folder
 from penstock.pipeline.logs import ROWS, Coded, about_log, pending_parts
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.work import Work
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
     from pyspark import TaskContext
 
     from penstock.home.records import Record
+    from penstock.pipeline.file_rows import FileRows
 
 RECORD = "penstock.record"
 """The local property with the number of the record that a job builds on."""
 SENT = "penstock.sent"
 """The local property with what fragments sent in earlier stages: files, and clocks."""
+FILES = "penstock.files"
+"""The local property with the files that tasks read themselves, by stream."""
 REPORTS = "penstock.reports"
 """The local property that is "yes" where operators are asked what they have done."""
 DONE = pa.schema([("done", pa.string())])
@@ -45,7 +49,8 @@ class LaneTask:
         home: The path of the home.
         streams: The streams in the order of their numbers, described as in a log.
         lanes: The lanes of each task in this stage.
-        coded: How rows are coded; None in stages that get no rows from Spark.
+        coded: How rows are coded; None in stages that get no rows.
+        files: How files are read, in jobs that get no rows from Spark.
         are_plain: Whether the code of all rows is the number of the task.
         is_last: Whether the input has come to its end.
     """
@@ -55,6 +60,7 @@ class LaneTask:
     streams: tuple[dict[str, Any], ...]
     lanes: tuple[tuple[str, ...], ...]
     coded: Coded | None
+    files: tuple[FileRows, ...] | None = None
     are_plain: bool = False
     is_last: bool = False
 
@@ -76,7 +82,12 @@ class LaneTask:
         with bundle_writer(home.segments / log, self._about(opening, task, sent)) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
-            if first is not None:
+            if self.files is not None:
+                for _ in batches:
+                    pass
+                for part, table in self._read(context, task):
+                    writer.add_table(part, table)
+            elif first is not None:
                 writer.add(ROWS, first.schema, _chained(first, batches))
             for part, table in sent.parts(home, self.lanes[task]) if sent else ():
                 writer.add_table(part, table)
@@ -91,6 +102,14 @@ class LaneTask:
             done = ask(self.application, work, os.getppid())
             synced.result()
         return json.dumps(done.to_json())
+
+    def _read(self, context: TaskContext, task: int) -> Iterator[tuple[str, pa.Table]]:
+        """The rows that the task's lanes get from files, by the names that they have in a log."""
+        told = json.loads(context.getLocalProperty(FILES) or "{}")
+        for one in self.files or ():
+            path, names = told.get(one.definition.name, ("", ()))
+            if names:
+                yield from one.parts(Folder(one.definition.name, Path(path)), names, task)
 
     def _about(self, opening: Record, task: int, sent: Sent | None) -> dict[str, Any]:
         coded = self.coded or Coded()

@@ -1,0 +1,76 @@
+"""Which files of a folder have been read, in memory and in the segments that records name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from penstock.home.bundles import Bundle, write_bundle
+from penstock.home.records import FilesRead
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.home.layout import Home
+
+NAMES = "names"
+MOST_RECENT = 64
+"""Records name so many files themselves."""
+
+
+class KnownFiles:
+    """The files of one folder that have been read.
+
+    Segments with names are put together when they are of like size, so that a name is written
+    down a few times only, however many there are.
+    """
+
+    def __init__(self, home: Home, read: FilesRead) -> None:
+        self._home = home
+        self.read = read
+        self._names = set(read.recent)
+        self._sizes: dict[str, int] = {}
+        for segment in read.listed:
+            names = self._listed(segment)
+            self._sizes[segment] = len(names)
+            self._names.update(names)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a file has been read."""
+        return name in self._names
+
+    @property
+    def count(self) -> int:
+        """How many files have been read and are remembered."""
+        return len(self._names)
+
+    def after(self, record: int, names: Sequence[str]) -> FilesRead:
+        """What has been read when these files have been read, too, by a record."""
+        recent = (*self.read.recent, *names)
+        if len(recent) <= MOST_RECENT:
+            return FilesRead(self.read.listed, recent)
+        listed, together = list(self.read.listed), list(recent)
+        while listed and self._sizes[listed[-1]] <= 2 * len(together):
+            together = self._listed(listed.pop()) + together
+        segment = self._home.new_segment(record, 0, "files")
+        table = pa.table({NAMES: pa.array(together, pa.string())})
+        write_bundle(self._home.segments / segment, {NAMES: table}, durable=True)
+        self._sizes[segment] = len(together)
+        return FilesRead((*listed, segment))
+
+    def note(self, read: FilesRead, names: Sequence[str]) -> None:
+        """A record has been published that says so."""
+        self.read = read
+        self._names.update(names)
+
+    def forget(self, names: Sequence[str]) -> None:
+        """Files have been removed whose names nobody will use again."""
+        gone = set(names)
+        self._names -= gone
+        left = tuple(one for one in self.read.recent if one not in gone)
+        self.read = FilesRead(self.read.listed, left)
+
+    def _listed(self, segment: str) -> list[str]:
+        found: list[str] = Bundle(self._home.segments / segment).table(NAMES)[NAMES].to_pylist()
+        return found

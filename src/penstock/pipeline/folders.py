@@ -1,0 +1,171 @@
+"""Streams that are folders of Parquet files, which tasks read themselves, without Spark.
+
+Spark reads rows in Java, divides them among tasks, and turns them into Arrow for Python: most of
+the time of a micro-batch. Parquet is columns already. A task that reads the files as they are and
+takes the rows of its own lanes is several times faster, though each of them reads all files.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from penstock.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    from penstock.catalog.definitions import StreamDefinition
+    from penstock.home.layout import Home
+
+UNDERSTOOD = {"path", "maxfilespertrigger", "maxbytespertrigger", "idle_timeout", "time_unit"}
+"""Options that mean here what they mean to Spark; with any other one, Spark reads the files."""
+READER = "reader"
+"""The option by which Spark is asked to read the files."""
+MOST_FILES, MOST_BYTES = 1000, 64 << 20
+"""So much of a stream is read in a micro-batch, unless its options say otherwise."""
+_PATTERN = set("*?[]{}")
+_HIDDEN = ("_", ".")
+_UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
+
+
+class Found(NamedTuple):
+    """A file: when it was last changed in milliseconds, its name within the folder, its bytes."""
+
+    age: int
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Where the files of a stream appear.
+
+    Args:
+        stream: The stream.
+        path: The folder, or its only file.
+        most_files: So many files are read in a micro-batch,
+        most_bytes: and more than one only if they have no more bytes than this.
+        is_ours: Whether the files were brought from Python, and are removed when they are read.
+    """
+
+    stream: str
+    path: Path
+    most_files: int = MOST_FILES
+    most_bytes: int = MOST_BYTES
+    is_ours: bool = False
+
+    def new_files(self, known: Container[str]) -> list[Found]:
+        """The files that are not known yet, the oldest first, those of one age by name.
+
+        Raises:
+            DataError: The folder is not there, or cannot be looked at.
+        """
+        try:
+            if self.path.is_file():
+                stat = self.path.stat()
+                found = [Found(stat.st_mtime_ns // 1_000_000, self.path.name, stat.st_size)]
+                return [one for one in found if one.name not in known]
+            return sorted(_files(str(self.path), "", known))
+        except OSError as fault:
+            msg = f'stream "{self.stream}": {self.path} cannot be read: {fault.strerror}'
+            raise DataError(msg, hint="See its path, and who may read it.") from fault
+
+    def share(self, waiting: Sequence[Found]) -> int:
+        """How many of the files that wait, in order, the next micro-batch reads."""
+        size = 0
+        for number, one in enumerate(waiting[: self.most_files]):
+            size += one.size
+            if size > self.most_bytes and number:
+                return number
+        return min(len(waiting), self.most_files)
+
+    def path_of(self, name: str) -> Path:
+        """Where a file is."""
+        return self.path if self.path.is_file() else self.path / name
+
+
+def _files(folder: str, within: str, known: Container[str]) -> Iterator[Found]:
+    """Files, also those of folders that are called `column=value`, which are part of the rows."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = within + entry.name
+            if entry.name.startswith(_HIDDEN) or name in known:
+                continue
+            if not entry.is_dir():
+                try:
+                    stat = entry.stat()
+                except FileNotFoundError:
+                    continue  # It was there a moment ago.
+                yield Found(stat.st_mtime_ns // 1_000_000, name, stat.st_size)
+            elif "=" in entry.name:
+                yield from _files(entry.path, f"{name}/", known)
+
+
+def is_brought(definition: StreamDefinition) -> bool:
+    """Whether the rows of a stream are brought from Python, rather than read from somewhere."""
+    return definition.format in (None, "memory")
+
+
+def is_folder(definition: StreamDefinition) -> bool:
+    """Whether tasks read the files of a stream themselves; by its declaration alone.
+
+    What it is must not change while a home lives: only one of two readers knows what was read.
+    """
+    options = {name.lower(): value for name, value in definition.options.items()}
+    if options.get(READER, "").lower() == "spark":
+        return False
+    if is_brought(definition):
+        return True
+    return (
+        definition.format == "parquet"
+        and not options.keys() - UNDERSTOOD
+        and _local(options.get("path", "*")) is not None
+    )
+
+
+def folder_of(home: Home, definition: StreamDefinition) -> Folder:
+    """Where the files of a stream appear that tasks read themselves.
+
+    Raises:
+        DataError: An option is no number, or there is nothing at the path.
+    """
+    name = definition.name
+    if is_brought(definition):
+        path = home.incoming(name)
+        path.mkdir(parents=True, exist_ok=True)
+        # What was brought together stays together: a file is a micro-batch's share of a stream.
+        return Folder(name, path, 1, is_ours=True)
+    options = {key.lower(): value for key, value in definition.options.items()}
+    local = _local(options["path"])
+    assert local is not None
+    if not local.exists():
+        msg = f'stream "{name}": there is nothing at {local}'
+        raise DataError(msg, hint="Make the folder, or see the path that is declared.")
+    return Folder(
+        name,
+        local.absolute(),
+        _number(name, "maxFilesPerTrigger", options, MOST_FILES),
+        _number(name, "maxBytesPerTrigger", options, MOST_BYTES),
+    )
+
+
+def _local(text: str) -> Path | None:
+    """A path on this machine, or on a folder that all machines share; None if it is another."""
+    parts = urlsplit(text)
+    if _PATTERN & set(text) or parts.scheme not in ("", "file"):
+        return None
+    return Path(unquote(parts.path) if parts.scheme else text)
+
+
+def _number(stream: str, name: str, options: dict[str, str], otherwise: int) -> int:
+    text = options.get(name.lower(), str(otherwise)).strip().lower().removesuffix("b")
+    shift = _UNITS.get(text[-1:], 0)
+    digits = text[:-1] if shift else text
+    if not (digits.isascii() and digits.isdigit() and int(digits)):
+        msg = f'stream "{stream}": {name} is "{options[name.lower()]}", not a number above 0'
+        raise DataError(msg)
+    return int(digits) << shift

@@ -1,0 +1,204 @@
+"""Feeds: what calls for the micro-batches of a pipeline, and knows what has been read.
+
+Spark's streaming query reads the sources that only Spark can read. Folders of Parquet files, and
+rows that were brought from Python, are watched here: their micro-batches are plain Spark jobs,
+which take a quarter of the time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.pipeline.files_read import KnownFiles
+    from penstock.pipeline.folders import Folder, Found
+
+    Files = Mapping[str, tuple[Folder, Sequence[str]]]
+
+LOOK_SECONDS = 0.01
+"""Folders are looked at so often when nothing comes, unless that takes too much of the time."""
+LOOKING_SHARE = 0.05
+"""Of the time, looking at folders may take so much."""
+MOST_SECONDS = 1.0
+"""However long it takes, folders are looked at so often."""
+
+
+class Feed(Protocol):
+    """What calls for micro-batches."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether micro-batches may come."""
+
+    def wait(self) -> None:
+        """Wait until no more come; raises what went wrong."""
+
+    def drain(self) -> None:
+        """Wait until all that is there now has been read; raises what went wrong."""
+
+    def stop(self) -> None:
+        """Call for no more, after the one that runs."""
+
+    def offsets(self) -> dict[str, Any]:
+        """How far each source has been read, for people."""
+
+
+class SparkFeed:
+    """A streaming query of Spark's."""
+
+    def __init__(self, query: StreamingQuery) -> None:
+        self._query = query
+
+    @property
+    def is_active(self) -> bool:
+        """Whether micro-batches may come."""
+        return bool(self._query.isActive)
+
+    def wait(self) -> None:
+        """Wait until no more come; raises what went wrong."""
+        self._query.awaitTermination()
+
+    def drain(self) -> None:
+        """Wait until all that is there now has been read; raises what went wrong."""
+        self._query.processAllAvailable()
+
+    def stop(self) -> None:
+        """Call for no more, after the one that runs."""
+        self._query.stop()
+
+    def offsets(self) -> dict[str, Any]:
+        """How far each source has been read, as Spark says it."""
+        progress = self._query.lastProgress
+        sources = progress["sources"] if progress is not None else ()
+        return {source["description"]: source["endOffset"] for source in sources}
+
+
+class FolderFeed:
+    """Watches folders; whatever appears is read in the next micro-batch.
+
+    Args:
+        folders: The folders.
+        known: What has been read of each, by stream.
+        take: Runs a micro-batch that reads files, and commits it.
+        finite: Whether only what is there at the beginning is read.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Folder],
+        known: Mapping[str, KnownFiles],
+        take: Callable[[Files], None],
+        *,
+        finite: bool,
+    ) -> None:
+        self._folders = folders
+        self._known = known
+        self._take = take
+        self._finite = finite
+        self._waiting: dict[str, list[Found]] = {one.stream: [] for one in folders}
+        self._news = threading.Condition()
+        self._is_stopping = self._is_over = False
+        # When the last look began that found nothing, and who wants a later one.
+        self._idle_since = self._wanted = -1.0
+        self._fault: BaseException | None = None
+        for one in folders:
+            _tidy(one, known[one.stream])
+            self._look(one)
+        self._thread = threading.Thread(target=self._run, name="penstock folders", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether micro-batches may come."""
+        return self._thread.is_alive()
+
+    def wait(self) -> None:
+        """Wait until no more come; raises what went wrong."""
+        self._thread.join()
+        if self._fault is not None:
+            raise self._fault
+
+    def drain(self) -> None:
+        """Wait until all that is there now has been read; raises what went wrong."""
+        with self._news:
+            self._wanted = called = time.monotonic()
+            self._news.notify_all()
+            self._news.wait_for(lambda: self._idle_since > called or self._is_over)
+        if self._fault is not None:
+            raise self._fault
+
+    def stop(self) -> None:
+        """Call for no more, after the one that runs."""
+        with self._news:
+            self._is_stopping = True
+            self._news.notify_all()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def offsets(self) -> dict[str, Any]:
+        """How many files have been read of each folder, and how many wait."""
+        return {
+            f"{one.stream}: {one.path}": {
+                "filesRead": self._known[one.stream].count,
+                "filesWaiting": len(self._waiting[one.stream]),
+            }
+            for one in self._folders
+        }
+
+    def _run(self) -> None:
+        try:
+            while not self._is_stopping and self._goes_on():
+                pass
+        except BaseException as fault:  # Whoever waits is told.
+            self._fault = fault
+        finally:
+            with self._news:
+                self._is_over = True
+                self._news.notify_all()
+
+    def _goes_on(self) -> bool:
+        """Run a micro-batch, or rest if there is nothing to read; False if there will not be."""
+        began = time.monotonic()
+        files = {one.stream: (one, names) for one in self._folders if (names := self._next(one))}
+        if files:
+            self._take(files)
+            return True
+        if self._finite:
+            return False
+        looked = time.monotonic() - began
+        rest = min(max(LOOK_SECONDS, looked / LOOKING_SHARE), MOST_SECONDS)
+        with self._news:
+            self._idle_since = began
+            self._news.notify_all()
+            self._news.wait_for(lambda: self._is_stopping or self._wanted >= began, rest)
+        return True
+
+    def _next(self, folder: Folder) -> list[str]:
+        """The names of the files to be read next."""
+        waiting = self._waiting[folder.stream]
+        if not waiting and not self._finite:
+            waiting = self._look(folder)
+        count = folder.share(waiting)
+        self._waiting[folder.stream] = waiting[count:]
+        return [one.name for one in waiting[:count]]
+
+    def _look(self, folder: Folder) -> list[Found]:
+        found = folder.new_files(self._known[folder.stream])
+        self._waiting[folder.stream] = found
+        return found
+
+
+def _tidy(folder: Folder, known: KnownFiles) -> None:
+    """Remove what was read before a restart and could not be removed then."""
+    if not folder.is_ours:
+        return
+    for one in folder.new_files(()):
+        if one.name in known:
+            folder.path_of(one.name).unlink(missing_ok=True)
+    known.forget(known.read.recent)
