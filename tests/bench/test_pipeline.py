@@ -64,7 +64,8 @@ def test_what_spark_has_instead_runs(tmp_path: Path, way: str) -> None:
 def test_all_read_the_same_rows_and_joins_agree(small: Path, way: str) -> None:
     ran = in_own_process(Run(way, str(small), window=SHORT, flush=True))
     assert ran.rows == [2000, 2000, 2000]
-    assert len(ran.milliseconds) == len(ran.parts) == 3
+    assert len(ran.milliseconds) == 3
+    assert len(ran.parts) == (0 if way == "join" else 3)
     pairs = PAIRS.format(folder=small, window=SHORT)
     [(expected,)] = duckdb.connect().execute(pairs).fetchall()
     assert expected > 1000

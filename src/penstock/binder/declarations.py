@@ -15,7 +15,7 @@ from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
 if TYPE_CHECKING:
     from penstock.cql.syntax import CreateSource, Name, Watermark
 
-OWN_OPTIONS = ("time_unit", "path", "header", "idle_timeout", "reload")
+OWN_OPTIONS = ("time_unit", "path", "header", "idle_timeout", "reload", "reader")
 LENGTHS_OF_TIME = ("idle_timeout", "reload")
 UNITS = ("s", "ms", "us", "tick")
 
@@ -60,6 +60,10 @@ def _refuse_wrong_options(statement: CreateSource) -> None:
             except QueryError as error:
                 error.at = value.span
                 raise
+        if key == "reader" and value.text.lower() != "spark":
+            msg = f'there is no reader "{value.text}"'
+            hint = "Write reader 'spark', or leave it out: then tasks read files where they can."
+            raise UnknownName(msg, hint=hint, at=value.span)
 
 
 def _schema(statement: CreateSource) -> Schema:

@@ -116,7 +116,7 @@ def is_folder(definition: StreamDefinition) -> bool:
     What it is must not change while a home lives: only one of two readers knows what was read.
     """
     options = {name.lower(): value for name, value in definition.options.items()}
-    if options.get(READER, "").lower() == "spark":
+    if READER in options:
         return False
     if is_brought(definition):
         return True
@@ -131,7 +131,7 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
     """Where the files of a stream appear that tasks read themselves.
 
     Raises:
-        DataError: An option is no number, or there is nothing at the path.
+        DataError: An option is no number, or the path does not exist.
     """
     name = definition.name
     if is_brought(definition):
@@ -143,7 +143,7 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
     local = _local(options["path"])
     assert local is not None
     if not local.exists():
-        msg = f'stream "{name}": there is nothing at {local}'
+        msg = f'stream "{name}": the path {local} does not exist'
         raise DataError(msg, hint="Make the folder, or see the path that is declared.")
     return Folder(
         name,

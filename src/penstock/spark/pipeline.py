@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.home.layout import Home
     from penstock.home.records import Record
+    from penstock.pipeline.folders import Folder
     from penstock.pipeline.work import Done
     from penstock.spark.feeds import Feed, Files
 
@@ -289,10 +290,18 @@ class Pipeline:
             self._run_batch(None, files, None)
             for folder, names in files.values():
                 if folder.is_ours:
-                    # They are in the logs of the lanes from now on.
-                    for name in names:
-                        folder.path_of(name).unlink(missing_ok=True)
-                    self.ledger.known_files(folder.stream).forget(names)
+                    self._remove_earlier(folder, names)
+
+    def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
+        """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
+
+        Should its record be lost, it can be run again.
+        """
+        known = self.ledger.known_files(folder.stream)
+        earlier = [name for name in known.read.recent if name not in names]
+        for name in earlier:
+            folder.path_of(name).unlink(missing_ok=True)
+        known.forget(earlier)
 
     def _require(self, run: int) -> None:
         if run != self._run:

@@ -60,8 +60,10 @@ class Running:
         """
         try:
             self.pipeline.start()
-        except PenstockError:
+        except PipelineFailed:
             raise
+        except PenstockError as fault:
+            raise PipelineFailed(fault.message, hint=fault.hint) from None
         except Exception as fault:
             hint = "See how the streams are declared: USING, and the OPTIONS."
             raise PipelineFailed(_first_sentence(fault), hint=hint) from None

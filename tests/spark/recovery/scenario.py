@@ -54,10 +54,14 @@ QUERIES = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """Files of rows: of each stream as many as there are micro-batches."""
+    """Files of rows: of each stream as many as there are micro-batches.
+
+    Spark reads those of the streams in `by_spark`, the tasks themselves those of the others.
+    """
 
     folder: Path
     files: Mapping[str, Sequence[Sequence[Row]]]
+    by_spark: str = "a"
 
     @property
     def batches(self) -> int:
@@ -68,7 +72,8 @@ class Scenario:
         return tuple(
             f"CREATE STREAM {name} (ts BIGINT, {key} INT, {value} BIGINT,"
             f" WATERMARK FOR ts AS ts - {SLACK})"
-            f" USING parquet OPTIONS (path '{self.folder / name}', maxFilesPerTrigger 1)"
+            f" USING parquet OPTIONS (path '{self.folder / name}', maxFilesPerTrigger 1"
+            + (", reader 'spark')" if name in self.by_spark else ")")
             for name, (key, value) in STREAMS.items()
         )
 
@@ -87,8 +92,10 @@ class Scenario:
                 path.rename(self.folder / name / path.name)
 
 
-def make_scenario(folder: Path, seed: int, *, batches: int, rows: int = 30) -> Scenario:
-    """Rows that come out of order, some of them late, in files that Spark reads in order."""
+def make_scenario(
+    folder: Path, seed: int, *, batches: int, rows: int = 30, by_spark: str = "a"
+) -> Scenario:
+    """Rows that come out of order, some of them late, in files that are read in order."""
     draw = random.Random(seed)
     files: dict[str, list[list[Row]]] = {name: [] for name in STREAMS}
     for batch in range(batches):
@@ -96,7 +103,7 @@ def make_scenario(folder: Path, seed: int, *, batches: int, rows: int = 30) -> S
             now = batch * 10
             found.append([_drawn(draw, now) for _ in range(draw.randint(rows // 2, rows))])
             _write(folder / name, batch, STREAMS[name], found[-1])
-    return Scenario(folder, files)
+    return Scenario(folder, files, by_spark)
 
 
 def _drawn(draw: random.Random, now: int) -> Row:
@@ -113,7 +120,7 @@ def _write(folder: Path, number: int, names: Sequence[str], rows: Sequence[Row])
     ]
     path = folder / f"{number:06d}.parquet"
     pq.write_table(pa.table(columns, names=["ts", *names]), path)
-    # Spark reads older files first.
+    # Older files are read first.
     os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
 
 
@@ -141,7 +148,8 @@ def as_cut(scenario: Scenario, records: Sequence[Record]) -> dict[str, Sequence[
     """
     found: dict[str, Sequence[Sequence[Row]]] = {}
     for name, files in scenario.files.items():
-        ends = {count: number + 1 for number, count in enumerate(accumulate(map(len, files)))}
+        lengths = [0, *map(len, files)]
+        ends = {count: number for number, count in enumerate(accumulate(lengths))}
         reached = [one.streams[name].rows for one in records if one.kind == "batch"]
         assert set(reached) <= set(ends), f"{name}: a part of a file, or rows that came twice"
         assert reached[-1] == max(ends), f"{name}: rows are missing"

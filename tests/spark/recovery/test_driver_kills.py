@@ -1,6 +1,7 @@
 """The driver is killed at random moments, and started again until it is done.
 
-PENSTOCK_KILLS says how often; a long run has 30 and more. PENSTOCK_SEED draws other moments.
+Once with files that tasks read, once with files that Spark reads, once with both. PENSTOCK_KILLS
+says how often in all; a long run has 30 and more. PENSTOCK_SEED draws other moments.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import os
 import random
 from typing import TYPE_CHECKING
+
+import pytest
 
 from spark.recovery.processes import kill_at_random, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
@@ -19,13 +22,15 @@ KILLS = int(os.environ.get("PENSTOCK_KILLS", "3"))
 SEED = int(os.environ.get("PENSTOCK_SEED", "4"))
 
 
-def test_nothing_is_lost_and_nothing_comes_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_spark", ["", "a", "ab"])
+def test_nothing_is_lost_and_nothing_comes_twice(tmp_path: Path, by_spark: str) -> None:
     draw = random.Random(SEED)
     # So that it is not done before the last kill, which comes some two batches after the last.
-    scenario = make_scenario(tmp_path / "in", SEED, batches=10 + 2 * KILLS)
+    batches = 10 + 2 * KILLS
+    scenario = make_scenario(tmp_path / "in", SEED, batches=batches, by_spark=by_spark)
     plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
     kills: list[str] = []
-    while len(kills) < KILLS:
+    while len(kills) < -(-KILLS // 3):
         driver = start_driver(tmp_path / "home", plan)
         how = kill_at_random(driver, draw)
         assert how, f"done after {len(kills)} kills: {driver.output()}"
