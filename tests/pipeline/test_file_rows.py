@@ -40,13 +40,15 @@ from penstock.pipeline.folders import Folder
 from penstock.pipeline.slots import slots_for
 from penstock.planner.partitioning import Route
 
+FIRST = datetime.datetime.fromisoformat("1900-01-01T00:00")
+LAST = datetime.datetime.fromisoformat("2200-01-01T00:00")
 VALUES: dict[str, tuple[Any, st.SearchStrategy[Any]]] = {
     "i": (INT, st.integers(-(2**31), 2**31 - 1)),
     "b": (BIGINT, st.integers(-(2**63), 2**63 - 1)),
     "d": (DOUBLE, st.floats()),
     "s": (STRING, st.text(max_size=5)),
     "f": (BOOLEAN, st.booleans()),
-    "t": (TIMESTAMP, st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2200, 1, 1))),
+    "t": (TIMESTAMP, st.datetimes(FIRST, LAST)),
     "y": (DATE, st.dates()),
     "m": (decimal(18, 4), st.decimals(-1000, 1000, places=4).map(Decimal)),
 }
@@ -144,7 +146,7 @@ def read(path: Path, table: pa.Table, *fields: Field, within: str = "") -> pa.Ta
 
 
 def test_other_widths_and_units_are_read_as_declared(tmp_path: Path) -> None:
-    moment = datetime.datetime(2026, 1, 31, 12, 30)
+    moment = datetime.datetime.fromisoformat("2026-01-31T12:30")
     table = pa.table(
         {
             "TS": pa.array([7], pa.int32()),
@@ -178,7 +180,7 @@ def test_other_widths_and_units_are_read_as_declared(tmp_path: Path) -> None:
 
 
 def test_old_timestamps_of_spark_are_read(tmp_path: Path) -> None:
-    moment = datetime.datetime(2500, 1, 1)
+    moment = datetime.datetime.fromisoformat("2500-01-01T00:00")
     stream = StreamDefinition(
         "s", Schema((Field("at", TIMESTAMP),)), "at", TimeUnit.TIMESTAMP, format="parquet"
     )

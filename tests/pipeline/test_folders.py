@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import DataError, UnknownName
 from penstock.home.layout import Home
 from penstock.pipeline.bound import bound
@@ -16,13 +17,12 @@ from penstock.pipeline.plans import PipelinePlan
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.catalog.definitions import StreamDefinition
-
 
 def declared(how: str) -> StreamDefinition:
     statement = f"CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts) {how}"
     found = bound(PipelinePlan((statement,))).session.catalog.find("s", "stream")
-    return found  # type: ignore[return-value]  # a stream
+    assert isinstance(found, StreamDefinition)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_limits_are_those_of_the_options(tmp_path: Path) -> None:
     assert folder(", maxBytesPerTrigger '3mb'").most_bytes == 3 << 20
     with pytest.raises(DataError, match='maxFilesPerTrigger is "many", not a number'):
         folder(", maxFilesPerTrigger 'many'")
-    with pytest.raises(DataError, match='stream "s": the path .*/no does not exist'):
+    with pytest.raises(DataError, match=r'stream "s": the path .*/no does not exist'):
         folder_of(home, declared(f"USING parquet OPTIONS (path '{tmp_path}/no')"))
     assert folder_of(home, declared("")) == Folder("s", home.incoming("s"), 1, is_ours=True)

@@ -38,11 +38,12 @@ BY_HAND_AT_MOST = 200_000
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compute: what it is called, what runs, and Spark's settings."""
+    """A way to compute: what it is called, what runs, Spark's settings, options of our streams."""
 
     label: str
     runs: str
     settings: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 def _stored(name: str) -> dict[str, str]:
@@ -51,8 +52,9 @@ def _stored(name: str) -> dict[str, str]:
 
 CEILING = Way(report.CEILING, "ceiling")
 NATIVE = {store: Way(f"Spark, {store}", "native join", _stored(store)) for store in STATE_STORES}
+READ_BY_SPARK = Way("Penstock, read by Spark", "join", options={"reader": "spark"})
 WAYS: dict[str, tuple[Way, ...]] = {
-    "join": (CEILING, Way("Penstock", "join"), *NATIVE.values()),
+    "join": (CEILING, Way("Penstock", "join"), READ_BY_SPARK, *NATIVE.values()),
     "aggregate": (
         CEILING,
         Way("Penstock", "aggregate"),
@@ -144,6 +146,7 @@ class Bench:
             window,
             tasks,
             settings=dict(way.settings),
+            options=dict(way.options),
         )
         return steady(in_own_process(run), full)
 

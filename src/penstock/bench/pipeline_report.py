@@ -61,7 +61,7 @@ def fixed(found: Mapping[str, Steady]) -> Shown:
     columns = ("median, ms", "p99, ms", *(f"{part}, ms" for part in parts))
     table = _table("The join with one row per stream and micro-batch", "way", *columns)
     for way, one in found.items():
-        cells = [f"{one.parts_ms.get(part, 0.0):.0f}" for part in parts]
+        cells = [_milliseconds(one.parts_ms.get(part)) for part in parts]
         table.add_row(way, f"{one.median_ms:.0f}", f"{one.p99_ms:.0f}", *cells)
     return table, {way: steady_figures(one) for way, one in found.items()}
 
@@ -119,7 +119,7 @@ def steady_figures(one: Steady) -> Figures:
 
 
 _SPEED = (
-    "k rows/s", "median, ms", "p99, ms", "CPU s per M rows", "results per row", "in addBatch, ms",
+    "k rows/s", "median, ms", "p99, ms", "CPU s per M rows", "results per row", "in the job, ms",
     "in operators, ms",
 )  # fmt: skip
 
@@ -131,9 +131,13 @@ def _speed_cells(one: Steady) -> list[str]:
         f"{one.p99_ms:.0f}",
         "" if one.cpu_per_million is None else f"{one.cpu_per_million:.1f}",
         f"{one.results_per_row:.2f}",
-        f"{one.parts_ms.get('addBatch', 0.0):.0f}",
-        f"{one.lanes_ms['operators']:.0f}" if "operators" in one.lanes_ms else "",
+        _milliseconds(one.parts_ms.get("addBatch", one.lanes_ms.get("job"))),
+        _milliseconds(one.lanes_ms.get("operators")),
     ]
+
+
+def _milliseconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.0f}"
 
 
 def _judged(workload: str, size: int, way: str, ratio: float) -> str:

@@ -72,6 +72,7 @@ class Run:
         tasks: In how many tasks Penstock divides its lanes.
         flush: Whether Penstock is told at the end that the input has come to its end.
         settings: Of Spark.
+        options: Of Penstock's streams.
     """
 
     way: str
@@ -83,15 +84,16 @@ class Run:
     tasks: int = 2
     flush: bool = False
     settings: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class Ran:
     """What was measured: rows, milliseconds and their parts of each micro-batch, in order.
 
-    `lanes` are samples, about one a second, of the seconds that the parts of a batch of ours
-    took. `cpu` are samples, too: how many batches were done, and the CPU seconds so far of all
-    processes.
+    Parts are what Spark says of the batches of its streaming queries. `lanes` are samples, about
+    one a second, of the seconds that the parts of a batch of ours took. `cpu` are samples, too:
+    how many batches were done, and the CPU seconds so far of all processes.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -168,7 +170,8 @@ def _run_frame(spark: SparkSession, run: Run, folder: Path, data: Path, seconds:
 
 def _run_ours(spark: SparkSession, run: Run, folder: Path, data: Path, seconds: float) -> Ran:
     """Run a workload of ours, with a home that is as durable as any."""
-    made = pipeline_ours.statements(run.way, data, run.window, {"maxFilesPerTrigger": "1"})
+    options = {"maxFilesPerTrigger": "1", **run.options}
+    made = pipeline_ours.statements(run.way, data, run.window, options)
     pipeline = pipeline_ours.pipeline_of(spark, folder, made, run.tasks)
     ran = Ran()
     commits = Commits(ran)

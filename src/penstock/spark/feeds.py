@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.01
 """Folders are looked at so often when nothing comes, unless that takes too much of the time."""
+YIELD_SECONDS = 0.0005
+"""So long others may take the pipeline between two micro-batches."""
 LOOKING_SHARE = 0.05
 """Of the time, looking at folders may take so much."""
 MOST_SECONDS = 1.0
@@ -168,6 +170,8 @@ class FolderFeed:
         files = {one.stream: (one, names) for one in self._folders if (names := self._next(one))}
         if files:
             self._take(files)
+            # Whoever waits for the pipeline's lock gets it now; else the next batch would.
+            time.sleep(YIELD_SECONDS)
             return True
         if self._finite:
             return False

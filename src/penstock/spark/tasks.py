@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -78,6 +79,7 @@ class LaneTask:
         task = context.partitionId()
         opening = home.chain.read(int(context.getLocalProperty(RECORD) or 0))
         sent = Sent.from_json(context.getLocalProperty(SENT) or "") if self.coded is None else None
+        began = time.perf_counter()
         log = home.new_segment(opening.number + 1, task, "log")
         with bundle_writer(home.segments / log, self._about(opening, task, sent)) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
@@ -93,6 +95,7 @@ class LaneTask:
                 writer.add_table(part, table)
             for part, table in pending_parts(home, opening.pending, self.lanes[task]):
                 writer.add_table(part, table)
+        read = time.perf_counter() - began
         lanes = {name: opening.lanes.get(name, LaneState()) for name in self.lanes[task]}
         reports = context.getLocalProperty(REPORTS) == "yes"
         work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log, reports)
@@ -101,6 +104,7 @@ class LaneTask:
             synced = aside.submit(sync_file, home.segments / log)
             done = ask(self.application, work, os.getppid())
             synced.result()
+        done.seconds["read"] = read
         return json.dumps(done.to_json())
 
     def _read(self, context: TaskContext, task: int) -> Iterator[tuple[str, pa.Table]]:
