@@ -16,6 +16,7 @@ from spark.recovery.circumstances import only_long
 from spark.recovery.processes import start_driver
 from spark.recovery.scenario import (
     QUERIES,
+    check,
     compare,
     counting,
     make_plan,
@@ -35,7 +36,7 @@ FIRST, ALL = 5, 9
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Scenario]:
     """A home that has taken in the first files with 2 tasks, and was stopped."""
     folder = tmp_path_factory.mktemp("stopped")
-    scenario = make_scenario(folder / "in", 3, batches=ALL)
+    scenario = make_scenario(folder / "in", 3, batches=ALL, by_spark="ab")
     scenario.hold_back(FIRST)
     plan = make_plan(scenario.statements(), ["joined", "sums", "total"], lanes=2)
     driver = start_driver(folder / "home", plan, flush=False)
@@ -96,6 +97,20 @@ def test_a_lost_record_is_noticed(stopped: tuple[Path, Scenario], tmp_path: Path
     path, scenario = copied(stopped, tmp_path)
     max((path / "records").glob("[0-9]*.json")).unlink()
     assert "do not belong together" in refused(path, scenario)
+
+
+def test_what_a_lost_record_was_about_is_done_again(tmp_path: Path) -> None:
+    """Where tasks read the files, nobody else remembers which."""
+    scenario = make_scenario(tmp_path / "in", 7, batches=ALL, by_spark="")
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    driver = start_driver(tmp_path / "home", plan)
+    assert driver.wait_for_record(FIRST)
+    driver.kill()
+    driver.wait_until_all_ended()
+    max((tmp_path / "home" / "records").glob("[0-9]*.json")).unlink()
+    last = start_driver(tmp_path / "home", plan)
+    last.finish()
+    check(last.home, scenario)
 
 
 @only_long
