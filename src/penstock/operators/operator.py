@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.dividing import Division
+    from penstock.operators.pair_condition import PairCondition
 
 Segments = dict[str, "pa.Table"]
 """The state of an operator as Arrow tables, by name."""
@@ -39,9 +40,11 @@ class Operator:
 
     Attributes:
         meets: Whether what comes of a row depends on others that come into the same lane.
+        condition: What it asks of pairs of rows beyond equal keys; None: nothing.
     """
 
     meets = True
+    condition: PairCondition | None = None
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Take rows of an input; return results that do not depend on anything yet to come."""

@@ -6,7 +6,7 @@ then the right ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import (
@@ -44,13 +44,15 @@ def moved(expression: Expression, start: int, by: int) -> Expression:
 class JoinCondition:
     """Key expressions over left columns and over right ones; and the residual, over both.
 
-    `null_matches` says for each key whether NULL matches NULL.
+    `null_matches` says for each key whether NULL matches NULL. `names` are what the parts of the
+    residual are called in statistics (`penstock.planner.tracing`), None where they have no name.
     """
 
     left: tuple[Expression, ...] = ()
     right: tuple[Expression, ...] = ()
     null_matches: tuple[bool, ...] = ()
     residual: Expression | None = None
+    names: tuple[str | None, ...] = field(default=(), compare=False)
 
     @property
     def is_only_keys(self) -> bool:

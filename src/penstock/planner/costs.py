@@ -43,6 +43,8 @@ FOUND = INDEX
 """What it takes to be ready to find a row that is withdrawn, for each row of a strict input."""
 LOOKED_THROUGH = 0.05
 """For each row of state and row that comes, if ends are found by looking through all."""
+LEAST_SHARE = 1e-6
+"""Of pairs that are compared, for each result."""
 ROW_BYTES, TEXT_BYTES = 32.0, 24.0
 
 
@@ -153,7 +155,7 @@ class Costs:
         if not asked.left:
             compared = _rows(left) * right.live + _rows(right) * left.live
         elif asked.residual is not None:
-            compared = _rows(out) * 3
+            compared = _rows(out) / max(self.estimates.residual(plan), LEAST_SHARE)
         sides = self._kept(plan.left, JOIN, (plan, 0)) + self._kept(plan.right, JOIN, (plan, 1))
         return sides + Cost(_rows(out) * PAIR + compared * COMPARED)
 

@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import TRUE, Column
+from penstock.algebra.expressions import TRUE, Column, conjunction
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Fixed, Now, Range, Rows
+from penstock.planner.conditions import conjuncts, join_condition
+from penstock.planner.lower_joins import condition_of
 from penstock.planner.selectivity import selectivity
 from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
-from penstock.planner.tracing import chosen_group, predicate_key
+from penstock.planner.tracing import chosen_group, predicate_key, residual_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.expressions import Expression
-    from penstock.algebra.plan import Plan
+    from penstock.algebra.plan import Binary, Plan
     from penstock.planner.selectivity import Measured
 
 
@@ -85,12 +87,17 @@ class Estimates:
         self._statistics = statistics
         self._announced = announced
         self._flows: dict[int, Flow] = {}
+        self._residuals: dict[int, float] = {}
         for node in different_nodes(plan):
             self._flows[id(node)] = self._flow(node)
 
     def of(self, plan: Plan) -> Flow:
         """What comes out of an operator."""
         return self._flows[id(plan)]
+
+    def residual(self, plan: Binary) -> float:
+        """The share of the pairs with equal keys in a join that satisfy what else it asks for."""
+        return self._residuals[id(plan)]
 
     def _flow(self, plan: Plan) -> Flow:
         inputs = [self._flows[id(child)] for child in plan.children]
@@ -100,7 +107,8 @@ class Estimates:
             case st.Window():
                 return self._window(plan, inputs[0])
             case op.Filter():
-                return inputs[0].share(self._share(plan, plan.predicate, inputs))
+                share = selectivity(plan.predicate, inputs[0].different, self._measured(plan))
+                return inputs[0].share(share)
             case op.Group():
                 known = self._measured(plan)
                 found = None if known is None else known(chosen_group(plan))
@@ -116,12 +124,9 @@ class Estimates:
                     even={n: even[o] for n, o in pairs if o in even},
                 )
             case op.Product() | op.Join():
-                condition = getattr(plan, "condition", TRUE)
-                share = self._share(plan, condition, inputs)
-                return _joined(inputs[0], inputs[1], share)
+                return _joined(inputs[0], inputs[1], self._pairs(plan, inputs))
             case op.SemiJoin() | op.AntiJoin():
-                share = self._share(plan, plan.condition, inputs)
-                return _existing(plan, inputs[0], inputs[1], share)
+                return _existing(plan, inputs[0], inputs[1], self._pairs(plan, inputs))
             case op.Distinct():
                 return _distinct(plan, inputs[0])
             case op.UnionAll():
@@ -138,13 +143,20 @@ class Estimates:
                 return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(plan.unit))
         return inputs[0]
 
-    def _share(self, plan: Plan, condition: Expression, inputs: Sequence[Flow]) -> float:
-        """The share of rows, or pairs of rows, of an operator's inputs for which it is TRUE."""
+    def _pairs(self, plan: Binary, inputs: Sequence[Flow]) -> float:
+        """The share of pairs of rows of an operator's inputs for which its condition is TRUE."""
+        condition = getattr(plan, "condition", TRUE)
         different = {name: count for one in inputs for name, count in one.different.items()}
-        if len(inputs) > 1:
-            # Rows that meet have values as frequent as these are.
-            different |= {name: count for one in inputs for name, count in one.even.items()}
-        return selectivity(condition, different, self._measured(plan))
+        # Rows that meet have values as frequent as these are.
+        different |= {name: count for one in inputs for name, count in one.even.items()}
+        asked = join_condition(condition_of(plan), len(plan.left.schema))
+        beyond = residual_over(asked, plan)
+        rest = [] if beyond is None else conjuncts(beyond)
+        keys = conjunction([one for one in conjuncts(condition) if one not in rest])
+        known = self._measured(plan)
+        # The residual was measured as a whole, for pairs whose keys are equal.
+        self._residuals[id(plan)] = selectivity(conjunction(rest), different, known)
+        return selectivity(keys, different, known) * self._residuals[id(plan)]
 
     def _measured(self, plan: Plan) -> Measured | None:
         """What was measured of conditions over the inputs of an operator, if anything was."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.operators import Filter
+from penstock.algebra.operators import AntiJoin, Filter, Join, SemiJoin
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Source
 from penstock.algebra.text import pattern_note, plan_dot, plan_json, plan_text
@@ -17,6 +17,7 @@ from penstock.planner.partitioning import partitioning_of
 from penstock.planner.tracing import predicate_key
 
 if TYPE_CHECKING:
+    from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
     from penstock.planner.rules.rule import Described
     from penstock.planner.statistics import Statistics
@@ -59,17 +60,23 @@ def described_statistics(statistics: Statistics, plan: Plan) -> str:
     sources = sorted({one.name for one in nodes if isinstance(one, Source)})
     rates = [name for name in sources if name in statistics.rates]
     columns = [source for source, _ in statistics.values if source in sources]
-    filters = [one for one in nodes if isinstance(one, Filter) and _is_known(one, statistics)]
+    filters = [(one.predicate, one.child) for one in nodes if isinstance(one, Filter)]
+    joins = [(one.condition, one) for one in nodes if isinstance(one, Join | SemiJoin | AntiJoin)]
+    asked = {
+        what: sum(_is_known(condition, over, statistics) for condition, over in found)
+        for what, found in (("filter", filters), ("join", joins))
+    }
+    conditions = [count(number, what) for what, number in asked.items() if number]
     known = [f"rates of {', '.join(rates)}"] if rates else []
     known += [f"values of {count(len(columns), 'column')}"] if columns else []
-    known += [f"selectivities of {count(len(filters), 'filter')}"] if filters else []
+    known += [f"selectivities of {' and '.join(conditions)}"] if conditions else []
     return f"measured ({'; '.join(known)})" if known else "assumed, nothing is measured yet"
 
 
-def _is_known(plan: Filter, statistics: Statistics) -> bool:
-    """Whether the selectivity of a filter was measured, or that of a part of it."""
-    parts = [plan.predicate, *conjuncts(plan.predicate)]
-    return any(predicate_key(part, plan.child) in statistics.selectivities for part in parts)
+def _is_known(condition: Expression, over: Plan, statistics: Statistics) -> bool:
+    """Whether the selectivity of a condition was measured, or that of a part of it."""
+    parts = [condition, *conjuncts(condition)]
+    return any(predicate_key(part, over) in statistics.selectivities for part in parts)
 
 
 def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:

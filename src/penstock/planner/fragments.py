@@ -96,6 +96,8 @@ class _Cutting:
         self._made: list[Fragment] = []
         self._computes: list[Plan] = []
         self._sent: dict[int, st.Exchanged] = {}
+        # Operators whose inputs were cut off, each with what it was: conditions are known by it.
+        self._uncut: dict[int, tuple[Plan, Plan]] = {}
 
     def cut(self, plan: Plan) -> list[Fragment]:
         self._divide(plan)
@@ -147,7 +149,13 @@ class _Cutting:
             partitioning = partitioning_of(phases.first.child)
             if self._is_island(phases.first.child, partitioning):
                 return phases.second(self._send(phases.first, partitioning))
-        return plan.rebuild(tuple(self._replaced(child) for child in plan.children))
+        rest = plan.rebuild(tuple(self._replaced(child) for child in plan.children))
+        self._uncut[id(rest)] = (rest, self._whole(plan))
+        return rest
+
+    def _whole(self, plan: Plan) -> Plan:
+        """An operator as it was before anything was cut off."""
+        return self._uncut[id(plan)][1] if id(plan) in self._uncut else plan
 
     def _is_island(self, plan: Plan, partitioning: Partitioning) -> bool:
         """Whether it is worth its own lanes; what was sent need not be sent on as it is."""
@@ -174,7 +182,7 @@ class _Cutting:
         return sent
 
     def _add(self, plan: Plan, partitioning: Partitioning, name: str | None) -> Graph:
-        graph = operator_graph({name or self._query: plan}, self._choices)
+        graph = operator_graph({name or self._query: plan}, self._choices, self._whole)
         divided = has_clock(plan) and self._is_divided(partitioning)
         self._made.append(Fragment(graph, partitioning, divided, self._stage, name))
         self._computes.append(plan)

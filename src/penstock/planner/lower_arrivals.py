@@ -14,12 +14,13 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.windows import Rows
-from penstock.compute.evaluate import compile_expression, holds
+from penstock.compute.evaluate import compile_expression
 from penstock.errors import InternalError
 from penstock.operators.arranging import ByValue
 from penstock.operators.arrival import Mode, ReadOnArrival
 from penstock.operators.attached import Attached
 from penstock.operators.folding import MatchTotals
+from penstock.operators.pair_condition import PairCondition
 from penstock.operators.sources import Passing
 from penstock.planner import lower_joins as joins
 from penstock.planner import lower_rows as rows
@@ -27,17 +28,15 @@ from penstock.planner import lower_streams as streams
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
 from penstock.planner.graph import Lineage, positions
+from penstock.planner.tracing import named, predicate_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import pyarrow as pa
 
     from penstock.algebra.plan import Binary, Plan
     from penstock.compute.failures import Failures
     from penstock.planner.building import Building
     from penstock.planner.lowering import Lowering
-    from penstock.state.arrays import Flags
 
 
 MODES: dict[type[Plan], Mode] = {
@@ -184,9 +183,9 @@ def _carried(lowering: Lowering, child: int, steps: Sequence[Plan], extra: int) 
             columns = [positional(one.expression, step.child.schema) for one in step.columns]
             child = building.mapped(child, [*columns, *carried], step.label())
         elif isinstance(step, op.Filter):
-            child = rows.filter_node(building, child, step)
+            child = rows.filter_node(building, child, step, step.child)
         elif isinstance(step, op.Group):
-            child = rows.group_node(building, child, step)
+            child = rows.group_node(building, child, step, step.child)
         elif isinstance(step, st.Window):
             child = streams.time_window_node(building, child, step.spec, step.label())
         elif not isinstance(step, op.Alias):
@@ -200,7 +199,7 @@ def _read(lowering: Lowering, left: int, reading: Binary, extra: int) -> int:
     building = lowering.building
     width = len(reading.left.schema)
     right = lowering.lower(reading.right)
-    condition = join_condition(joins.condition_of(reading), width)
+    condition = named(join_condition(joins.condition_of(reading), width), reading)
     if condition.residual is not None:
         condition = replace(condition, residual=moved(condition.residual, width, extra))
     if isinstance(reading, op.ScalarProduct):
@@ -227,14 +226,12 @@ def _read_node(
     added = {"join": right_types, "aggregate": reading.schema.types[len(reading.left.schema) :]}
 
     def make(failures: Failures) -> ReadOnArrival:
-        def satisfied(columns: Sequence[pa.Array], length: int) -> Flags:
-            assert compiled is not None
-            return holds(compiled, columns, length, failures)
-
         first, second = (side(failures) for side in sides)
-        tested = None if compiled is None else satisfied
+        asked = None if compiled is None else PairCondition(compiled, failures)
         fold = None if totals is None else totals(failures)
-        return ReadOnArrival(first, second, mode, tested, fold)
+        made = ReadOnArrival(first, second, mode, asked, fold)
+        made.condition = asked
+        return made
 
     calls = reading.aggregates if isinstance(reading, op.GroupJoin) else ()
     types = (*left_types, *added.get(mode, ()))
@@ -250,6 +247,7 @@ def _read_node(
             if mode == "join"
             else _read_by(building, left, len(types))
         ),
+        predicate=predicate_of_pairs(condition, both.types),
     )
 
 

@@ -22,6 +22,7 @@ from penstock.planner import lower_joins as joins
 from penstock.planner import lower_rows as rows
 from penstock.planner.conditions import join_condition, moved, positional
 from penstock.planner.graph import Lineage
+from penstock.planner.tracing import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,9 +70,9 @@ def _numbered(lowering: Lowering, plan: Plan) -> int:
         case op.Alias():
             return _numbered(lowering, plan.child)
         case op.Filter():
-            return rows.filter_node(building, _numbered(lowering, plan.child), plan)
+            return rows.filter_node(building, _numbered(lowering, plan.child), plan, plan.child)
         case op.Group():
-            return rows.group_node(building, _numbered(lowering, plan.child), plan)
+            return rows.group_node(building, _numbered(lowering, plan.child), plan, plan.child)
         case op.Map():
             child = _numbered(lowering, plan.child)
             columns = [positional(one.expression, plan.child.schema) for one in plan.columns]
@@ -105,7 +106,7 @@ def _pairs(lowering: Lowering, plan: Binary) -> int:
     left, right = _numbered(lowering, plan.left), _numbered(lowering, plan.right)
     width, more = len(plan.left.schema), len(plan.right.schema)
     extra = len(building.node(left).types) - width
-    condition = join_condition(joins.condition_of(plan), width)
+    condition = named(join_condition(joins.condition_of(plan), width), plan)
     if condition.residual is not None:
         condition = replace(condition, residual=moved(condition.residual, width, extra))
     pairs = joins.pairs_node(building, left, right, condition, plan.label())
@@ -121,7 +122,7 @@ def _matched(lowering: Lowering, plan: op.SemiJoin) -> int:
     building = lowering.building
     left = _numbered(lowering, plan.left)
     width = len(plan.left.schema)
-    condition = join_condition(joins.condition_of(plan), width)
+    condition = named(join_condition(joins.condition_of(plan), width), plan)
     if condition.residual is not None:
         extra = len(building.node(left).types) - width
         condition = replace(condition, residual=moved(condition.residual, width, extra))

@@ -13,16 +13,18 @@ from penstock.algebra import operators as op
 from penstock.algebra.expressions import TRUE, AggregateCall, Expression, Literal
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import BIGINT
-from penstock.compute.evaluate import compile_expression, holds
+from penstock.compute.evaluate import compile_expression
 from penstock.operators.anti import AntiJoin
 from penstock.operators.join import Join
 from penstock.operators.join_sides import JoinSide
 from penstock.operators.number import Number
+from penstock.operators.pair_condition import PairCondition
 from penstock.operators.sources import Passing
 from penstock.planner import lower_rows as rows
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
 from penstock.planner.graph import Lineage, positions
+from penstock.planner.tracing import named, predicate_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from penstock.planner.building import Building
     from penstock.planner.graph import Columns
     from penstock.planner.lowering import Lowering
-    from penstock.state.arrays import Flags
 
 
 def positional_call(call: AggregateCall, schema: Schema) -> AggregateCall:
@@ -55,6 +56,7 @@ def join_node(lowering: Lowering, plan: Binary) -> int:
     building = lowering.building
     left, right = lowering.lower(plan.left), lowering.lower(plan.right)
     condition = join_condition(condition_of(plan), len(plan.left.schema))
+    condition = named(condition, lowering.uncut(plan))
     if isinstance(plan, op.SemiJoin):
         return semi_join_node(building, left, right, condition, plan.label())
     if isinstance(plan, op.AntiJoin):
@@ -75,12 +77,11 @@ def pairs_node(
     compiled = None if residual is None else compile_expression(residual, positions(types))
 
     def make(failures: Failures) -> Join:
-        def satisfied(columns: Sequence[pa.Array], length: int) -> Flags:
-            assert compiled is not None
-            return holds(compiled, columns, length, failures)
-
         first, second = (side(failures) for side in sides)
-        return Join(first, second, None if compiled is None else satisfied)
+        asked = None if compiled is None else PairCondition(compiled, failures)
+        made = Join(first, second, asked)
+        made.condition = asked
+        return made
 
     return building.add(
         ("join", condition),
@@ -90,6 +91,7 @@ def pairs_node(
         types=types,
         pattern=combined([building.node(child).pattern for child in (left, right)]),
         lineage=beside(building, left, right, condition),
+        predicate=predicate_of_pairs(condition, types),
     )
 
 
@@ -243,7 +245,8 @@ def group_join_node(lowering: Lowering, plan: op.GroupJoin) -> int:
     left = number_node(building, lowering.lower(plan.left))
     right = lowering.lower(plan.right)
     width = len(plan.left.schema)
-    condition = _behind_number(join_condition(condition_of(plan), width), width)
+    asked = named(join_condition(condition_of(plan), width), lowering.uncut(plan))
+    condition = _behind_number(asked, width)
     pairs = pairs_node(building, left, right, condition, plan.label())
     calls = [_over_pairs(call, plan, width + 1) for _, call in plan.aggregates]
     keys = [building.column(pairs, number) for number in range(width + 1)]

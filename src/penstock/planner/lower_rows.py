@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 
     from penstock.algebra import operators as op
     from penstock.algebra.expressions import AggregateCall, Expression
+    from penstock.algebra.plan import Plan
     from penstock.compute.failures import Failures
     from penstock.operators.stateless import Map
     from penstock.planner.building import Building
 
 
-def filter_node(building: Building, child: int, plan: op.Filter) -> int:
-    """WHERE."""
+def filter_node(building: Building, child: int, plan: op.Filter, below: Plan) -> int:
+    """WHERE; `below` is the input as it was before the plan was cut."""
     predicate = positional(plan.predicate, plan.child.schema)
-    measured = predicate_of(plan.predicate, plan.child)
+    measured = predicate_of(plan.predicate, below)
     return building.filtered(child, predicate, plan.label(), measured)
 
 
@@ -47,10 +48,10 @@ def map_node(building: Building, child: int, plan: op.Map) -> int:
     return building.mapped(child, columns, plan.label())
 
 
-def group_node(building: Building, child: int, plan: op.Group) -> int:
-    """One of several streams: the rows whose selector has a value."""
+def group_node(building: Building, child: int, plan: op.Group, below: Plan) -> int:
+    """One of several streams: the rows whose selector has a value; `below` as for a filter."""
     wanted = positional(chosen_group(plan), plan.child.schema)
-    measured = predicate_of(chosen_group(plan), plan.child)
+    measured = predicate_of(chosen_group(plan), below)
     return building.filtered(child, wanted, plan.label(), measured)
 
 

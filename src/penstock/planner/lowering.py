@@ -22,7 +22,7 @@ from penstock.planner.equalities import joined
 from penstock.planner.lower_outer import outer_join_node
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from penstock.algebra.plan import Plan
     from penstock.planner.graph import Graph
@@ -34,9 +34,16 @@ COUNTED = {
 LEVELS = {op.Intersection: Target.INTERSECTION, op.MaxUnion: Target.MAX_UNION}
 
 
-def operator_graph(plans: Mapping[str, Plan], choices: Choices | None = None) -> Graph:
-    """The graph that computes the results of queries, by name; what they have in common once."""
-    lowering = Lowering(Building(choices or Choices()))
+def operator_graph(
+    plans: Mapping[str, Plan],
+    choices: Choices | None = None,
+    uncut: Callable[[Plan], Plan] = lambda plan: plan,
+) -> Graph:
+    """The graph that computes the results of queries, by name; what they have in common once.
+
+    Of plans that are parts of others, `uncut` tells what an operator was before it was cut off.
+    """
+    lowering = Lowering(Building(choices or Choices()), uncut)
     for name, plan in plans.items():
         lowering.building.graph.results[name] = lowering.lower(plan)
     return lowering.building.graph
@@ -45,8 +52,9 @@ def operator_graph(plans: Mapping[str, Plan], choices: Choices | None = None) ->
 class Lowering:
     """Lowers plans into one graph; each plan object once."""
 
-    def __init__(self, building: Building) -> None:
+    def __init__(self, building: Building, uncut: Callable[[Plan], Plan]) -> None:
         self.building = building
+        self.uncut = uncut
         self._known: dict[int, tuple[Plan, int]] = {}
 
     def lower(self, plan: Plan) -> int:
@@ -83,7 +91,8 @@ class Lowering:
             case op.Map():
                 return rows.map_node(building, self.lower(plan.child), plan)
             case op.Group():
-                return rows.group_node(building, self.lower(plan.child), plan)
+                below = self.uncut(plan).children[0]
+                return rows.group_node(building, self.lower(plan.child), plan, below)
             case op.Distinct():
                 return rows.distinct_node(building, self.lower(plan.child))
             case op.UnionAll():
@@ -118,7 +127,8 @@ class Lowering:
     def _filter(self, plan: op.Filter) -> int:
         rewritten = joined(plan)
         if isinstance(rewritten, op.Filter):
-            return rows.filter_node(self.building, self.lower(rewritten.child), rewritten)
+            below = self.uncut(plan).children[0]
+            return rows.filter_node(self.building, self.lower(rewritten.child), rewritten, below)
         return self.lower(rewritten)
 
     def _aggregate(self, plan: op.Aggregate) -> int:

@@ -127,6 +127,14 @@ def selectivity_of(report: Any) -> float | None:
     return plain["rows_out"] / seen if seen > 0 else None
 
 
+def asked_of(report: Mapping[str, Any]) -> tuple[int, int]:
+    """Of how many rows, or pairs of rows, an operator asked its predicate; how many satisfy it."""
+    pairs = report.get("pairs")
+    if pairs is not None:
+        return pairs[0], pairs[1]
+    return report["rows_in"] - report["waiting"], report["rows_out"]
+
+
 def _together(parts: list[dict[str, Any]]) -> StreamSeen:
     """The shares of several lanes; or one of them, where all lanes get the same rows."""
     if parts[0]["is_whole"]:
@@ -174,8 +182,9 @@ def _selectivities(reports: list[dict[str, Any]], least_rows: int) -> dict[str, 
             sampled[key] += rows
             passed_sampled[key] += through
         if one.get("predicate") is not None:
-            counted[one["predicate"]] += one["rows_in"] - one["waiting"]
-            passed[one["predicate"]] += one["rows_out"]
+            asked, held = asked_of(one)
+            counted[one["predicate"]] += asked
+            passed[one["predicate"]] += held
     parts = _shares(sampled, passed_sampled, least_rows)
     return {**parts, **_shares(counted, passed, least_rows)}
 

@@ -1,11 +1,14 @@
-"""What a predicate asks of the rows of a source, wherever in a plan it stands.
+"""What a predicate asks, whatever rules have done to the plan in which it stands.
 
 A selectivity that was measured at one place is found again by this, when rules have moved the
-filter, or taken it apart.
+condition, or taken it apart. What is asked of the rows of one source is written over its columns.
+What is asked of rows of several, or of what an aggregate made of them, also says from which windows
+and by which conditions these came (`penstock.planner.origins`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
@@ -15,36 +18,58 @@ from penstock.algebra.types import BOOLEAN
 from penstock.compute.evaluate import compile_expression
 from penstock.planner.conditions import conjuncts, positional
 from penstock.planner.graph import Predicate, positions
+from penstock.planner.origins import Nameless, ordered, original
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
-
-SYMMETRIC = ("=", "<>", "is distinct from", "is not distinct from")
+    from penstock.algebra.types import Schema, Type
+    from penstock.planner.conditions import JoinCondition
 
 
 def predicate_key(predicate: Expression, over: Plan) -> str | None:
-    """A predicate over the columns of a plan, or of its inputs, written over those of a source.
+    """A predicate over the columns of a plan, or of its inputs, written over those of sources.
 
-    Parts that AND combines are in the order of their texts. None if a part does not read columns
-    of exactly one source, or reads what others than filters, maps, windows and joins have made.
+    Parts that AND combines are in the order of their texts. None if a part reads no column, or
+    one of which nobody can say where it came from.
     """
-    parts = [_part_key(part, over) for part in conjuncts(predicate)]
-    known = sorted({part for part in parts if part is not None})
-    return " AND ".join(known) if None not in parts else None
+    return _together([_part_key(part, over) for part in conjuncts(predicate)])
 
 
 def predicate_of(predicate: Expression, below: Plan) -> Predicate:
     """What the filter over a plan measures."""
     found = conjuncts(predicate)
-    schema = positions(below.schema.types)
-    keys = [_part_key(part, below) for part in found] if len(found) > 1 else []
-    parts = {
-        key: compile_expression(positional(part, below.schema), schema)
-        for key, part in zip(keys, found, strict=False)
-        if key is not None
-    }
-    return Predicate(predicate_key(predicate, below), tuple(parts.items()))
+    keys = [_part_key(part, below) for part in found]
+    parts = [positional(part, below.schema) for part in found]
+    return _measured(keys, parts, positions(below.schema.types))
+
+
+def named(condition: JoinCondition, plan: Plan) -> JoinCondition:
+    """The condition of a join with the names of the parts of its residual."""
+    residual = residual_over(condition, plan)
+    if residual is None:
+        return condition
+    return replace(condition, names=tuple(_part_key(one, plan) for one in conjuncts(residual)))
+
+
+def residual_over(condition: JoinCondition, plan: Plan) -> Expression | None:
+    """The residual of a join's condition over the names of the columns."""
+    if condition.residual is None:
+        return None
+    left, right = plan.children
+    fields = left.schema + right.schema
+    return substituted(
+        condition.residual, {str(n): Column(f.name, f.type) for n, f in enumerate(fields)}
+    )
+
+
+def predicate_of_pairs(condition: JoinCondition, types: Sequence[Type]) -> Predicate | None:
+    """What a join measures whose pairs have columns of these types; None: no residual, no name."""
+    if condition.residual is None or not condition.names:
+        return None
+    return _measured(condition.names, conjuncts(condition.residual), positions(tuple(types)))
 
 
 def chosen_group(plan: op.Group) -> Expression:
@@ -53,12 +78,32 @@ def chosen_group(plan: op.Group) -> Expression:
     return Call("=", (selector, Literal(plan.index, selector.type)), BOOLEAN)
 
 
+def _measured(keys: Sequence[str | None], parts: Sequence[Expression], schema: Schema) -> Predicate:
+    """Several parts are also measured one by one."""
+    apart = {
+        key: compile_expression(part, schema)
+        for key, part in zip(keys, parts, strict=True)
+        if key is not None and len(parts) > 1
+    }
+    return Predicate(_together(keys), tuple(apart.items()))
+
+
+def _together(parts: Sequence[str | None]) -> str | None:
+    known = sorted({part for part in parts if part is not None})
+    return " AND ".join(known) if None not in parts else None
+
+
 def _part_key(part: Expression, over: Plan) -> str | None:
-    found = traced(part, over) if columns_of(part) else None
-    if isinstance(found, Call) and found.function in SYMMETRIC:
-        found = Call(found.function, tuple(sorted(found.args, key=str)), found.of)
+    if not columns_of(part):
+        return None
+    found = traced(part, over)
+    if found is None:
+        try:
+            found = original(part, over)
+        except Nameless:
+            return None
     # AND needs to see where its parts end.
-    return None if found is None else f"({found})"
+    return f"({ordered(found)})"
 
 
 def traced(expression: Expression, over: Plan) -> Expression | None:

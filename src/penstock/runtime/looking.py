@@ -15,15 +15,17 @@ import numpy as np
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.compute.evaluate import holds
 from penstock.compute.failures import Failures
+from penstock.operators.block import Block
 from penstock.runtime.metrics import StreamReport
 from penstock.state.arrays import validity_of
 from penstock.state.routing import hashes_of
 from penstock.state.sketches import Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from penstock.operators.block import Block
+    import pyarrow as pa
+
     from penstock.planner.graph import Predicate
 
 SHARE = 0.002
@@ -118,6 +120,11 @@ class PredicateMeter(Looks):
         self._parts = dict(predicate.parts)
         self._passed = dict.fromkeys(self._parts, 0)
         self._rows = 0
+
+    def at_pairs(self, columns: Sequence[pa.Array], length: int) -> None:
+        """Look at some pairs of rows, which have no time of their own yet."""
+        never = np.zeros(length, np.int64)
+        self.at(Block(tuple(columns), never, never))
 
     def _look(self, rows: Block) -> None:
         self._rows += len(rows)

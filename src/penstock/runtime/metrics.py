@@ -31,8 +31,9 @@ class OperatorReport:
     """An operator: rows in and out so far, what it remembers, and the time it spent.
 
     `withdrawn` of the rows out are negative; `waiting` of the rows in have not been looked at. A
-    filter says which `predicate` on rows of a source it measures and, if that has `parts`, of how
-    many rows of a sample how many each lets pass. Where a stream enters, `stream` tells of it;
+    filter says which `predicate` it measures and, if that has `parts`, of how many rows of a sample
+    how many each lets pass. So does a join that asks for more than equal keys; `pairs` says of how
+    many pairs it asked it, and how many satisfied it. Where a stream enters, `stream` tells of it;
     `reads` are the streams that it depends on.
     """
 
@@ -48,3 +49,4 @@ class OperatorReport:
     parts: dict[str, tuple[int, int]] = field(default_factory=dict)
     stream: StreamReport | None = None
     reads: tuple[str, ...] = ()
+    pairs: tuple[int, int] | None = None

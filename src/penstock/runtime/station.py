@@ -47,12 +47,16 @@ class Station:
         self._predicate: PredicateMeter | None = None
         if node.predicate is not None and node.predicate.parts:
             self._predicate = PredicateMeter(node.predicate, budget or Budget())
+        # The predicate of a filter is asked of the rows that come, that of a join of its pairs.
+        self._asked = self.operator.condition
+        if self._asked is not None and self._predicate is not None:
+            self._asked.watch = self._predicate.at_pairs
 
     def push(self, port: int, block: Block) -> None:
         """Put rows into the queue of an input."""
         self._queues[port].push(block)
         self._metrics.rows_in += len(block)
-        if self._predicate is not None:
+        if self._predicate is not None and self._asked is None:
             self._predicate.at(block)
 
     def run(self) -> Sequence[Block]:
@@ -116,6 +120,7 @@ class Station:
             {} if self._predicate is None else self._predicate.report(),
             stream,
             reads,
+            None if self._asked is None else (self._asked.tested, self._asked.held),
         )
 
     def segments(self) -> Segments:
