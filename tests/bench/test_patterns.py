@@ -44,7 +44,7 @@ def test_there_are_figures_of_every_strategy_and_a_picture(tmp_path: Path) -> No
             one = found[case.name][f"{form} 200"]
             assert list(one["strategies"]) == STRATEGIES
             for cost in one["strategies"].values():
-                assert 0 < cost["lowest"] <= cost["ms_per_1000"] <= cost["highest"]
+                assert 0 < cost["ms_per_1000"] <= cost["highest"]
                 assert cost["state_bytes"] > 0
                 assert (cost["answer_bytes"] > 0) == (form == "kept")
             assert sorted(one["to_upa"]) == sorted(set(STRATEGIES) - {"upa"})

@@ -166,8 +166,10 @@ def test_operators_are_those_of_every_lane(driver: Driver) -> None:
         own = [one for one in facts.operators if f"{one.group}.{one.fragment}.{one.lane}" == name]
         assert [one.number for one in own] == list(range(len(reports)))
         for one, report in zip(own, reports, strict=True):
-            shown = [key for key in report if key not in ("waiting", "parts", "stream", "reads")]
+            unlike = ("waiting", "parts", "stream", "reads", "pairs")
+            shown = [key for key in report if key not in unlike]
             assert all(getattr(one, key) == report[key] for key in shown)
+            assert (one.pairs_tested, one.pairs_held) == (report["pairs"] or (None, None))
     assert len(facts.operators) == sum(map(len, driver.operators.values())) > 0
 
 

@@ -12,7 +12,7 @@ import pytest
 from penstock.algebra.text import plan_text
 from penstock.operators.block import arriving
 from penstock.planner.explaining import explained
-from penstock.planner.measuring import measured, selectivity_of, streams_seen
+from penstock.planner.measuring import conditions_seen, measured, selectivity_of, streams_seen
 from penstock.planner.optimizing import optimized
 from penstock.planner.statistics import Statistics
 from penstock.runtime.metrics import OperatorReport, StreamReport
@@ -120,6 +120,17 @@ def test_little_is_not_relied_on() -> None:
     assert measured({}) == Statistics()
 
 
+def test_of_a_join_pairs_say_what_its_condition_lets_pass() -> None:
+    key = "(a [RANGE 5].v > b [NOW].x)"
+    lanes = [
+        [OperatorReport("Join", 50, 9, 0, 0, 0.0, predicate=key, pairs=pairs, waiting=50)]
+        for pairs in ((300, 60), (100, 40))
+    ]
+    assert measured(lanes).selectivities == {key: 0.25}
+    seen = conditions_seen([[asdict(one) for one in reports] for reports in lanes])[key]
+    assert (seen.asked, seen.held, seen.of_pairs, seen.is_exact) == (400, 100, True, True)
+
+
 def test_rows_that_wait_count_for_no_selectivity() -> None:
     report = OperatorReport("Join", 100, 40, 0, 0, 0.0, waiting=20)
     assert selectivity_of(report) == 0.5
@@ -136,6 +147,21 @@ def test_measured_values_change_the_place_of_a_negation() -> None:
     assert "Join a.k = b.k" in chosen(NEGATED).split("AntiJoin")[1]
     many_pairs = Statistics(values={("a", "k"): 2.0, ("b", "k"): 2.0})
     assert "AntiJoin" in chosen(NEGATED, many_pairs).split("Join a.k = b.k", 1)[1]
+
+
+THREE = """SELECT a.v FROM a [RANGE 100], b [RANGE 100], c [RANGE 100]
+           WHERE a.k = b.k AND b.m = c.m AND a.v < b.x AND b.k < c.z"""
+
+
+def test_a_measured_condition_on_two_streams_changes_the_order_of_joins() -> None:
+    conditions = ("(a [RANGE 100].v < b [RANGE 100].x)", "(b [RANGE 100].k < c [RANGE 100].z)")
+    plans = [
+        chosen(THREE, Statistics(selectivities={rare: 0.001, often: 0.95}))
+        for rare, often in (conditions, conditions[::-1])
+    ]
+    # What lets least pass is joined first, so it stands below.
+    assert plans[0].index("b.k < c.z") < plans[0].index("a.v < b.x")
+    assert plans[1].index("a.v < b.x") < plans[1].index("b.k < c.z")
 
 
 def test_what_lanes_measured_leads_to_the_other_plan() -> None:

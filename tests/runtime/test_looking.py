@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -124,6 +126,65 @@ def test_a_connection_explains_by_what_it_has_seen(lanes: int) -> None:
     (row,) = [one for one in operators if one["operator"] == "Filter v < 5"]
     assert row["selectivity"] == pytest.approx(0.05, rel=0.01)
     assert row["withdrawn"] == 0
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_a_connection_explains_having_by_what_it_has_seen(lanes: int) -> None:
+    db = connect_inline(lanes=lanes)
+    db.execute(DECLARED)
+    text = (
+        "SELECT k, SUM(v) AS n FROM a [RANGE 100] GROUP BY k HAVING SUM(v) > 200 AND COUNT(*) > 1"
+    )
+    query = db.query(text)
+
+    def share() -> float:
+        sent = r"\[STR\] ([0-9.]+) rows/tick"
+        runs = query.explain().partition("Runs as")[2]
+        found = [re.search(rf"{name} .*{sent}", runs) for name in ("Filter", "Aggregate")]
+        passed, came = (float(one[1]) for one in found if one is not None)
+        return passed / came
+
+    assert share() == pytest.approx(1 / 9, rel=0.05)
+    db.insert("a", pa.table(list(rows(20_000).columns), names=["ts", "k", "v", "s"]))
+    counted = [one for one in query.operators().to_pylist() if one["operator"].startswith("Filter")]
+    assert counted[0]["selectivity"] > 0.2
+    assert share() == pytest.approx(counted[0]["selectivity"], rel=0.1)
+    assert "selectivities of 1 filter)" in query.explain()
+
+
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_a_connection_explains_a_join_by_the_pairs_it_has_seen(lanes: int) -> None:
+    db = connect_inline(lanes=lanes)
+    db.execute(DECLARED)
+    db.execute("CREATE STREAM b (ts BIGINT, k INT, x INT, y INT, WATERMARK FOR ts AS ts)")
+    query = db.query(
+        """SELECT a.v FROM a [RANGE 20], b [RANGE 20]
+           WHERE a.k = b.k AND a.v < b.x AND a.v <> b.y"""
+    )
+    random = np.random.default_rng(3)
+    ts = np.arange(4000) // 2
+
+    def drawn(least: int, most: int) -> pa.Array:
+        return pa.array(random.integers(least, most, 4000).astype(np.int32))
+
+    b = {"k": drawn(0, 40), "x": drawn(10, 11), "y": drawn(10, 11)}
+    db.insert("b", pa.table({"ts": ts, **b}))
+    a = {"k": drawn(0, 40), "v": drawn(0, 100), "s": pa.nulls(4000, pa.string())}
+    db.insert("a", pa.table({"ts": ts, **a}))
+    reports = [one for lane in query.batch.lanes.lanes for one in lane.reports() if one.pairs]
+    tested, held = (sum(one.pairs[n] for one in reports if one.pairs) for n in range(2))
+    assert held == sum(one.rows_out for one in reports)
+    assert 0 < held < tested / 5
+    found = measured([lane.reports() for lane in query.batch.lanes.lanes]).selectivities
+    less, other_than = "(a [RANGE 20].v < b [RANGE 20].x)", "(a [RANGE 20].v <> b [RANGE 20].y)"
+    assert found[f"{less} AND {other_than}"] == pytest.approx(held / tested, rel=0.01)
+    assert found[less] == pytest.approx(0.1, rel=0.3)
+    assert found[other_than] > 0.9
+    text = query.explain()
+    assert "selectivities of 1 join)" in text
+    sent = re.search(r"Join .*\[WK\] ([0-9.]+) rows/tick", text.partition("Runs as")[2])
+    assert sent is not None
+    assert float(sent[1]) == pytest.approx(held / 2000, rel=0.3)
 
 
 def test_rows_that_go_to_all_lanes_are_counted_once() -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.patterns import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.algebra.plan import Plan
+
+    Note = Callable[[Plan], str]
+    """What is said about an operator."""
 
 
 def plan_text(plan: Plan, note: Callable[[Plan], str] | None = None) -> str:
@@ -44,25 +48,53 @@ def plan_json(plan: Plan, facts: Callable[[Plan], dict[str, Any]] | None = None)
     }
 
 
-def plan_dot(plan: Plan, note: Callable[[Plan], str] | None = None) -> str:
+def plan_dot(plan: Plan, note: Note | None = None) -> str:
     """The plan as a Graphviz graph, rows flowing upwards; `note` has the last line of each box."""
-    lines = ["digraph plan {", "  rankdir=BT;", "  node [shape=box, fontname=monospace];"]
-    _dot(plan, lines, [0], note)
+    return plans_dot([(None, plan, note)])
+
+
+def plans_dot(plans: Sequence[tuple[str | None, Plan, Note | None]]) -> str:
+    """Several plans in one graph, each with its notes; one that has a name, in a frame with it.
+
+    What a plan reads twice is drawn once.
+    """
+    lines = [
+        "digraph plan {",
+        "  rankdir=BT;",
+        # Of this font Graphviz knows the widths, also where no fonts are installed.
+        "  node [shape=box, fontname=Courier];",
+        "  edge [fontname=Courier];",
+    ]
+    names = itertools.count()
+    for number, (name, plan, note) in enumerate(plans):
+        drawn: list[str] = []
+        _dot(plan, drawn, {}, names, note)
+        if name is None:
+            lines += [f"  {line}" for line in drawn]
+        else:
+            title = f'    fontname=Courier; labelloc=b; label="{_quoted(name)}";'
+            lines += [f"  subgraph cluster_{number} {{", title]
+            lines += [*(f"    {line}" for line in drawn), "  }"]
     return "\n".join([*lines, "}"])
 
 
 def _dot(
-    plan: Plan, lines: list[str], counter: list[int], note: Callable[[Plan], str] | None
-) -> int:
-    number = counter[0]
-    counter[0] += 1
+    plan: Plan, lines: list[str], known: dict[int, str], names: Iterator[int], note: Note | None
+) -> str:
+    """Add a plan to the lines of a graph, unless it is there; what it is called."""
+    if id(plan) in known:
+        return known[id(plan)]
+    name = known[id(plan)] = f"n{next(names)}"
     label = _quoted(plan.label()) + (f"\\n{_quoted(note(plan))}" if note else "")
-    lines.append(f'  n{number} [label="{label}"];')
+    lines.append(f'{name} [label="{label}"];')
     for child in plan.children:
-        below = _dot(child, lines, counter, note)
-        lines.append(f'  n{below} -> n{number} [label="{pattern_of(child).value}"];')
-    return number
+        below = _dot(child, lines, known, names, note)
+        # With notes, the box that rows come from says of which pattern they are.
+        shown = "" if note else f' [label="{pattern_of(child).value}"]'
+        lines.append(f"{below} -> {name}{shown};")
+    return name
 
 
 def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    """A text within a label; Graphviz would take `&lt;` for a single letter."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

@@ -101,7 +101,6 @@ def figures(one: Measured) -> Figures:
 def _cost_figures(cost: Cost) -> Figures:
     return {
         "ms_per_1000": round(cost.least, 4),
-        "lowest": round(min(cost.milliseconds), 4),
         "highest": round(max(cost.milliseconds), 4),
         "state_bytes": cost.state_bytes,
         "answer_bytes": cost.answer_bytes,

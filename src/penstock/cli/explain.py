@@ -87,16 +87,17 @@ def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
         ]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
+    if form is not Format.text:
+        # One graph for all: a picture in SVG is one document.
+        graph = explained_dot([(one.name, one.plan, Choices(one.strategy)) for one in plans])
+        yield graph if form is Format.dot else _drawn(graph)
+        return
     for number, one in enumerate(plans):
         if number:
             yield ""
-        if one.name and form is Format.text:
+        if one.name:
             yield f"{one.name}:"
-        if form is Format.text:
-            yield explained(one.plan, Choices(one.strategy))
-        else:
-            graph = explained_dot(one.plan, Choices(one.strategy))
-            yield graph if form is Format.dot else _drawn(graph)
+        yield explained(one.plan, Choices(one.strategy))
 
 
 def _drawn(graph: str) -> str:
@@ -115,7 +116,7 @@ def _drawn(graph: str) -> str:
         msg = "--format svg needs Graphviz, and there is no command `dot`"
         raise QueryError(msg, hint="Install it (apt install graphviz), or use --format dot.")
     drawn = subprocess.run(
-        [program, "-Tsvg"], input=graph, capture_output=True, text=True, check=False
+        [program, "-Tsvg"], input=graph, capture_output=True, encoding="utf-8", check=False
     )
     if drawn.returncode:
         msg = f"Graphviz failed: {drawn.stderr.strip()}"

@@ -134,6 +134,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
     tables = {
         "Queries": _queries(facts),
         "Streams": _streams(facts),
+        "Conditions": _conditions(facts),
         "State": _state(facts),
         f"Last batch (record {facts.status_record})": _batch(facts),
         "Sources": _pairs(("source", "read up to"), _offsets(facts)),
@@ -210,6 +211,16 @@ def _streams(facts: Facts) -> Table:
         values = ", ".join(f"{name} {count:,}" for name, count in one.values.items())
         instants = [_shown(one.watermark), _shown(one.latest)]
         table.add_row(one.name, one.unit, *counts, rate, *instants, values or "-")
+    return table
+
+
+def _conditions(facts: Facts) -> Table:
+    table = _table("condition", "asked of", "", "selectivity", left=(0, 2))
+    for one in facts.conditions:
+        what = "pairs" if one.of_pairs else "rows"
+        kind = what if one.is_exact else f"{what}, a sample"
+        share = "-" if one.selectivity is None else f"{one.selectivity:.3g}"
+        table.add_row(one.condition, f"{one.asked:,}", kind, share)
     return table
 
 

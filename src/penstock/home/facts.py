@@ -69,6 +69,28 @@ class QueryFacts:
 
 
 @dataclass(frozen=True)
+class ConditionFacts:
+    """A condition that queries ask: what all lanes have seen of it since they were made in memory.
+
+    Attributes:
+        condition: What it asks, over columns of sources: by this, a plan that is chosen anew finds
+            it.
+        asked: Of how many rows, or pairs of rows; of a sample, unless `is_exact`.
+        held: How many satisfy it.
+        selectivity: Their share.
+        of_pairs: Whether these are pairs of rows, in a join.
+        is_exact: Whether all that came were asked; else, as it is one of several, some.
+    """
+
+    condition: str
+    asked: int
+    held: int
+    selectivity: float | None
+    of_pairs: bool
+    is_exact: bool
+
+
+@dataclass(frozen=True)
 class OperatorFacts:
     """An operator of a lane: what it has done since the lane was made in memory, and remembers.
 
@@ -78,7 +100,9 @@ class OperatorFacts:
         rate: Rows out in a second of event time, or in a tick.
         per: Which of the two.
         selectivity: Rows out for each row in that it has looked at.
-        predicate: Of a filter, what it asks of rows of a source.
+        predicate: What a filter asks of rows, or a join of pairs of rows beyond equal keys.
+        pairs_tested: Of how many pairs a join asked it; None: of none.
+        pairs_held: How many of them satisfy it.
     """
 
     group: int
@@ -97,6 +121,8 @@ class OperatorFacts:
     per: str = "tick"
     selectivity: float | None = None
     predicate: str | None = None
+    pairs_tested: int | None = None
+    pairs_held: int | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +171,7 @@ class Facts:
     queries: tuple[QueryFacts, ...]
     streams: tuple[StreamFacts, ...]
     operators: tuple[OperatorFacts, ...]
+    conditions: tuple[ConditionFacts, ...]
     batch_rows: int
     batch_seconds: dict[str, float]
     durations: Durations | None

@@ -22,6 +22,7 @@ from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import DataError
 from penstock.home.bundles import Bundle
 from penstock.home.facts import (
+    ConditionFacts,
     DiskUse,
     Facts,
     Instant,
@@ -31,7 +32,13 @@ from penstock.home.facts import (
 )
 from penstock.home.processes import is_alive
 from penstock.home.status import read_status
-from penstock.planner.measuring import per_step, selectivity_of, span_of, streams_seen
+from penstock.planner.measuring import (
+    conditions_seen,
+    per_step,
+    selectivity_of,
+    span_of,
+    streams_seen,
+)
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -93,6 +100,7 @@ class Observer:
             queries=tuple(_queries(plan, record, _new_results(self._home, record))),
             streams=tuple(_streams(plan, record, status.operators if status else {})),
             operators=tuple(_operators(plan, status.operators)) if status else (),
+            conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
             durations=status.batches if status else None,
@@ -267,6 +275,7 @@ def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:
             reads = values.get("reads", ())
             unit = plan.unit(reads[0]) if reads else plan.unit_of_group(group)
             span = span_of(reports, reads) if reads_streams else span_of(beside)
+            pairs = values.get("pairs") or (None, None)
             withdrawn, out = values.get("withdrawn", 0), values["rows_out"]
             yield OperatorFacts(
                 group=group,
@@ -280,7 +289,16 @@ def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:
                 per="tick" if unit.micros is None else "second",
                 selectivity=selectivity_of(values),
                 predicate=values.get("predicate"),
+                pairs_tested=pairs[0],
+                pairs_held=pairs[1],
             )
+
+
+def _conditions(lanes: Lanes) -> Iterator[ConditionFacts]:
+    for condition, seen in sorted(conditions_seen(lanes).items()):
+        yield ConditionFacts(
+            condition, seen.asked, seen.held, seen.share, seen.of_pairs, seen.is_exact
+        )
 
 
 def _lane(name: str) -> tuple[int, int, int]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.home.facts import (
+        ConditionFacts,
         Facts,
         Instant,
         OperatorFacts,
@@ -77,6 +78,7 @@ def exposition(facts: Facts) -> str:
         *_streams(facts),
         *_queries(facts),
         *_operators(facts),
+        *_conditions(facts),
     ]
     if facts.durations is not None:
         meaning = "Seconds that batches took, since the process was started."
@@ -247,6 +249,16 @@ def _operators(facts: Facts) -> Iterator[Metric]:
         [(labels, one.selectivity) for labels, one in operators],
     )
     yield Metric(
+        "operator_tested_pairs_total",
+        "Pairs of rows with equal keys that a join tested by what else it asks for.",
+        [(labels, one.pairs_tested) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_held_pairs_total",
+        "Those of them that satisfied it.",
+        [(labels, one.pairs_held) for labels, one in operators],
+    )
+    yield Metric(
         "operator_seconds_total",
         "Seconds that it worked.",
         [(labels, one.seconds) for labels, one in operators],
@@ -260,6 +272,23 @@ def _operators(facts: Facts) -> Iterator[Metric]:
         "operator_state_bytes",
         "Bytes of memory for them.",
         [(labels, one.state_bytes) for labels, one in operators],
+    )
+
+
+def _conditions(facts: Facts) -> Iterator[Metric]:
+    conditions: list[tuple[Labels, ConditionFacts]] = [
+        ({"condition": one.condition, "of": "pairs" if one.of_pairs else "rows"}, one)
+        for one in facts.conditions
+    ]
+    yield Metric(
+        "condition_asked",
+        "Rows, or pairs of rows, that a condition was asked of; of some parts a sample.",
+        [(labels, one.asked) for labels, one in conditions],
+    )
+    yield Metric(
+        "condition_selectivity",
+        "The share of them that satisfied it.",
+        [(labels, one.selectivity) for labels, one in conditions],
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.operators import AntiJoin, Filter, Join, SemiJoin
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Source
-from penstock.algebra.text import pattern_note, plan_dot, plan_json, plan_text
+from penstock.algebra.text import pattern_note, plan_json, plan_text, plans_dot
 from penstock.errors import count
 from penstock.planner.annotating import Annotations
 from penstock.planner.building import Choices
@@ -17,6 +17,8 @@ from penstock.planner.partitioning import partitioning_of
 from penstock.planner.tracing import predicate_key
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
     from penstock.planner.rules.rule import Described
@@ -92,11 +94,16 @@ def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]
     }
 
 
-def explained_dot(plan: Plan, choices: Choices | None = None) -> str:
-    """The plan that a query runs by, for Graphviz."""
-    choices = choices or Choices()
-    made = optimized({QUERY: plan})[QUERY].plan
-    return plan_dot(made, Annotations(made, choices).note)
+def explained_dot(queries: Sequence[tuple[str | None, Plan, Choices]]) -> str:
+    """The plans that queries run by, for Graphviz: in one graph, each with its name, if it has one.
+
+    A query that is alone needs no name.
+    """
+    drawn = []
+    for name, plan, choices in queries:
+        made = optimized({QUERY: plan})[QUERY].plan
+        drawn.append((name if len(queries) > 1 else None, made, Annotations(made, choices).note))
+    return plans_dot(drawn)
 
 
 def described_rules() -> list[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
@@ -35,7 +34,7 @@ def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
             for name, one in seen.items()
             for column, count in one.values.items()
         },
-        _selectivities([one for reports in named.values() for one in reports], least_rows),
+        _selectivities(named, least_rows),
         {
             (name, column): rounded(count)
             for name, one in seen.items()
@@ -171,31 +170,55 @@ def _apart(rows: Sequence[int], of_lanes: float, different: float) -> float:
     return within + (1 - within) * min(max(alike, 0.0), 1.0)
 
 
-def _selectivities(reports: list[dict[str, Any]], least_rows: int) -> dict[str, float]:
-    """Of whole predicates from all rows, of their parts from samples."""
-    sampled: Counter[str] = Counter()
-    counted: Counter[str] = Counter()
-    passed: Counter[str] = Counter()
-    passed_sampled: Counter[str] = Counter()
-    for one in reports:
-        for key, (rows, through) in one.get("parts", {}).items():
-            sampled[key] += rows
-            passed_sampled[key] += through
-        if one.get("predicate") is not None:
-            asked, held = asked_of(one)
-            counted[one["predicate"]] += asked
-            passed[one["predicate"]] += held
-    parts = _shares(sampled, passed_sampled, least_rows)
-    return {**parts, **_shares(counted, passed, least_rows)}
+@dataclass
+class ConditionSeen:
+    """Of how many rows, or pairs of rows, a condition was asked, and how many satisfy it.
+
+    Attributes:
+        asked: How many; of a sample, unless `is_exact`.
+        held: Those that satisfy it.
+        of_pairs: Whether it was asked of pairs of rows, in a join.
+        is_exact: Whether it was asked alone of all that came; else, as a part of others, of some.
+    """
+
+    asked: int
+    held: int
+    of_pairs: bool
+    is_exact: bool
+
+    @property
+    def share(self) -> float | None:
+        """The selectivity; None before it was asked. Where none passed, it is little."""
+        return min(max(self.held, 0.5) / self.asked, 1.0) if self.asked else None
+
+    def add(self, asked: int, held: int) -> None:
+        """What another operator has seen of it."""
+        self.asked += asked
+        self.held += held
 
 
-def _shares(rows: Counter[str], passed: Counter[str], least_rows: int) -> dict[str, float]:
-    """The share that passed; where none did, it is not nothing, but little."""
-    return {
-        key: rounded(min(max(passed[key], 0.5) / count, 1.0))
-        for key, count in rows.items()
-        if count >= max(least_rows, 1)
-    }
+def conditions_seen(lanes: Lanes, least_rows: int = 1) -> dict[str, ConditionSeen]:
+    """What all lanes have seen of each condition; what all rows say counts more than samples."""
+    sampled: dict[str, ConditionSeen] = {}
+    counted: dict[str, ConditionSeen] = {}
+    for one in (report for reports in _named(lanes).values() for report in reports):
+        of_pairs = one.get("pairs") is not None
+        for key, (asked, held) in one.get("parts", {}).items():
+            sampled.setdefault(key, ConditionSeen(0, 0, of_pairs, False)).add(asked, held)
+        key = one.get("predicate")
+        if key is not None:
+            counted.setdefault(key, ConditionSeen(0, 0, of_pairs, True)).add(*asked_of(one))
+    least = max(least_rows, 1)
+    found = [
+        {key: seen for key, seen in some.items() if seen.asked >= least}
+        for some in (sampled, counted)
+    ]
+    return {**found[0], **found[1]}
+
+
+def _selectivities(lanes: Lanes, least_rows: int) -> dict[str, float]:
+    found = conditions_seen(lanes, least_rows)
+    return {key: rounded(seen.share) for key, seen in found.items() if seen.share is not None}
 
 
 def _named(lanes: Lanes) -> dict[str, list[dict[str, Any]]]:

@@ -130,7 +130,10 @@ def _aggregated(name: str, plan: op.Aggregate) -> str:
 def _subquery(shown: str, plan: op.Aggregate) -> str:
     keys = _texts(plan.keys, plan.child)
     groups = f" GROUP BY {', '.join(sorted(keys))}" if keys else ""
-    return f"(SELECT {shown} FROM {rows_of(plan.child)}{groups})"
+    text = f"(SELECT {shown} FROM {rows_of(plan.child)}{groups})"
+    (first, *more), _ = _made_of(plan.child, "")
+    # Of one source it is enough to tell its window once.
+    return text if more else text.replace(f"{first}.", f"{first.partition(' [')[0]}.")
 
 
 def _texts(columns: Sequence[Named], below: Plan) -> list[str]:
