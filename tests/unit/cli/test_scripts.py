@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -132,6 +133,24 @@ def test_a_picture_needs_graphviz(cars: str) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith("--format svg needs Graphviz")
         assert "--format dot" in done.stderr
+
+
+def test_a_picture_shows_all_queries_as_graphviz_draws_them(
+    cars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a stand-in for Graphviz that gives back what it was given."""
+    dot = tmp_path / "dot"
+    dot.write_text('#!/bin/sh\n[ "$*" = -Tsvg ] && exec cat\nexit 1\n', encoding="utf-8")
+    dot.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    queries = """CREATE QUERY one AS SELECT lane FROM cars [NOW] WHERE lane = 1;
+                 CREATE QUERY two AS SELECT lane FROM cars [NOW]
+                 WHERE CAST(lane AS STRING) <> 'é&lt;"'"""
+    done = penstock("explain", "--format", "svg", "-e", cars + queries)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("digraph") == 1
+    assert all(f'label="{name}";' in done.stdout for name in ("one", "two"))
+    assert """'é&amp;lt;\\"'""" in done.stdout
 
 
 def test_the_plan_of_twenty_stations_reads_twenty_streams() -> None:

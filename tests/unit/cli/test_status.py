@@ -118,6 +118,18 @@ def test_programs_get_json(driver: Driver) -> None:
     assert aggregate["withdrawn_share"] == aggregate["withdrawn"] / aggregate["rows_out"]
 
 
+def test_conditions_are_shown_with_their_selectivities(driver: Driver) -> None:
+    found = json.loads(call("--home", driver.home.path, "--format", "json").stdout)
+    filters = [one for one in found["operators"] if one["label"].startswith("Filter")]
+    (having,) = found["conditions"]
+    assert having["condition"] == filters[0]["predicate"]
+    assert having["condition"].startswith("((SELECT AVG(cars.speed) FROM cars [RANGE 15 MINUTES]")
+    assert having["held"] == sum(one["rows_out"] for one in filters)
+    assert having["selectivity"] == having["held"] / having["asked"]
+    metrics = call("--home", driver.home.path, "--format", "prometheus").stdout
+    assert f'of="rows"}} {having["asked"]}\n' in metrics
+
+
 def test_prometheus_gets_its_format(driver: Driver) -> None:
     done = call("--home", driver.home.path, "--format", "prometheus")
     assert 'penstock_stream_rows_total{stream="cars"} 60\n' in done.stdout
