@@ -34,6 +34,11 @@ QUERIES = (
     "SELECT a.v, b.v AS w FROM a [RANGE 4] a LEFT JOIN b [FIXED 5] b ON a.k = b.k",
     "ISTREAM (SELECT a.v FROM a [RANGE 4] a JOIN b [RANGE 3] b ON a.k = b.k WHERE a.v > b.v)",
     "DSTREAM (SELECT DISTINCT v FROM a [RANGE 4])",
+    "SELECT a.k, c.v FROM a [RANGE 4], b [RANGE 3], c [RANGE 5]"
+    " WHERE a.k = b.k AND b.k = c.k AND a.v < b.v AND b.v <> c.v",
+    f"SELECT a.k, COUNT(*) AS n FROM {JOIN} WHERE a.v <= c.v GROUP BY a.k HAVING COUNT(*) > 1",
+    "SELECT q.k, b.v FROM (SELECT k, SUM(v) AS s FROM a [RANGE 4] GROUP BY k) AS q"
+    " JOIN b [RANGE 3] ON q.k = b.k AND q.s > b.v JOIN c [RANGE 5] ON b.v = c.v",
     "RSTREAM (SELECT k, MAX(v) AS top FROM a [RANGE 3] GROUP BY k)",
     "SELECT k, v FROM a [RANGE 4] EXCEPT ALL SELECT k, v FROM b [RANGE 4]",
     "RSTREAM (SELECT k, v FROM a [RANGE 4 SLIDE 2] ORDER BY v DESC LIMIT 2)",

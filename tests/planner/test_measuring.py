@@ -31,7 +31,11 @@ JOINED = """SELECT a.v, b.x, c.z FROM a [RANGE 100], b [RANGE 100], c [RANGE 100
 NEGATED = """SELECT a.v, b.x FROM a [RANGE 100], b [RANGE 100]
              WHERE a.k = b.k AND NOT EXISTS (SELECT * FROM c [RANGE 100] WHERE c.m = a.j)"""
 KNOWN = Statistics(
-    {"a": 0.5}, {("a", "k"): 12.0, ("b", "x"): 1e6}, {"(a.v > 5)": 0.25}, {("a", "k"): 4.0}
+    {"a": 0.5},
+    {("a", "k"): 12.0, ("b", "x"): 1e6},
+    {"(a.v > 5)": 0.25},
+    {("a", "k"): 4.0},
+    {"(SELECT COUNT(*) FROM a [NOW])": (0.5, 0.25)},
 )
 
 
@@ -129,6 +133,16 @@ def test_of_a_join_pairs_say_what_its_condition_lets_pass() -> None:
     assert measured(lanes).selectivities == {key: 0.25}
     seen = conditions_seen([[asdict(one) for one in reports] for reports in lanes])[key]
     assert (seen.asked, seen.held, seen.of_pairs, seen.is_exact) == (400, 100, True, True)
+
+
+def test_of_aggregates_it_is_counted_what_they_send_and_withdraw() -> None:
+    key = "(SELECT COUNT(*) FROM a [RANGE 5] GROUP BY a.k)"
+    report = OperatorReport("Aggregate", 150, 120, 0, 0, 0.0, 40, 50, made_of=key)
+    assert measured([[report], [asdict(report)]]).outputs == {key: (0.8, 0.4)}
+    assert measured([[report]], least_rows=200).outputs == {}
+    plan = session().bind("SELECT k, COUNT(*) AS n FROM a [RANGE 5] GROUP BY k").plan
+    known = Statistics({"a": 10.0}, outputs={key: (0.8, 0.4)})
+    assert "Aggregate COUNT(*) BY a.k  [STR] 12 rows/tick" in explained(plan, statistics=known)
 
 
 def test_rows_that_wait_count_for_no_selectivity() -> None:

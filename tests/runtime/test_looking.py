@@ -119,8 +119,8 @@ def test_a_connection_explains_by_what_it_has_seen(lanes: int) -> None:
     names = ["ts", "k", "v", "s"]
     db.insert("a", pa.table(list(block.columns), names=names))
     text = query.explain()
-    said = "measured (rates of a; values of 4 columns; selectivities of 1 filter)"
-    assert f"Statistics: {said}\n" in text
+    said = "rates of a; values of 4 columns; selectivities of 1 filter; outputs of 1 operator"
+    assert f"Statistics: measured ({said})\n" in text
     assert "Filter v < 5  [MON] 0.1 rows/tick" in text
     operators = query.operators().to_pylist()
     (row,) = [one for one in operators if one["operator"] == "Filter v < 5"]
@@ -149,7 +149,7 @@ def test_a_connection_explains_having_by_what_it_has_seen(lanes: int) -> None:
     counted = [one for one in query.operators().to_pylist() if one["operator"].startswith("Filter")]
     assert counted[0]["selectivity"] > 0.2
     assert share() == pytest.approx(counted[0]["selectivity"], rel=0.1)
-    assert "selectivities of 1 filter)" in query.explain()
+    assert "selectivities of 1 filter; outputs of 1 operator)" in query.explain()
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
@@ -185,6 +185,27 @@ def test_a_connection_explains_a_join_by_the_pairs_it_has_seen(lanes: int) -> No
     sent = re.search(r"Join .*\[WK\] ([0-9.]+) rows/tick", text.partition("Runs as")[2])
     assert sent is not None
     assert float(sent[1]) == pytest.approx(held / 2000, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("SELECT k / 20 AS half, COUNT(*) AS n FROM a [RANGE 50] GROUP BY k / 20", "Aggregate"),
+        ("SELECT DISTINCT k FROM a [RANGE 50]", "Distinct"),
+        ("SELECT DISTINCT MAX(v) AS n FROM a [RANGE 50] GROUP BY k", "Distinct"),
+    ],
+)
+def test_what_aggregates_and_distinct_send_is_measured(text: str, operator: str) -> None:
+    db = connect_inline()
+    db.execute(DECLARED)
+    query = db.query(text)
+    db.insert("a", pa.table(list(rows(4000).columns), names=["ts", "k", "v", "s"]))
+    counted = [one for one in query.operators().to_pylist() if operator in one["operator"]]
+    sent = re.search(
+        rf"{operator}.*\] ([0-9.]+) rows/tick", query.explain().partition("Runs as")[2]
+    )
+    assert sent is not None
+    assert float(sent[1]) == pytest.approx(counted[0]["rows_out"] / 2000, rel=0.1, abs=0.01)
 
 
 def test_rows_that_go_to_all_lanes_are_counted_once() -> None:

@@ -72,7 +72,24 @@ def _plan_anew(ledger: Ledger, trial: Trial) -> None:
     sizes = (1.0, 10.0, 1e5)
     rates = {one.name: draw.pick(*sizes) for one in ledger.plan.streams}
     columns = [(one.name, column) for one in ledger.plan.streams for column in one.schema.names]
-    statistics = Statistics(rates, {column: draw.pick(*sizes) for column in columns})
+    nodes = [
+        node
+        for group in ledger.plan.groups.values()
+        for part in group.fragments
+        for node in part.graph.nodes
+    ]
+    asked = [one.predicate for one in nodes if one.predicate is not None]
+    keys = [key for one in asked for key in (one.key, *(part for part, _ in one.parts))]
+    statistics = Statistics(
+        rates,
+        {column: draw.pick(*sizes) for column in columns},
+        {key: draw.pick(0.0001, 0.2, 1.0) for key in keys if key is not None},
+        outputs={
+            one.made_of: (draw.pick(0.001, 1.0, 4.0), draw.pick(0.0, 1.0))
+            for one in nodes
+            if one.made_of is not None
+        },
+    )
     for number in list(ledger.plan.groups):
         # Some queries never forget their first rows.
         with suppress(Refused):

@@ -103,6 +103,8 @@ class OperatorFacts:
         predicate: What a filter asks of rows, or a join of pairs of rows beyond equal keys.
         pairs_tested: Of how many pairs a join asked it; None: of none.
         pairs_held: How many of them satisfy it.
+        made_of: Of an aggregate or DISTINCT, which rows it is made of: by this, a plan that is
+            chosen anew finds how many rows it sends and withdraws for each that comes.
     """
 
     group: int
@@ -123,6 +125,7 @@ class OperatorFacts:
     predicate: str | None = None
     pairs_tested: int | None = None
     pairs_held: int | None = None
+    made_of: str | None = None
 
 
 @dataclass(frozen=True)

@@ -291,6 +291,7 @@ def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:
                 predicate=values.get("predicate"),
                 pairs_tested=pairs[0],
                 pairs_held=pairs[1],
+                made_of=values.get("made_of"),
             )
 
 

@@ -60,6 +60,7 @@ class Building:
         lineage: Lineage | None = None,
         is_numbering: bool = False,
         predicate: Predicate | None = None,
+        made_of: str | None = None,
     ) -> int:
         """Add a node, or find the one that is the same.
 
@@ -76,6 +77,7 @@ class Building:
             lineage or Lineage(tuple((None,) * len(types) for _ in inputs)),
             is_numbering,
             predicate,
+            made_of,
         )
         return self.graph.add(key, node)
 

@@ -20,7 +20,7 @@ from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.lower_joins import condition_of
 from penstock.planner.selectivity import selectivity
 from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
-from penstock.planner.tracing import chosen_group, predicate_key, residual_over
+from penstock.planner.tracing import chosen_group, made_of, predicate_key, residual_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -128,13 +128,13 @@ class Estimates:
             case op.SemiJoin() | op.AntiJoin():
                 return _existing(plan, inputs[0], inputs[1], self._pairs(plan, inputs))
             case op.Distinct():
-                return _distinct(plan, inputs[0])
+                return self._as_measured(plan, _distinct(plan, inputs[0]), inputs[0])
             case op.UnionAll():
                 return _united(inputs)
             case op.BagOperation():
                 return _bags(plan, *inputs)
             case op.Aggregate() | op.Combine():
-                return _grouped(plan, inputs[0])
+                return self._as_measured(plan, _grouped(plan, inputs[0]), inputs[0])
             case op.ScalarProduct() | op.GroupJoin():
                 left, right = inputs
                 changes = left.rate + (right.rate if isinstance(plan, op.ScalarProduct) else 0.0)
@@ -170,6 +170,16 @@ class Estimates:
             return None if key is None else known.get(key)
 
         return share
+
+    def _as_measured(self, plan: Plan, assumed: Flow, rows: Flow) -> Flow:
+        """What an operator sends for each row that comes, if that was measured."""
+        known = self._statistics.outputs
+        key = made_of(plan) if known else None
+        if key is None or key not in known:
+            return assumed
+        came = rows.rate + rows.withdrawn
+        sent, withdrawn = known[key]
+        return replace(assumed, rate=came * sent, withdrawn=came * withdrawn)
 
     def _source(self, plan: st.Source) -> Flow:
         known = {

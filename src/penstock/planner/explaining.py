@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.operators import AntiJoin, Filter, Join, SemiJoin
+from penstock.algebra.operators import Aggregate, AntiJoin, Distinct, Filter, Join, SemiJoin
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Source
 from penstock.algebra.text import pattern_note, plan_json, plan_text, plans_dot
@@ -14,7 +14,7 @@ from penstock.planner.building import Choices
 from penstock.planner.conditions import conjuncts
 from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
 from penstock.planner.partitioning import partitioning_of
-from penstock.planner.tracing import predicate_key
+from penstock.planner.tracing import made_of, predicate_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +72,9 @@ def described_statistics(statistics: Statistics, plan: Plan) -> str:
     known = [f"rates of {', '.join(rates)}"] if rates else []
     known += [f"values of {count(len(columns), 'column')}"] if columns else []
     known += [f"selectivities of {' and '.join(conditions)}"] if conditions else []
+    made = [one for one in nodes if isinstance(one, Aggregate | Distinct)]
+    outputs = sum(made_of(one) in statistics.outputs for one in made)
+    known += [f"outputs of {count(outputs, 'operator')}"] if outputs else []
     return f"measured ({'; '.join(known)})" if known else "assumed, nothing is measured yet"
 
 

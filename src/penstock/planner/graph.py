@@ -45,11 +45,11 @@ class Lineage:
 
 @dataclass(frozen=True)
 class Predicate:
-    """What a filter asks for, written over columns of sources.
+    """What a filter asks of rows, or a join of pairs, written over columns of sources.
 
     Args:
-        key: The whole of it; None if some part is not about rows of one source.
-        parts: If AND combines several, those that are, each with what computes it.
+        key: The whole of it; None if some part cannot be written like that.
+        parts: If AND combines several, those that can, each with what computes it.
     """
 
     key: str | None = None
@@ -62,7 +62,8 @@ class Node:
 
     `span` is how long rows live, about: the longest window below. Numbers that tell elements
     apart, if it is the operator that gives them, are in the last column (`is_numbering`). Of a
-    filter, `predicate` says whose selectivity it measures.
+    filter, or of a join that asks for more than equal keys, `predicate` says whose selectivity it
+    measures. `made_of` says of an aggregate or DISTINCT which rows it is made of.
     """
 
     make: Maker
@@ -74,6 +75,7 @@ class Node:
     lineage: Lineage
     is_numbering: bool = False
     predicate: Predicate | None = None
+    made_of: str | None = None
 
     @property
     def schema(self) -> Schema:

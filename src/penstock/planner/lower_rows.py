@@ -72,11 +72,13 @@ def union_node(building: Building, children: Sequence[int], plan: op.UnionAll) -
     )
 
 
-def distinct_node(building: Building, child: int, label: str = "Distinct") -> int:
+def distinct_node(
+    building: Building, child: int, label: str = "Distinct", made_of: str | None = None
+) -> int:
     """DISTINCT: by output and youngest duplicate, or by counting where rows are withdrawn."""
     node = building.node(child)
     if node.pattern is Pattern.STR:
-        return counted_node(building, [child], Target.DISTINCT, label)
+        return counted_node(building, [child], Target.DISTINCT, label, made_of)
     partitions = building.choices.queue_partitions
     return building.add(
         "distinct",
@@ -86,10 +88,17 @@ def distinct_node(building: Building, child: int, label: str = "Distinct") -> in
         types=node.types,
         pattern=combined([node.pattern]),
         lineage=building.passed([child]),
+        made_of=made_of,
     )
 
 
-def counted_node(building: Building, children: Sequence[int], target: Target, label: str) -> int:
+def counted_node(
+    building: Building,
+    children: Sequence[int],
+    target: Target,
+    label: str,
+    made_of: str | None = None,
+) -> int:
     """A set operation that counts copies and withdraws."""
     make = counted_rows(building, children, target)
     return building.add(
@@ -100,6 +109,7 @@ def counted_node(building: Building, children: Sequence[int], target: Target, la
         types=building.node(children[0]).types,
         pattern=Pattern.STR,
         lineage=building.passed(children),
+        made_of=made_of,
     )
 
 
@@ -142,6 +152,7 @@ def aggregate_node(
     label: str,
     *,
     row_over_nothing: bool,
+    made_of: str | None = None,
 ) -> int:
     """GROUP BY, over the positions of a node: keys, then aggregates."""
     node = building.node(child)
@@ -173,6 +184,7 @@ def aggregate_node(
         types=types,
         pattern=Pattern.STR,
         lineage=Lineage(((*keys, *[None] * len(calls)),)),
+        made_of=made_of,
     )
 
 

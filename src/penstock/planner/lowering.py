@@ -20,6 +20,7 @@ from penstock.planner.building import Building, Choices
 from penstock.planner.conditions import positional
 from penstock.planner.equalities import joined
 from penstock.planner.lower_outer import outer_join_node
+from penstock.planner.tracing import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -94,7 +95,8 @@ class Lowering:
                 below = self.uncut(plan).children[0]
                 return rows.group_node(building, self.lower(plan.child), plan, below)
             case op.Distinct():
-                return rows.distinct_node(building, self.lower(plan.child))
+                made = made_of(self.uncut(plan))
+                return rows.distinct_node(building, self.lower(plan.child), made_of=made)
             case op.UnionAll():
                 return self._union(plan)
             case op.Aggregate():
@@ -140,6 +142,7 @@ class Lowering:
             [joins.positional_call(call, schema) for _, call in plan.aggregates],
             plan.label(),
             row_over_nothing=plan.row_over_nothing,
+            made_of=made_of(self.uncut(plan)),
         )
 
     def _combine(self, plan: op.Combine) -> int:

@@ -40,6 +40,7 @@ def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
             for name, one in seen.items()
             for column, count in one.even.items()
         },
+        _outputs(named, least_rows),
     )
 
 
@@ -219,6 +220,25 @@ def conditions_seen(lanes: Lanes, least_rows: int = 1) -> dict[str, ConditionSee
 def _selectivities(lanes: Lanes, least_rows: int) -> dict[str, float]:
     found = conditions_seen(lanes, least_rows)
     return {key: rounded(seen.share) for key, seen in found.items() if seen.share is not None}
+
+
+def _outputs(lanes: Lanes, least_rows: int) -> dict[str, tuple[float, float]]:
+    """Rows that aggregates and DISTINCT send, and withdraw, for each row that they looked at."""
+    found: dict[str, tuple[int, int, int]] = {}
+    for one in (report for reports in _named(lanes).values() for report in reports):
+        key = one.get("made_of")
+        if key is not None:
+            came, sent, withdrawn = found.get(key, (0, 0, 0))
+            found[key] = (
+                came + one["rows_in"] - one["waiting"],
+                sent + one["rows_out"] - one["withdrawn"],
+                withdrawn + one["withdrawn"],
+            )
+    return {
+        key: (rounded(sent / came), rounded(withdrawn / came))
+        for key, (came, sent, withdrawn) in found.items()
+        if came >= max(least_rows, 1)
+    }
 
 
 def _named(lanes: Lanes) -> dict[str, list[dict[str, Any]]]:

@@ -37,21 +37,28 @@ class Statistics:
             written over columns of sources (`penstock.planner.tracing`).
         even: How many equally frequent values would be the same in two rows as often as those of
             a column are, by source and column: the more some values prevail, the fewer.
+        outputs: Of an aggregate or DISTINCT, how many rows it sends and how many it withdraws for
+            each row that comes, by what it is made of (`penstock.planner.origins`).
     """
 
     rates: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[tuple[str, str], float] = field(default_factory=dict)
     selectivities: Mapping[str, float] = field(default_factory=dict)
     even: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    outputs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
-        return bool(self.rates or self.values or self.selectivities)
+        return bool(self.rates or self.values or self.selectivities or self.outputs)
 
     def to_json(self) -> dict[str, Any]:
         """As it is written down: in order, and rounded, so that what hardly differs is the same."""
         return {
             "even": _by_source(self.even),
+            "outputs": {
+                key: [rounded(sent), rounded(withdrawn)]
+                for key, (sent, withdrawn) in sorted(self.outputs.items())
+            },
             "rates": {name: rounded(one) for name, one in sorted(self.rates.items())},
             "selectivities": {key: rounded(one) for key, one in sorted(self.selectivities.items())},
             "values": _by_source(self.values),
@@ -62,7 +69,8 @@ class Statistics:
         """As it was written down."""
         values, even = (_by_column(written.get(one, {})) for one in ("values", "even"))
         selectivities = dict(written.get("selectivities", {}))
-        return Statistics(dict(written.get("rates", {})), values, selectivities, even)
+        outputs = {key: (one[0], one[1]) for key, one in written.get("outputs", {}).items()}
+        return Statistics(dict(written.get("rates", {})), values, selectivities, even, outputs)
 
     def rate(self, stream: str, unit: TimeUnit) -> float:
         """Rows of a stream in a step of time."""

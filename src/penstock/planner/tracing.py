@@ -18,7 +18,7 @@ from penstock.algebra.types import BOOLEAN
 from penstock.compute.evaluate import compile_expression
 from penstock.planner.conditions import conjuncts, positional
 from penstock.planner.graph import Predicate, positions
-from penstock.planner.origins import Nameless, ordered, original
+from penstock.planner.origins import Nameless, ordered, original, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +70,14 @@ def predicate_of_pairs(condition: JoinCondition, types: Sequence[Type]) -> Predi
     if condition.residual is None or not condition.names:
         return None
     return _measured(condition.names, conjuncts(condition.residual), positions(tuple(types)))
+
+
+def made_of(plan: Plan) -> str | None:
+    """What the rows of an aggregate, or of DISTINCT, are made of; None if nobody can say."""
+    try:
+        return rows_of(plan)
+    except Nameless:
+        return None
 
 
 def chosen_group(plan: op.Group) -> Expression:

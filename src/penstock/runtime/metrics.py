@@ -34,7 +34,7 @@ class OperatorReport:
     filter says which `predicate` it measures and, if that has `parts`, of how many rows of a sample
     how many each lets pass. So does a join that asks for more than equal keys; `pairs` says of how
     many pairs it asked it, and how many satisfied it. Where a stream enters, `stream` tells of it;
-    `reads` are the streams that it depends on.
+    `reads` are the streams that it depends on. An aggregate and DISTINCT say what they are made of.
     """
 
     label: str
@@ -50,3 +50,4 @@ class OperatorReport:
     stream: StreamReport | None = None
     reads: tuple[str, ...] = ()
     pairs: tuple[int, int] | None = None
+    made_of: str | None = None

@@ -121,6 +121,7 @@ class Station:
             stream,
             reads,
             None if self._asked is None else (self._asked.tested, self._asked.held),
+            self.node.made_of,
         )
 
     def segments(self) -> Segments:
