@@ -2,7 +2,7 @@
 
 Spark's streaming query reads the sources that only Spark can read. Folders of Parquet files, and
 rows that were brought from Python, are watched here: their micro-batches are plain Spark jobs,
-which take a quarter of the time.
+which take half of the time, or less.
 """
 
 from __future__ import annotations
