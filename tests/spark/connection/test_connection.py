@@ -265,8 +265,8 @@ def test_a_query_that_runs_is_explained_by_what_its_lanes_have_measured(
     db.insert("heat", [(at // 2, at % 12, at % 100) for at in range(4000)])
     db.wait_idle()
     text = db["hot"].explain()
-    said = "measured (rates of heat; values of 3 columns; selectivities of 1 filter)"
-    assert f"Statistics: {said}\n" in text
+    said = "rates of heat; values of 3 columns; selectivities of 1 filter; outputs of 1 operator"
+    assert f"Statistics: measured ({said})\n" in text
     assert "Filter celsius < 10  [MON] 0.2 rows/tick" in text
     found = measured(db.running.pipeline.status.operators)
     assert found.rates == {"heat": 2.0}
