@@ -36,6 +36,12 @@ ZeroDivisionError: division by zero
                 " (No space left on device)"
             ),
         ),
+        (
+            "py4j.protocol.Py4JJavaError: An error occurred while calling o1.collect.\n"
+            ": org.apache.spark.SparkException: Job aborted\n"
+            "Caused by: java.io.EOFException: Unexpected end of stream",
+            Cause("EOFException: Unexpected end of stream"),
+        ),
         ("plain words\nmore", Cause("plain words")),
         ("", Cause("Exception")),
     ],

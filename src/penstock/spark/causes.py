@@ -10,6 +10,11 @@ _PYTHON = re.compile(
 )
 _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w$]*\.)+([A-Z]\w*(?:Exception|Error)): (.+)$")
 _FULL = "No space left on device"
+_HEADER = re.compile(r"^Expected: (.*) but found: (.*)$")
+_WIDTH = re.compile(r"^Header length: (\d+), schema size: (\d+)$")
+_CSV_FILE = re.compile(r"^CSV file: (?:file:)?/*(/.*)$")
+_CARRIER = "Py4JJavaError"
+"""Passes on what Java says in the lines behind it."""
 _REFUSALS = ("KeeperRefused", "DataError", "QueryError", "UnknownName")
 """What trying again does not mend."""
 
@@ -25,7 +30,11 @@ class Cause:
 def cause_of(fault: BaseException) -> Cause:
     """The innermost reason that a fault names; else its first line."""
     lines = [line.strip() for line in str(fault).splitlines()]
-    python = [found for line in lines if (found := _PYTHON.match(line))]
+    header = _other_header(lines)
+    if header is not None:
+        return Cause(header, may_pass=False)
+    found_in_python = [found for line in lines if (found := _PYTHON.match(line))]
+    python = [found for found in found_in_python if found[1] != _CARRIER]
     refusals = [found[2] for found in python if found[1] in _REFUSALS]
     if refusals:
         return Cause(refusals[-1], may_pass=False)
@@ -38,3 +47,23 @@ def cause_of(fault: BaseException) -> Cause:
     if java:
         return Cause(f"{java[-1][1]}: {java[-1][2]}")
     return Cause(lines[0] if lines else type(fault).__name__)
+
+
+def _other_header(lines: list[str]) -> str | None:
+    """What is wrong with the header of a CSV file, if that is what Spark complains of."""
+    file = _first(_CSV_FILE, lines)
+    names, width = _first(_HEADER, lines), _first(_WIDTH, lines)
+    if file is None or (names is None and width is None):
+        return None
+    if names is not None:
+        wrong = f'"{names[2]}" in its header where column "{names[1]}" is declared'
+    elif width is not None:
+        wrong = f"{width[1]} columns in its header where {width[2]} are declared"
+    return (
+        f"{file[1]} has {wrong}; columns are to be declared in the order of the file,"
+        " and a file without a header needs OPTIONS (header 'false')"
+    )
+
+
+def _first(wanted: re.Pattern[str], lines: list[str]) -> re.Match[str] | None:
+    return next((found for line in lines if (found := wanted.match(line))), None)

@@ -11,6 +11,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
+from penstock.errors import PenstockError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -31,6 +33,13 @@ MOST_SECONDS = 1.0
 """However long it takes, folders are looked at so often."""
 
 
+class Stopped(PenstockError):
+    """The pipeline was stopped while somebody waited, or when a micro-batch was about to begin."""
+
+    def __init__(self) -> None:
+        super().__init__("the pipeline has been stopped")
+
+
 class Feed(Protocol):
     """What calls for micro-batches."""
 
@@ -42,7 +51,11 @@ class Feed(Protocol):
         """Wait until no more come; raises what went wrong."""
 
     def drain(self) -> None:
-        """Wait until all that is there now has been read; raises what went wrong."""
+        """Wait until all that is there now has been read; raises what went wrong.
+
+        Raises:
+            Stopped: It was stopped meanwhile.
+        """
 
     def stop(self) -> None:
         """Call for no more, after the one that runs."""
@@ -69,6 +82,9 @@ class SparkFeed:
     def drain(self) -> None:
         """Wait until all that is there now has been read; raises what went wrong."""
         self._query.processAllAvailable()
+        if not self._query.isActive:
+            # Spark returns then, whatever has been read.
+            raise Stopped
 
     def stop(self) -> None:
         """Call for no more, after the one that runs."""
@@ -132,8 +148,11 @@ class FolderFeed:
             self._wanted = called = time.monotonic()
             self._news.notify_all()
             self._news.wait_for(lambda: self._idle_since > called or self._is_over)
+            is_read = self._idle_since > called
         if self._fault is not None:
             raise self._fault
+        if not is_read:
+            raise Stopped
 
     def stop(self) -> None:
         """Call for no more, after the one that runs."""

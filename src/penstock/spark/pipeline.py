@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
-from penstock.spark.feeds import FolderFeed, SparkFeed
+from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
 from penstock.spark.jobs import Jobs
 from penstock.spark.reloading import Reloading
 from penstock.spark.routing import routed
@@ -51,10 +51,6 @@ RESTART_SECONDS = 1.0
 MOST_ERRORS = 20
 """So many errors are remembered."""
 _QUERY_ID = "sql.streaming.queryId"
-
-
-class Stopped(PenstockError):
-    """A micro-batch was about to begin when the pipeline was stopped."""
 
 
 class PipelineFailed(PenstockError):
@@ -107,16 +103,21 @@ class Pipeline:
         self._run += 1
         self.failure = None
         self._ended.clear()
-        self._feeds = []
         by_spark = [one for one in self.ledger.plan.streams if not is_folder(one)]
         folders = [folder_of(self.home, one) for one in self.ledger.plan.streams if is_folder(one)]
-        if by_spark:
-            self._feeds.append(self._streaming(by_spark, finite=finite))
-        if folders:
-            known = {one.stream: self.ledger.known_files(one.stream) for one in folders}
-            take = partial(self._take, self._run)
-            self._feeds.append(FolderFeed(folders, known, take, finite=finite))
-        feeds, run = tuple(self._feeds), self._run
+        begun: list[Feed] = []
+        with ExitStack() as undoing:
+            if by_spark:
+                begun.append(self._streaming(by_spark, finite=finite))
+                undoing.callback(begun[-1].stop)
+            if folders:
+                known = {one.stream: self.ledger.known_files(one.stream) for one in folders}
+                take = partial(self._take, self._run)
+                begun.append(FolderFeed(folders, known, take, finite=finite))
+            undoing.pop_all()
+        # All at once: without feeds, whoever waits would take it that there is nothing to read.
+        self._feeds = begun
+        feeds, run = tuple(begun), self._run
         for feed in feeds:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
@@ -305,8 +306,7 @@ class Pipeline:
 
     def _require(self, run: int) -> None:
         if run != self._run:
-            msg = "the pipeline has been stopped"
-            raise Stopped(msg)
+            raise Stopped
 
     def _run_batch(
         self, frame: DataFrame | None, files: Files | None, batch: tuple[str, int] | None

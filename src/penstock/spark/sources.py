@@ -56,8 +56,9 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
 
 
 def source_options(format_: str | None, options: Mapping[str, str]) -> dict[str, str]:
-    """The options of a source, with our default: the first line of a CSV file is a header."""
-    default = {"header": "true"} if format_ == "csv" else {}
+    """The options of a source, with our defaults: a CSV file begins with the names declared."""
+    # Otherwise Spark takes any first line for a header, and columns by their position.
+    default = {"header": "true", "enforceSchema": "false"} if format_ == "csv" else {}
     return {**default, **{name: one for name, one in options.items() if name.lower() != READER}}
 
 

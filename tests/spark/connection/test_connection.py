@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections import Counter
 from datetime import UTC, datetime
@@ -304,6 +305,48 @@ def test_what_is_wrong_is_said_and_changes_nothing(db: Connection, tmp_path: Pat
     assert rows([db["grouped"].snapshot()]) == [(1, 1, 1)], "the pipeline runs on"
     with pytest.raises(QueryError, match="whole number"):
         penstock.connect(lanes=0)
+
+
+def test_what_spark_cannot_read_is_not_taken_for_read(
+    db: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.spark.pipeline.RESTART_SECONDS", 0.1)
+    (tmp_path / "1.csv.gz").write_bytes(gzip.compress(b"ts\n1\n9\n" * 100)[:-9])
+    db.execute(f"""
+        CREATE STREAM files (ts BIGINT, WATERMARK FOR ts AS ts)
+        USING csv OPTIONS (path '{tmp_path}', pathGlobFilter '*.gz');
+        CREATE QUERY of_files AS SELECT ts FROM files [RANGE 5];
+    """)
+    with pytest.raises(PipelineFailed, match="EOFException: "):
+        db.wait_idle()
+    with pytest.raises(PipelineFailed):
+        db.finish()
+    assert db.progress()["streams"]["files"]["rows"] == 0
+    (tmp_path / "1.csv.gz").write_bytes(gzip.compress(b"ts\n1\n9\n"))
+    db.resume()
+    db.wait_idle()
+    assert rows(db["of_files"].changes()) == [(1, 1, "+"), (1, 6, "-")]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("1,7\n2,8\n", 'has "1" in its header where column "ts" is declared'),
+        ("v,ts\n7,1\n8,2\n", 'has "v" in its header where column "ts" is declared'),
+        ("ts\n1\n2\n", "has 1 columns in its header where 2 are declared"),
+    ],
+)
+def test_a_csv_file_has_the_header_that_was_declared(
+    db: Connection, tmp_path: Path, text: str, wrong: str
+) -> None:
+    (tmp_path / "rows.csv").write_text(text)
+    db.execute(f"""
+        CREATE STREAM files (ts BIGINT, v INT, WATERMARK FOR ts AS ts)
+        USING csv OPTIONS (path '{tmp_path}/rows.csv');
+        CREATE QUERY of_files AS SELECT v FROM files [RANGE 5];
+    """)
+    with pytest.raises(PipelineFailed, match=f"rows.csv {wrong}"):
+        db.wait_idle()
 
 
 def test_a_failure_is_one_sentence_and_can_be_mended(
