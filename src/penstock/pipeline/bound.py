@@ -244,8 +244,8 @@ def bound(plan: PipelinePlan) -> BoundPlan:
     made = BoundPlan(plan, session)
     for group in plan.groups:
         queries = {name: _query(session, query) for name, query in group.runs.items()}
-        # All queries of a group were registered under one strategy.
-        choices = Choices(next(iter(queries.values())).strategy, plan.partitions)
+        # All queries of a group were registered under the same tactics.
+        choices = Choices.of(next(iter(queries.values())).tactics, plan.partitions)
         plans = {name: one.plan for name, one in queries.items()}
         made.groups[group.number] = BoundGroup(group, plans, choices)
     return made
