@@ -12,7 +12,7 @@ from penstock.operators.block import Block
 from penstock.operators.multi_join_combining import AT_ONCE, Combining, Evaluation, places_of
 from penstock.operators.multi_join_loops import GROUP, UNTIL, arrival_order
 from penstock.operators.multi_join_probes import Theta, course_of, tables_of
-from penstock.operators.multi_join_rows import InputRows, indexes_of
+from penstock.operators.multi_join_rows import InputRows, Sizing
 from penstock.operators.operator import Operator, Segments
 from penstock.state.cutting import portions_of_text
 
@@ -62,6 +62,10 @@ class MultiJoin(Operator):
         restores: Whether combinations that come and go within a step are found.
         at_once: Partial combinations that are there together, at most.
         portion: New rows that are processed together; None: as the windows suggest.
+        expected: For each input, how many rows there will be at a time, about: its hash tables
+            begin with room for them.
+        buckets: For each input, how many buckets its hash tables have, whatever it has rows; in
+            one bucket, all rows are compared. None: as many as the rows need.
     """
 
     def __init__(
@@ -76,6 +80,8 @@ class MultiJoin(Operator):
         restores: bool = True,
         at_once: int = AT_ONCE,
         portion: int | None = None,
+        expected: Sequence[int] | None = None,
+        buckets: Sequence[int] | None = None,
     ) -> None:
         self._sides = inputs
         self._agreements = agreements
@@ -90,6 +96,10 @@ class MultiJoin(Operator):
         self._rank = 0
         self._clock = BEGINNING
         self._tables: list[tuple[Agreements, ...]] = []
+        self._sizings = [
+            Sizing(expected[one] if expected else 0, buckets[one] if buckets else None)
+            for one in range(len(inputs))
+        ]
         self.reorder(orders)
 
     def reorder(self, orders: Sequence[Sequence[int]]) -> None:
@@ -106,8 +116,7 @@ class MultiJoin(Operator):
             if segments:
                 self.restore(segments)
         self._combining = [
-            Combining(course, self._rows, self._indexes, self._evaluation, self._at_once)
-            for course in courses
+            Combining(course, self._rows, self._evaluation, self._at_once) for course in courses
         ]
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
@@ -134,7 +143,9 @@ class MultiJoin(Operator):
                 rows.enter(start, stop, ranks[at + start : at + stop])
             for one in self._combining:
                 results += self._results(one, horizon)
-            self._settle(self._clock_behind(portion, ts, starts, cuts, clock))
+            behind = self._clock_behind(portion, ts, starts, cuts, clock)
+            for rows in self._rows:
+                rows.settle(behind, self._is_eager)
         self._clock = clock
         return [block for block in results if len(block)]
 
@@ -154,7 +165,8 @@ class MultiJoin(Operator):
 
     def shrink(self) -> None:
         """Give back room that has been empty for a while."""
-        self._give_back({})
+        for rows in self._rows:
+            rows.shrink()
 
     @property
     def measured(self) -> list[Measured]:
@@ -173,18 +185,12 @@ class MultiJoin(Operator):
     @property
     def state_bytes(self) -> int:
         """Rows and indexes of all inputs."""
-        indexes = sum(index.chains.nbytes for index in self._indexes.values())
-        return indexes + sum(rows.nbytes for rows in self._rows)
+        return sum(rows.nbytes for rows in self._rows)
 
     def _build(self) -> None:
         """Empty structures for the tables."""
-        self._indexes = indexes_of(self._tables)
-        self._rows = [
-            InputRows(side, number, agreements, [(one, self._indexes[one]) for one in tables])
-            for number, (side, agreements, tables) in enumerate(
-                zip(self._sides, self._agreements, self._tables, strict=True)
-            )
-        ]
+        parts = zip(self._sides, self._agreements, self._tables, self._sizings, strict=True)
+        self._rows = [InputRows(*part) for part in parts]
 
     def _portion_rows(self) -> int:
         """Few enough that a row passes by few that came later, compared with those before it."""
@@ -198,17 +204,6 @@ class MultiJoin(Operator):
             return clock
         at = starts[:-1] + cuts[portion + 1]
         return int(min(ts[one] for one, stop in zip(at, starts[1:], strict=True) if one < stop))
-
-    def _settle(self, clock: int) -> None:
-        touched: dict[int, list[Ints]] = {}
-        for rows in self._rows:
-            rows.settle(clock, self._is_eager, touched)
-        self._give_back(touched)
-
-    def _give_back(self, touched: Mapping[int, list[Ints]]) -> None:
-        for agreements, index in self._indexes.items():
-            tables = [self._rows[one].table(agreements) for one in index.ports]
-            index.settle(tables, touched.get(id(index), ()))
 
     def _results(self, combining: Combining, horizon: int) -> Iterator[Block]:
         incoming = self._rows[combining.course.origin].first.incoming

@@ -20,20 +20,20 @@ from penstock.operators.multi_join_loops import (
     PLACES,
     UNTIL,
     extend,
-    keys_of,
-    may_match,
+    narrow,
     unfold,
 )
 from penstock.state.cutting import portions_of_text
 from penstock.state.fingerprints import fingerprints
+from penstock.state.probing import marks_of
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from penstock.operators.multi_join_probes import Agreements, Course, Probe, Theta
-    from penstock.operators.multi_join_rows import Index, InputRows
-    from penstock.state.arrays import Flags, Ints
+    from penstock.operators.multi_join_probes import Course, Probe, Theta
+    from penstock.operators.multi_join_rows import InputRows
+    from penstock.state.arrays import Flags, Ints, Words
 
 Evaluation = Literal["eager", "lazy"]
 """Each new row looks for others by itself; or those of one key do so together."""
@@ -65,7 +65,6 @@ class Combining:
     Args:
         course: What to probe, and what to ask.
         inputs: The rows of all inputs, those of the portion included.
-        indexes: The keys by which rows are found.
         evaluation: Whether new rows of one key look for others together.
         at_once: How many partial combinations are there together, at most.
     """
@@ -74,19 +73,16 @@ class Combining:
         self,
         course: Course,
         inputs: Sequence[InputRows],
-        indexes: Mapping[Agreements, Index],
         evaluation: Evaluation,
         at_once: int,
     ) -> None:
         self.course = course
         self.tallies = [Tally() for _ in course.probes]
         self._inputs = inputs
-        self._indexes = indexes
         self._origin = inputs[course.origin]
         self._grouped_by = _grouping(course, self._origin) if evaluation == "lazy" else None
         self._at_once = at_once
         self._width = PLACES + len(inputs)
-        self._openings = self._ports_to_open()
 
     def found(self, horizon: int) -> Iterator[Ints]:
         """The combinations, some at a time; GROUP is the new row. Those end after the horizon."""
@@ -109,24 +105,16 @@ class Combining:
         partials[:, BORN], partials[:, DIED] = -1, FOREVER
         yield from self._reached(0, partials, self._groups is None)
 
-    def _ports_to_open(self) -> list[tuple[int, Ints]]:
-        """By table of the new rows: the ports where their key must have rows."""
-        ports: dict[Agreements, list[int]] = {}
+    def _seeds(self, horizon: int) -> Ints:
+        """The new rows whose keys may have rows wherever they can be asked for."""
+        rows = np.flatnonzero(self._origin.first.incoming.te > horizon)
+        count = len(rows)
         for probe in self.course.probes:
             if probe.source == self.course.origin:
-                port = self._indexes[probe.agreements].ports[probe.target]
-                ports.setdefault(probe.agreements, []).append(port)
-        order = [table.agreements for table in self._origin.tables]
-        return [(order.index(one), np.array(each, np.int64)) for one, each in ports.items()]
-
-    def _seeds(self, horizon: int) -> Ints:
-        """The new rows whose keys have rows wherever they can be asked for."""
-        incoming = self._origin.first.incoming
-        flags = incoming.te > horizon
-        for number, ports in self._openings:
-            table = self._origin.tables[number]
-            may_match(table.incoming.key, table.heads, ports, flags)
-        return np.flatnonzero(flags)
+                table = self._inputs[probe.target].table(probe.agreements)
+                marks = self._origin.table(probe.agreements).new_marks
+                count = narrow(rows, count, marks, table.heads, table.kept.oldest)
+        return rows[:count]
 
     def _bounds_of_rows(self, horizon: int) -> Ints:
         ts, ranks = self._origin.first.incoming.ts, self._origin.ranks
@@ -136,13 +124,14 @@ class Combining:
         """The new rows by key; None if hardly any have one in common."""
         if self._grouped_by is None:
             return None
-        keys = [self._origin.tables[one].incoming.key[rows] for one in self._grouped_by]
-        order = order_of(*keys) if keys else np.arange(len(rows))
-        changes = np.zeros(len(rows), np.bool_)
-        for key in keys:
-            changes[1:] |= np.diff(key[order]) != 0
-        changes[0] = True
-        starts = np.flatnonzero(changes)
+        order, starts = np.arange(len(rows)), np.zeros(1, np.int64)
+        if self._grouped_by:
+            tables = [self._origin.tables[one] for one in self._grouped_by]
+            order = order_of(*(table.new_marks[rows] for table in tables))
+            words = np.concatenate([table.new_words[rows[order]] for table in tables], axis=1)
+            # Keys with one hash may stand between each other; that only makes more groups.
+            changes = (words[1:] != words[:-1]).any(axis=1)
+            starts = np.append(starts, np.flatnonzero(changes) + 1)
         if 4 * len(starts) > 3 * len(rows):
             return None
         members = rows[order]
@@ -196,38 +185,36 @@ class Combining:
         probe, tally = self.course.probes[level], self.tallies[level]
         target = self._inputs[probe.target]
         table = target.table(probe.agreements)
-        keys = self._keys(probe, partials, is_unfolded)
+        words = self._words(probe, partials, is_unfolded)
         bounds = self._bounds
         if not is_unfolded and self._groups is not None:
             bounds = self._groups.bounds
         first = int(table.incoming.place[0]) if len(table.incoming.place) else INFINITY
-        arrays = table.kept, table.heads, table.port, target.lives, first, PLACES + probe.target
+        sought = table.buckets(marks_of(words)), words.view(np.int64), bounds
+        among = table.kept, table.heads, table.codes, target.lives, first, PLACES + probe.target
+        arrays = *sought, *among
         tally.probes += len(partials)
         for part in self._filled(
-            len(partials),
-            lambda cursor, room: extend(partials, keys, bounds, *arrays, cursor, room),
+            len(partials), lambda cursor, room: extend(partials, *arrays, cursor, room)
         ):
             tally.matches += len(part)
             yield part
 
-    def _keys(self, probe: Probe, partials: Ints, is_unfolded: bool) -> Ints:
-        """The numbers of the keys that the rows looked for have."""
+    def _words(self, probe: Probe, partials: Ints, is_unfolded: bool) -> Words:
+        """The words of the keys that the rows looked for have."""
         if probe.source == self.course.origin:
             table = self._origin.table(probe.agreements)
-            return table.incoming.key[self._rows_of(partials, is_unfolded)]
+            return table.new_words[self._rows_of(partials, is_unfolded)]
         if probe.source is not None:
-            keys = np.empty(len(partials), np.int64)
-            records = self._inputs[probe.source].table(probe.agreements).kept.records
-            keys_of(records, partials, PLACES + probe.source, keys)
-            return keys
+            table = self._inputs[probe.source].table(probe.agreements)
+            return table.words_at(places_of(partials, probe.source))
         columns = []
         for agreement, source in zip(probe.agreements, probe.sources, strict=True):
             places = places_of(partials, source)
             if source == self.course.origin:
                 places = self._spots[self._rows_of(partials, is_unfolded)]
             columns.append(self._inputs[source].key_column(places, agreement))
-        words = fingerprints(columns, len(partials))
-        return self._indexes[probe.agreements].chains.index.find(words)
+        return fingerprints(columns, len(partials))
 
     def _rows_of(self, partials: Ints, is_unfolded: bool) -> Ints:
         """A new row that each is for."""

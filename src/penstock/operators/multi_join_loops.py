@@ -16,6 +16,7 @@ from penstock.operators.join_loops import (
     KEY,
     NEXT,
     NOBODY,
+    PREVIOUS,
     SCANNED,
     START,
     STRICT,
@@ -29,9 +30,10 @@ from penstock.operators.join_loops import (
 )
 from penstock.state.compiled import compiled, compiled_borrowing
 from penstock.state.prefetching import FAR, NEAR, prefetch
+from penstock.state.probing import home_of
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Flags, Ints, Signs
+    from penstock.state.arrays import Ints, Signs
 
 GROUP, UNTIL, BORN, DIED, PLACES = 0, 1, 2, 3, 4
 """A partial combination: new rows it is for, its end, the ranks between which all its rows are
@@ -106,44 +108,68 @@ def _hide_twin(incoming: Incoming, row: int, kept: Kept) -> None:
 
 
 @compiled_borrowing
-def follow(incoming: Incoming, kept: Kept, heads: Ints, port: int) -> None:
+def follow(incoming: Incoming, kept: Kept, heads: Ints) -> None:
     """Chain rows that another structure keeps by other keys as well."""
     for row in range(len(incoming.ts)):
         if row + FAR < len(incoming.key):
             prefetch(heads, incoming.key[row + FAR])
         if incoming.sign[row] > 0:
-            insert(incoming, row, kept, heads, port)
+            insert(incoming, row, kept, heads, 0)
 
 
 @compiled_borrowing
-def take_out(incoming: Incoming, kept: Kept, heads: Ints, port: int, lives: Ints) -> None:
+def take_out(incoming: Incoming, kept: Kept, heads: Ints, lives: Ints) -> None:
     """Take out what was withdrawn: all rows of the portion have found their combinations."""
     for row in range(len(incoming.ts)):
         if incoming.sign[row] < 0:
-            unlink(kept.records, heads, port, incoming.place[row])
+            unlink(kept.records, heads, 0, incoming.place[row])
             lives[incoming.place[row], 1] = FOREVER
 
 
 @compiled_borrowing
-def may_match(keys: Ints, heads: Ints, ports: Ints, flags: Flags) -> None:
-    """Clear the flags of rows whose key has no rows on one of the ports."""
-    for row in range(len(keys)):
-        if row + FAR < len(keys):
-            prefetch(heads, keys[row + FAR])
-        for port in ports:
-            if heads[keys[row], port] == NOBODY:
-                flags[row] = False
+def narrow(rows: Ints, count: int, marks: Ints, heads: Ints, oldest: int) -> int:
+    """Leave of the first `count` rows those whose bucket is not empty; how many these are."""
+    room, left = len(heads), 0
+    for number in range(count):
+        if number + FAR < count:
+            prefetch(heads, home_of(marks[rows[number + FAR]], room))
+        row = rows[number]
+        if heads[home_of(marks[row], room), 0] >= oldest:
+            rows[left] = row
+            left += 1
+    return left
 
 
 @compiled_borrowing
-def _fetch_ahead(row: int, keys: Ints, kept: Kept, heads: Ints, port: int) -> None:
+def relink(places: Ints, marks: Ints, kept: Kept, heads: Ints) -> None:
+    """Chain the rows at places anew; the later ones are newer."""
+    records = kept.records
+    for number in range(len(places)):
+        at, bucket = (
+            spot(places[number], kept.base, len(records)),
+            home_of(marks[number], len(heads)),
+        )
+        head = heads[bucket, 0]
+        records[at, NEXT] = head
+        records[at, KEY] = bucket
+        if kept.kind != FIFO:
+            records[at, PREVIOUS] = NOBODY
+            if head >= 0:
+                records[head, PREVIOUS] = places[number]
+        heads[bucket, 0] = places[number]
+
+
+@compiled_borrowing
+def _fetch_ahead(row: int, keys: Ints, kept: Kept, heads: Ints, codes: Ints) -> None:
     """Ask for the chain of a row further ahead, and for the newest partner of a nearer one."""
-    if row + FAR < len(keys) and keys[row + FAR] >= 0:
+    if row + FAR < len(keys):
         prefetch(heads, keys[row + FAR])
-    if row + NEAR < len(keys) and keys[row + NEAR] >= 0:
-        partner = heads[keys[row + NEAR], port]
+    if row + NEAR < len(keys):
+        partner = heads[keys[row + NEAR], 0]
         if partner >= kept.oldest:
-            prefetch(kept.records, spot(partner, kept.base, len(kept.records)))
+            at = spot(partner, kept.base, len(kept.records))
+            prefetch(kept.records, at)
+            prefetch(codes, at)
 
 
 @compiled_borrowing
@@ -158,11 +184,12 @@ def _life(partner: int, at: int, kind: int, lives: Ints, first: int) -> tuple[in
 
 @compiled_borrowing
 def extend(
-    partials: Ints, keys: Ints, bounds: Ints, kept: Kept, heads: Ints, port: int,
-    lives: Ints, first: int, column: int, cursor: Ints, room: Ints,
+    partials: Ints, buckets: Ints, words: Ints, bounds: Ints, kept: Kept, heads: Ints,
+    codes: tuple[Ints, Ints], lives: Ints, first: int, column: int, cursor: Ints, room: Ints,
 ) -> int:  # fmt: skip
     """Combine each partial combination with the rows of its key, until the room is full.
 
+    All rows of its bucket are looked at; those of its key have its words as their codes.
     Goes on from the cursor: a combination, and the row that it meets next. Returns how many.
     """
     records, base = kept.records, kept.base
@@ -171,12 +198,12 @@ def extend(
         group = partials[row, GROUP]
         since, last = bounds[group, FIRST_TS], bounds[group, LAST]
         if partner == START:
-            _fetch_ahead(row, keys, kept, heads, port)
-            partner = heads[keys[row], port] if keys[row] >= 0 else NOBODY
+            _fetch_ahead(row, buckets, kept, heads, codes[0])
+            partner = heads[buckets[row], 0]
         while partner >= kept.oldest:
             at = spot(partner, base, len(records))
             end = records[at, TE]
-            if end > since:
+            if end > since and codes[0][at] == words[row, 0] and codes[1][at] == words[row, 1]:
                 born, died = _life(partner, at, kept.kind, lives, first)
                 born, died = max(born, partials[row, BORN]), min(died, partials[row, DIED])
                 if born < last and died > max(born, bounds[group, FIRST]):
@@ -191,7 +218,7 @@ def extend(
                     room[count, DIED] = died
                     room[count, column] = at
                     count += 1
-            elif kept.kind == FIFO:
+            elif end <= since and kept.kind == FIFO:
                 break
             partner = records[at, NEXT]
         partner = START
@@ -237,10 +264,3 @@ def unfold(
         row += 1
     cursor[0], cursor[1] = row, at
     return count
-
-
-@compiled_borrowing
-def keys_of(records: Ints, places: Ints, column: int, keys: Ints) -> None:
-    """The keys of the rows of an input in partial combinations."""
-    for row in range(len(places)):
-        keys[row] = records[places[row, column], KEY]

@@ -1,4 +1,4 @@
-"""The rows that a join of many inputs remembers: of each input, in a chain for each of its keys."""
+"""The rows that a join of many inputs remembers of one of them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,17 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
 from penstock.operators.block import Block, concatenated
-from penstock.operators.join_chains import Chains
-from penstock.operators.join_loops import FIFO, Incoming, Kept, keep_all
-from penstock.operators.join_sides import (
-    block_of_table,
-    no_rows,
-    rows_of_side,
-    shrink_sides,
-    side_table,
-)
-from penstock.operators.multi_join_loops import FOREVER, enter, follow, take_out
+from penstock.operators.join_loops import FIFO
+from penstock.operators.join_sides import block_of_table, rows_of_side, table_of_rows
+from penstock.operators.multi_join_loops import FOREVER, enter
+from penstock.operators.multi_join_tables import CODES, PORT, Table
 from penstock.state.fingerprints import fingerprints
 from penstock.state.rows import grown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.join_sides import JoinSide, KeptRows
+    from penstock.operators.join_sides import JoinSide
     from penstock.operators.multi_join_probes import Agreements
     from penstock.state.arrays import Ints, Signs, Words
 
@@ -38,107 +32,58 @@ _FEW = 1024
 """So many new rows are no reason to look for ended ones."""
 
 
-class Index:
-    """The keys over some agreements, and where the chain of each begins in each input.
+@dataclass(frozen=True)
+class Sizing:
+    """How many rows an input will have, about, and, if that is given, how many buckets."""
 
-    Attributes:
-        ports: The column of the heads of chains that belongs to an input.
-    """
-
-    def __init__(self, inputs: Sequence[int]) -> None:
-        self.ports = {one: port for port, one in enumerate(inputs)}
-        self.chains = Chains(len(inputs))
-
-    def settle(self, tables: Sequence[Table], touched: Sequence[Ints]) -> None:
-        """Forget those of the keys that have no rows, and give back room."""
-        if touched:
-            self.chains.drop_empty(np.concatenate(touched))
-        shrink_sides(self.chains, [table.kept_rows for table in tables])
-
-
-@dataclass
-class Table:
-    """The rows of one input by one of its keys.
-
-    All tables of an input give a row the same place. Only the first has the columns, and finds
-    what negative rows withdraw.
-    """
-
-    agreements: Agreements
-    index: Index
-    port: int
-    kept_rows: KeptRows
-    words: Words
-    incoming: Incoming
-    kept: Kept
-
-    @property
-    def heads(self) -> Ints:
-        """Where chains begin."""
-        return self.index.chains.heads
-
-
-def table_of(side: JoinSide, number: int, agreements: Agreements, index: Index) -> Table:
-    """An empty table of an input."""
-    port = index.ports[number]
-    rows = rows_of_side(side, port)
-    return Table(agreements, index, port, rows, np.zeros((0, 2), np.uint64), no_rows(), rows.kept())
-
-
-def without_columns(side: JoinSide) -> JoinSide:
-    """An input of which only times matter: what is withdrawn is found elsewhere."""
-    pattern = Pattern.WK if side.pattern is Pattern.STR else side.pattern
-    return replace(side, types=(), pattern=pattern)
+    expected: int = 0
+    buckets: int | None = None
 
 
 class InputRows:
     """What is remembered of one input.
 
+    All its tables give a row the same place. Only the first has the columns, and finds what
+    negative rows withdraw.
+
     Args:
         side: The input.
-        number: Which one it is.
         agreements: To which equality class each of its key columns belongs.
-        indexes: By which its rows are found, at least one.
+        keys: By which its rows are to be found, at least one: some of its agreements.
+        sizing: How large its tables are.
     """
 
     def __init__(
         self,
         side: JoinSide,
-        number: int,
         agreements: Agreements,
-        indexes: Sequence[tuple[Agreements, Index]],
+        keys: Sequence[Agreements],
+        sizing: Sizing,
     ) -> None:
         self._side = side
         self._agreements = agreements
-        bare = without_columns(side)
-        self.tables = [
-            table_of(bare if place else side, number, *one) for place, one in enumerate(indexes)
-        ]
+        self.tables = [_table(side, key, place == 0, sizing) for place, key in enumerate(keys)]
         self.first = self.tables[0]
         self.ranks: Ints = np.zeros(0, np.int64)
         self.lives: Ints = np.zeros((0, 2), np.int64)
-        self._step: Block | None = None
         self._expired = BEGINNING
         self._since_expiry = 0
 
     def __len__(self) -> int:
-        return len(self.first.kept_rows)
+        return len(self.first.rows)
 
     def arrange(self, blocks: Sequence[Block]) -> tuple[Ints, Signs]:
         """Take the rows of a step; their times and signs, in the order they are processed in."""
-        self._step = None
         if not blocks:
             return np.zeros(0, np.int64), np.zeros(0, np.int8)
-        block, keys, _ = self._side.parted(self.first.kept_rows.arranged(concatenated(blocks)))
-        self._step = block
+        block, keys, _ = self._side.parted(self.first.rows.arranged(concatenated(blocks)))
         for table in self.tables:
-            table.words = self.words(keys, table.agreements, len(block))
+            table.arrange(block, self._words(keys, table.agreements, len(block)))
         return block.ts, block.signs
 
-    def words(self, keys: Sequence[pa.Array], agreements: Agreements, length: int) -> Words:
+    def _words(self, keys: Sequence[pa.Array], agreements: Agreements, length: int) -> Words:
         """Fingerprints of the key columns that belong to some agreements."""
-        chosen = [keys[self._agreements.index(one)] for one in agreements]
-        return fingerprints(chosen, length)
+        return fingerprints([keys[self._agreements.index(one)] for one in agreements], length)
 
     def enter(self, start: int, stop: int, ranks: Ints) -> None:
         """Keep a portion of the step.
@@ -146,7 +91,8 @@ class InputRows:
         Raises:
             InternalError: A negative row withdraws what is not there.
         """
-        self._accept(start, stop)
+        for table in self.tables:
+            table.accept(start, stop)
         self.ranks = ranks
         self._since_expiry += stop - start
         first = self.first
@@ -155,12 +101,11 @@ class InputRows:
             self.lives[:, 0], self.lives[:, 1] = ranks, FOREVER
         else:
             self._make_room_for_lives(len(first.kept.records))
-        if not enter(first.incoming, ranks, first.kept, first.heads, first.port, self.lives):
+        if not enter(first.incoming, ranks, first.kept, first.heads, PORT, self.lives):
             msg = "a negative row withdraws an element that is not there"
             raise InternalError(msg)
         for table in self.tables[1:]:
-            follow(table.incoming, table.kept, table.heads, table.port)
-            table.incoming.place[:] = first.incoming.place
+            table.follow(first.incoming.place)
 
     def _make_room_for_lives(self, room: int) -> None:
         """Between portions nobody is dead, and all have been born: it is all one who is where."""
@@ -168,35 +113,21 @@ class InputRows:
             self.lives = self.lives[:room].copy()
         self.lives = grown(self.lives, room)
 
-    def _accept(self, start: int, stop: int) -> None:
-        """Give the rows of a portion keys and places."""
-        for table in self.tables:
-            if self._step is None or start == stop:
-                table.incoming = no_rows()
-            else:
-                block = self._step.stretch(start, stop)
-                if table is not self.first:
-                    block = block.with_columns(())
-                numbers, _ = table.index.chains.numbers(table.words[start:stop])
-                table.incoming = table.kept_rows.accept(block, numbers)
-            table.kept = table.kept_rows.kept()
-
-    def settle(self, clock: int, is_eager: bool, touched: dict[int, list[Ints]]) -> None:
-        """Forget what was withdrawn and, if it is worth it, what has ended at the clock.
-
-        Keys which may have no rows now are added to `touched`, by index.
-        """
-        due = is_eager or self._is_due(clock)
-        if due:
+    def settle(self, clock: int, is_eager: bool) -> None:
+        """Forget what was withdrawn and, if it is worth it, what has ended at the clock."""
+        is_due = is_eager or self._is_due(clock)
+        if is_due:
             self._expired, self._since_expiry = clock, 0
+        elif self._side.pattern is not Pattern.STR or not len(self.first.incoming.ts):
+            return
         for table in self.tables:
-            signed = self._side.pattern is Pattern.STR and len(table.incoming.ts) > 0
-            if signed:
-                take_out(table.incoming, table.kept, table.heads, table.port, self.lives)
-            if due or signed:
-                end = clock if due else BEGINNING
-                keys = table.kept_rows.settle(table.incoming, end, table.heads)
-                touched.setdefault(id(table.index), []).append(keys)
+            table.settle(clock if is_due else BEGINNING, self.lives)
+            table.shrink()
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while."""
+        for table in self.tables:
+            table.shrink()
 
     def _is_due(self, clock: int) -> bool:
         if clock == INFINITY or self._since_expiry > len(self) // _SHARE + _FEW:
@@ -204,18 +135,17 @@ class InputRows:
         return clock - self._expired > self._side.span // _SHARE
 
     def spots(self, places: Ints) -> Ints:
-        """Where in the first table's arrays the rows of places are."""
-        at = places - self.first.kept.base
-        room = len(self.first.kept.records)
+        """Where in the arrays of tables the rows of places are."""
+        at, room = places - self.first.kept.base, len(self.first.kept.records)
         return np.where(at < room, at, at - room)
 
     def take(self, places: Ints) -> tuple[pa.Array, ...]:
         """The rows at places."""
-        return self.first.kept_rows.take(places)
+        return self.first.rows.take(places, self.first.width)
 
     def weights(self, places: Ints) -> list[Ints]:
         """The lengths of long strings at places, see `RowStore`."""
-        return self.first.kept_rows.weights(places)
+        return self.first.rows.weights(places)
 
     def key_column(self, places: Ints, agreement: int) -> pa.Array:
         """The column of an agreement of the rows at places."""
@@ -229,16 +159,17 @@ class InputRows:
 
     def content(self, clock: int) -> pa.Table:
         """The rows that have not ended at the clock."""
-        table = side_table(self.first.kept_rows)
-        live = table.column("_te").to_numpy() > clock
+        columns, ends = self.first.rows.contents()
+        table = table_of_rows(columns[: self.first.width], ends)
+        live = ends > clock
         return table if bool(live.all()) else table.filter(pa.array(live))
 
     def restore(self, table: pa.Table) -> None:
         """Take in saved rows; nobody meets them for being new."""
-        self.arrange([block_of_table(table)])
-        self._accept(0, 0 if self._step is None else len(self._step))
+        ts, _ = self.arrange([block_of_table(table)])
         for each in self.tables:
-            keep_all(each.incoming, each.kept, each.heads, each.port)
+            each.accept(0, len(ts))
+            each.keep_all()
         if self.first.kept.kind != FIFO:
             self.lives = np.full((len(self.first.kept.records), 2), -1, np.int64)
             self.lives[:, 1] = FOREVER
@@ -246,13 +177,15 @@ class InputRows:
     @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
-        return self.lives.nbytes + sum(table.kept_rows.nbytes for table in self.tables)
+        return self.lives.nbytes + sum(table.nbytes for table in self.tables)
 
 
-def indexes_of(tables: Sequence[Sequence[Agreements]]) -> dict[Agreements, Index]:
-    """An index over each combination of agreements for the inputs that need it."""
-    wanted = {agreements for one in tables for agreements in one}
-    return {
-        agreements: Index([number for number, one in enumerate(tables) if agreements in one])
-        for agreements in sorted(wanted)
-    }
+def _table(side: JoinSide, key: Agreements, is_first: bool, sizing: Sizing) -> Table:
+    """An empty table of an input; all but the first only know the times of rows."""
+    pattern = side.pattern
+    if not is_first and pattern is Pattern.STR:
+        # What is withdrawn is found by the first.
+        pattern = Pattern.WK
+    types = side.types if is_first else ()
+    rows = rows_of_side(replace(side, types=(*types, *CODES), pattern=pattern), PORT)
+    return Table(key, rows, len(types), sizing.expected, sizing.buckets)
