@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 from penstock.planner.join_model import without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.planner.join_model import JoinModel, Order
 
+Orders = tuple["Order", ...]
+"""For the rows of each input, the order in which they probe the others."""
 MOST_EXHAUSTIVE = 6
 """Of more inputs not all orders are looked at."""
+WORTH_IT = 0.9
+"""Orders in use are exchanged for those that cost less than this share of them."""
 MOST_CANDIDATES = 64
 """So many orders are kept while fast streams are moved."""
 
@@ -80,13 +84,23 @@ def _found(model: JoinModel, origin: int, order: Order) -> float:
     return [*model.probes(origin, order)][-1].found
 
 
-def best_orders(model: JoinModel) -> tuple[Order, ...]:
+def best_orders(model: JoinModel) -> Orders:
     """For the rows of each input the order in which to probe the others.
 
     These orders do not depend on each other: what a row of one input costs is added to the rest.
     """
     everywhere = heuristic(model) if len(model.sides) > MOST_EXHAUSTIVE else None
     return tuple(_local(model, origin, everywhere) for origin in range(len(model.sides)))
+
+
+def orders_at(model: JoinModel, rates: Sequence[float], orders: Orders) -> Orders:
+    """The orders to go on with at other rates: those in use, unless others are much cheaper.
+
+    So they do not change to and fro between two that are alike.
+    """
+    changed = model.at_rates(rates)
+    best = best_orders(changed)
+    return best if changed.total(best) < WORTH_IT * changed.total(orders) else orders
 
 
 def _local(model: JoinModel, origin: int, everywhere: Order | None) -> Order:
