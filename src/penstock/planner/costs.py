@@ -22,6 +22,7 @@ from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.estimating import Estimates
 from penstock.planner.lower_joins import condition_of
 from penstock.planner.multiway import (
+    GATHER,
     INSERT,
     TABLE,
     TABLE_BYTES,
@@ -184,7 +185,7 @@ class Costs:
 
     def of_many(self, plan: Multiway, model: JoinModel, out: Flow) -> Cost:
         """Of a join of many inputs in one operator, which keeps its inputs and nothing else."""
-        results = _rows(out) * PAIR * len(plan.inputs) / 2
+        results = _rows(out) * GATHER * len(plan.inputs)
         total = Cost(model.total(plan.orders) + results)
         for one, tables in zip(plan.inputs, tables_of(plan.agreed, plan.orders), strict=True):
             kept = self._kept(one, INSERT + tables * TABLE)

@@ -33,10 +33,8 @@ def _described(way: Way, choices: Choices, notes: Annotations) -> Iterator[str]:
 
 
 def _why(way: Way) -> str:
-    """Costs are weighed by time and the fourth root of memory; `SET joins` decides without."""
-    if way.is_set:
-        return "as is set"
-    return "as that is cheaper"
+    """By `SET joins`, or by cost."""
+    return "as is set" if way.is_set else "as time and the fourth root of memory say"
 
 
 def expected_probes(way: Way) -> Iterator[tuple[tuple[int, ...], float, float]]:

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from penstock.planner.flattening import Flat
     from penstock.planner.join_model import Order
 
-INSERT, TABLE = 45.0, 25.0
+INSERT, TABLE = 40.0, 15.0
 """For a row that comes: to keep it, and for each hash table that it enters."""
-LOOK, VISIT, COMPARED = 30.0, 8.0, 3.0
+LOOK, VISIT, COMPARED = 100.0, 4.0, 20.0
 """For a partial result that looks into a window, for what it meets there, for what it is asked."""
+GATHER = 6.0
+"""For a result and each input: to gather the columns."""
 TABLE_BYTES = 16.0
 """Of a row in a hash table."""
 
