@@ -155,7 +155,7 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        query = QueryDefinition(name, plan, text, self.settings.strategy)
+        query = QueryDefinition(name, plan, text, self.settings.tactics)
         return self._add(statement, query, bound.warnings)
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
@@ -222,7 +222,7 @@ class Session:
         from penstock.planner.building import Choices
         from penstock.planner.explaining import explained
 
-        strategy = self.settings.strategy
+        tactics = self.settings.tactics
         if statement.query is not None:
             bound = self._bind(statement.query)
             plan, warnings = bound.plan, bound.warnings
@@ -233,8 +233,8 @@ class Session:
             assert isinstance(found, ViewDefinition | QueryDefinition)
             plan, warnings = found.plan, ()
             if isinstance(found, QueryDefinition):
-                strategy = found.strategy
-        text = explained(plan, Choices(strategy))
+                tactics = found.tactics
+        text = explained(plan, Choices.of(tactics))
         return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _set(self, statement: syntax.SetOption) -> Outcome:

@@ -12,6 +12,7 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
 from penstock.algebra.text import plan_dot, plan_json, plan_text
 from penstock.builder import relation, stream
+from penstock.planner.multiway import Multiway
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
@@ -19,8 +20,8 @@ from penstock.session import Session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PLANNED = {op.Combine, st.Exchanged}
-"""Only fragments have these, whose meaning is that of the plan they were cut from."""
+PLANNED = {op.Combine, st.Exchanged, Multiway}
+"""Only what runs has these: its meaning is that of the plan which it was made of."""
 ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream, st.Source}
 
 S = stream("s", "ts BIGINT, a INT", time="ts")

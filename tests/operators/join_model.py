@@ -114,12 +114,17 @@ class Run:
             found += made
             before = clock
             if data.draw(st.sampled_from([False, False, False, True])):
-                segments, rows = operator.segments(), operator.state_rows
-                operator = self.make()
-                operator.restore({name: read_back(table) for name, table in segments.items()})
-                assert operator.state_rows == rows
+                operator = self.reopened(operator)
         self.last = operator
         return found
+
+    def reopened(self, operator: Operator) -> Operator:
+        """One that goes on from saved state."""
+        segments, rows = operator.segments(), operator.state_rows
+        made = self.make()
+        made.restore({name: read_back(table) for name, table in segments.items()})
+        assert made.state_rows == rows
+        return made
 
 
 def read_back(table: pa.Table) -> pa.Table:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.algebra.tactics import Tactics
 from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, Span, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Schema
@@ -72,11 +72,11 @@ class ViewDefinition(Definition):
 
 @dataclass(frozen=True)
 class QueryDefinition(Definition):
-    """A continuous query, and the strategy that was set when it was created."""
+    """A continuous query, and how it runs: by what was set when it was created."""
 
     plan: Plan
     text: str
-    strategy: Strategy = "upa"
+    tactics: Tactics = field(default_factory=Tactics)
     kind = "query"
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.tactics import Tactics
 from penstock.errors import QueryError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from penstock.algebra.patterns import Strategy
+    from penstock.algebra.tactics import Evaluation, Expiration, Joins
 
 CHOICES: dict[str, dict[str, object]] = {
     "integer_division": {"true": True, "false": False},
     "empty_aggregates": {"row": True, "none": False},
     "strategy": {"upa": "upa", "direct": "direct", "negative": "negative", "auto": "auto"},
+    "joins": {"auto": "auto", "tree": "tree", "multiway": "multiway"},
+    "join_evaluation": {"eager": "eager", "lazy": "lazy"},
+    "join_expiration": {"eager": "eager", "lazy": "lazy"},
 }
 """Each setting's values as written, and what they stand for."""
 
@@ -23,13 +28,24 @@ class Settings:
     """What a session's queries are bound under, and how they run.
 
     `integer_division`: `/` of two integers is DIV. `empty_aggregates`: an aggregate without
-    GROUP BY over nothing has SQL's single row (`row`), or none (`none`). `strategy`: how operators
-    learn that rows have left a window; answers do not depend on it.
+    GROUP BY over nothing has SQL's single row (`row`), or none (`none`).
+
+    Answers do not depend on the others. `strategy`: how operators learn that rows have left a
+    window. `joins`: whether joins of three inputs or more run two by two or in one operator;
+    `join_evaluation` and `join_expiration`: how that operator probes, and when it drops rows.
     """
 
     integer_division: bool = False
     empty_aggregates: bool = True
     strategy: Strategy = "upa"
+    joins: Joins = "auto"
+    join_evaluation: Evaluation = "lazy"
+    join_expiration: Expiration = "lazy"
+
+    @property
+    def tactics(self) -> Tactics:
+        """How queries run that are created now."""
+        return Tactics(self.strategy, self.joins, self.join_evaluation, self.join_expiration)
 
     def changed(self, key: str, value: str) -> Settings:
         """These settings with one changed.

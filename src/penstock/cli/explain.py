@@ -12,16 +12,16 @@ from penstock.cli.script import ScriptFile, ScriptText, execute
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
 
 
 class Shown(NamedTuple):
-    """A plan that a statement made, the name it has, if any, and the strategy it runs under."""
+    """A plan that a statement made, the name it has, if any, and what is set for it."""
 
     name: str | None
     plan: Plan
-    strategy: Strategy
+    tactics: Tactics
 
 
 class Format(Enum):
@@ -55,9 +55,9 @@ def explain(
         _list_rules()
         return
     session, outcomes = execute(script, text)
-    # Statements run one by one: each plan is shown under the strategy that is set when it comes.
+    # Statements run one by one: each plan is shown under what is set when it comes.
     shown = [
-        Shown(outcome.name, outcome.plan, session.settings.strategy)
+        Shown(outcome.name, outcome.plan, session.settings.tactics)
         for outcome in outcomes
         if outcome.plan is not None
     ]
@@ -83,13 +83,13 @@ def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
 
     if form is Format.json:
         found = [
-            {"name": one.name, **explained_json(one.plan, Choices(one.strategy))} for one in plans
+            {"name": one.name, **explained_json(one.plan, Choices.of(one.tactics))} for one in plans
         ]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
     if form is not Format.text:
         # One graph for all: a picture in SVG is one document.
-        graph = explained_dot([(one.name, one.plan, Choices(one.strategy)) for one in plans])
+        graph = explained_dot([(one.name, one.plan, Choices.of(one.tactics)) for one in plans])
         yield graph if form is Format.dot else _drawn(graph)
         return
     for number, one in enumerate(plans):
@@ -97,7 +97,7 @@ def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
             yield ""
         if one.name:
             yield f"{one.name}:"
-        yield explained(one.plan, Choices(one.strategy))
+        yield explained(one.plan, Choices.of(one.tactics))
 
 
 def _drawn(graph: str) -> str:

@@ -53,7 +53,7 @@ class Coverage:
         self.changes += len(trial.lanes_after)
         self.refused += refused
         lanes = "1 lane" if trial.lanes == 1 else f"{trial.lanes} lanes"
-        self.runs.update([trial.strategy, lanes])
+        self.runs.update([trial.strategy, lanes, f"joins {trial.joins}"])
         for node in different_nodes(plan):
             self._add_node(node)
 

@@ -8,9 +8,11 @@ file has another ending, which `./penstock test` does not collect.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.streams import RelationToStream, is_ordered
+from penstock.algebra.tactics import Tactics
 from penstock.algebra.time import TimeUnit
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
@@ -71,7 +73,7 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
     """How the trial is fed, as JSON; late rows, which are no part of the test, are kept here."""
     return {
         "lanes": trial.lanes,
-        "strategy": trial.strategy,
+        **asdict(trial.tactics),
         "partitions": trial.partitions,
         "feeds": trial.feed_count,
         "fed_with": trial.fed_with,
@@ -163,7 +165,7 @@ def read_trial(text: str, name: str) -> Trial:
         restore_after=frozenset(fed["restore_after"]),
         lanes_after=dict(fed.get("lanes_after", ())),
         replan_after=fed.get("replan_after"),
-        strategy=fed["strategy"],
+        **{one.name: fed[one.name] for one in fields(Tactics) if one.name in fed},
         partitions=fed["partitions"],
         edits=tuple(Edit(*edit) for edit in fed["edits"]),
     )

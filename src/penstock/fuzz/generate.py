@@ -59,7 +59,7 @@ def generate(
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
-        trial = replace(trial, replan_after=_replan_after(seed, trial))
+        trial = _joining(seed, replace(trial, replan_after=_replan_after(seed, trial)))
         if _needs_one_lane(trial, plan):
             trial = replace(trial, lanes=1, lanes_after={})
         generated = Generated(trial, edited(plan, edits), refused)
@@ -124,6 +124,17 @@ def _lanes_after(seed: str, trial: Trial) -> dict[int, int]:
     draw = Draw(f"{seed} lanes")
     found = {feed: draw.pick(1, 2, 3, 4, 5) for feed in sorted(trial.restore_after)}
     return {feed: lanes for feed, lanes in found.items() if draw.chance(80)}
+
+
+def _joining(seed: str, trial: Trial) -> Trial:
+    """Joins of three inputs or more run in one operator, mostly."""
+    draw = Draw(f"{seed} joins")
+    return replace(
+        trial,
+        joins=draw.pick("auto", "tree", "multiway", "multiway", "multiway"),
+        join_evaluation=draw.pick("lazy", "eager"),
+        join_expiration=draw.pick("lazy", "eager"),
+    )
 
 
 def _replan_after(seed: str, trial: Trial) -> int | None:

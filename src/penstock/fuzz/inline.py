@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from penstock.fuzz.trial import Ran
 from penstock.operators.dividing import CannotDivide
@@ -14,7 +14,6 @@ from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_t
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
     from penstock.fuzz.trial import Feed, Late, Trial
 
@@ -59,7 +58,7 @@ class InlineContender:
 
 
 def _started(trial: Trial, plan: Plan, lanes: int) -> Running:
-    choices = Choices(cast("Strategy", trial.strategy), trial.partitions)
+    choices = Choices.of(trial.tactics, trial.partitions)
     slack = {name: stream.slack for name, stream in trial.streams.items()}
     return Running({QUERY: plan}, slack, lanes, choices)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def new_home() -> Iterator[Home]:
 
 def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
     """The query of a trial as the plan of a pipeline."""
-    chosen = f"SET strategy = {trial.strategy}"
+    chosen = "; ".join(f"SET {key} = {value}" for key, value in asdict(trial.tactics).items())
     statements = (trial.script, chosen, f"CREATE QUERY {QUERY} AS {trial.query}")
     groups = groups_for({QUERY: plan}, 0, trial.lanes)
     return PipelinePlan(statements, tuple(groups), trial.partitions)

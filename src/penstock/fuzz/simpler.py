@@ -35,6 +35,12 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, edits=())
     if trial.strategy != "upa":
         yield replace(trial, strategy="upa")
+    if trial.joins != "tree":
+        yield replace(trial, joins="tree")
+    if trial.join_evaluation != "lazy":
+        yield replace(trial, join_evaluation="lazy")
+    if trial.join_expiration != "lazy":
+        yield replace(trial, join_expiration="lazy")
     if trial.partitions != 8:
         yield replace(trial, partitions=8)
     for index in range(len(trial.edits)):

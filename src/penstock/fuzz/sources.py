@@ -66,12 +66,27 @@ class Sources:
         """One to `most` tables, joined."""
         if self._nrrs and self._draw.chance(15) and not self.style.internal:
             return self._reading()
+        if most > 2 and not self.style.rows_slide and self._draw.chance(12):
+            return self._many()
         text, columns = self.table(depth)
         extra = 0 if self.style.rows_slide else min(most - 1, self._draw.pick(0, 0, 0, 1, 1, 2))
         joins = []
         for _ in range(extra):
             join, more = self._joined(depth, columns)
             joins.append(join)
+            columns = columns | more
+        return _from(text, joins), columns
+
+    def _many(self) -> tuple[Text, Columns]:
+        """Three to six windows, mostly joined by equal columns."""
+        text, columns = self.stream()
+        joins = []
+        for _ in range(self._draw.pick(2, 2, 2, 3, 3, 4, 5)):
+            table, more = self._base()
+            if self._draw.chance(10):
+                joins.append(optional(", {}", table))
+            else:
+                joins.append(optional(" JOIN {} ON {}", table, self._on(columns, more)))
             columns = columns | more
         return _from(text, joins), columns
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, get_args
 from penstock.algebra.patterns import Strategy
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
+from penstock.algebra.tactics import Tactics
 from penstock.fuzz.edits import Edit, edited
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.session import Session
@@ -81,6 +82,9 @@ class Trial:
             as before.
         replan_after: The feed after which the query is planned anew while it runs; None: never.
         strategy: One of `STRATEGIES`.
+        joins: How joins of three inputs or more run, as `SET joins` says it.
+        join_evaluation: How such a join probes, if it is one operator.
+        join_expiration: When it drops rows.
         partitions: How many partitions the engine's calendar queues have.
         edits: Changes of the plan that no query text can say.
     """
@@ -94,8 +98,17 @@ class Trial:
     lanes_after: Mapping[int, int] = field(default_factory=dict)
     replan_after: int | None = None
     strategy: str = "upa"
+    joins: str = "auto"
+    join_evaluation: str = "lazy"
+    join_expiration: str = "lazy"
     partitions: int = 8
     edits: tuple[Edit, ...] = ()
+
+    @property
+    def tactics(self) -> Tactics:
+        """What is set for the query."""
+        found = (self.strategy, self.joins, self.join_evaluation, self.join_expiration)
+        return Tactics(*found)  # type: ignore[arg-type]  # a trial is written with what SET takes
 
     @property
     def script(self) -> str:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.compute.failures import Failures
     from penstock.planner.building import Choices
     from penstock.planner.graph import Graph
@@ -39,9 +39,9 @@ class Options:
     choices: Choices
     keep: int
 
-    def under(self, strategy: Strategy) -> Options:
-        """The same with another strategy."""
-        return replace(self, choices=replace(self.choices, strategy=strategy))
+    def under(self, tactics: Tactics) -> Options:
+        """The same with what was set for a query."""
+        return replace(self, choices=self.choices.under(tactics))
 
 
 class Batch:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.operators.block import Block
 
 
@@ -72,9 +72,9 @@ class Engine:
         known = [one for one in self.watermarks.values() if one > BEGINNING]
         return min(known, default=BEGINNING)
 
-    def start(self, plans: Mapping[str, Plan], strategy: Strategy) -> Batch:
+    def start(self, plans: Mapping[str, Plan], tactics: Tactics) -> Batch:
         """Queries that see the rows from now on, and the relations as they are."""
-        batch = Batch(plans, self.options.under(strategy))
+        batch = Batch(plans, self.options.under(tactics))
         histories = {}
         for name in batch.graph.relations:
             self.relations[name].pass_to(self.clock)

@@ -11,8 +11,8 @@ from penstock.cql import syntax
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.catalog.definitions import Catalog
     from penstock.session import Outcome, Session
 
@@ -38,7 +38,7 @@ class Registered:
     plan: Plan
     warnings: tuple[str, ...]
     entry: Entry
-    strategy: Strategy
+    tactics: Tactics
 
 
 class History:
@@ -66,7 +66,7 @@ def registered_by(outcome: Outcome, entry: Entry, catalog: Catalog) -> Registere
     if not isinstance(found, QueryDefinition):
         return None
     return Registered(
-        found.name, statement.text, found.plan, outcome.warnings, entry, found.strategy
+        found.name, statement.text, found.plan, outcome.warnings, entry, found.tactics
     )
 
 
@@ -82,7 +82,7 @@ def register(session: Session, text: str, name: str | None, entry: Entry) -> Reg
         while session.catalog.get(f"query_{number}") is not None:
             number += 1
         name = f"query_{number}"
-    strategy = session.settings.strategy
-    session.catalog.add(QueryDefinition(name, bound.plan, text, strategy))
+    tactics = session.settings.tactics
+    session.catalog.add(QueryDefinition(name, bound.plan, text, tactics))
     entry.query = name
-    return Registered(name, text, bound.plan, bound.warnings, entry, strategy)
+    return Registered(name, text, bound.plan, bound.warnings, entry, tactics)

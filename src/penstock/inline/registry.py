@@ -121,11 +121,11 @@ class Registry:
         return started.queries[query.name].entry
 
     def _start(self, together: dict[str, Registered]) -> None:
-        """Start queries as one batch for each strategy; what cannot be is not there."""
-        for strategy in dict.fromkeys(one.strategy for one in together.values()):
-            queries = [one for one in together.values() if one.strategy == strategy]
+        """Start queries as one batch for each set of tactics; what cannot be is not there."""
+        for tactics in dict.fromkeys(one.tactics for one in together.values()):
+            queries = [one for one in together.values() if one.tactics == tactics]
             try:
-                batch = self.engine.start({one.name: one.plan for one in queries}, strategy)
+                batch = self.engine.start({one.name: one.plan for one in queries}, tactics)
             except PenstockError:
                 gone = [one for one in together.values() if one.name.lower() not in self.queries]
                 for one in gone:

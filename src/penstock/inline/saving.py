@@ -48,8 +48,8 @@ def restore_into(db: Connection, page: dict[str, Any], tables: dict[str, pa.Tabl
     made = db.registry.replay([(text, name) for text, name in page["statements"]])
     for saved in page["batches"]:
         queries = [one for place in saved["queries"] if (one := made[place]) is not None]
-        # All queries of a batch were registered under one strategy.
-        options = db.engine.options.under(queries[0].strategy)
+        # All queries of a batch were registered under the same tactics.
+        options = db.engine.options.under(queries[0].tactics)
         batch = Batch({one.name: one.plan for one in queries}, options)
         if batch.shape != saved.get("shape"):
             names = ", ".join(f'"{one.name}"' for one in queries)

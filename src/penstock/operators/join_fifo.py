@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.join_loops import Incoming
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Ints, Values
 
 _NO_TWINS = np.zeros((0, 2), np.int64)
 _LEAST = 64
@@ -103,9 +103,17 @@ class FifoSide:
         places = self._spots(np.arange(self._oldest, self._next))
         self._records[places, KEY] = numbers[self._records[places, KEY]]
 
-    def take(self, places: Ints) -> tuple[pa.Array, ...]:
+    def take(self, places: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
         """The rows at places of the ring."""
-        return self._store.take(places)
+        return self._store.take(places, width)
+
+    def values(self, number: int) -> Values:
+        """What a column of one width has at all places."""
+        return self._store.values(number)
+
+    def live(self) -> Ints:
+        """The places that are in use, oldest first; between two steps."""
+        return np.arange(self._oldest, self._next)
 
     def weights(self, places: Ints) -> list[Ints]:
         """The lengths of long strings at places, see `RowStore`."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.join_loops import Incoming
     from penstock.operators.join_twins import Finding, Twins
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Ints, Values
     from penstock.state.moving import Moved
 
 _SLACK = 1024
@@ -137,9 +137,17 @@ class LooseSide:
         places = self._places.taken()
         self._records[places, KEY] = numbers[self._records[places, KEY]]
 
-    def take(self, places: Ints) -> tuple[pa.Array, ...]:
+    def take(self, places: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
         """The rows at places."""
-        return self._store.take(places)
+        return self._store.take(places, width)
+
+    def values(self, number: int) -> Values:
+        """What a column of one width has at all places."""
+        return self._store.values(number)
+
+    def live(self) -> Ints:
+        """The places that are in use; between two steps."""
+        return self._places.taken()
 
     def weights(self, places: Ints) -> list[Ints]:
         """The lengths of long strings at places, see `RowStore`."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.operators.join_chains import Chains
     from penstock.operators.join_loops import Kept
     from penstock.operators.join_twins import Finding
-    from penstock.state.arrays import Flags, Ints, Words
+    from penstock.state.arrays import Flags, Ints, Values, Words
     from penstock.state.moving import Moved
 
 
@@ -93,8 +93,14 @@ class KeptRows(Protocol):
     def renumber_keys(self, numbers: Ints) -> None:
         """Key k has become key `numbers[k]`; between two steps."""
 
-    def take(self, places: Ints) -> tuple[pa.Array, ...]:
-        """The rows at places."""
+    def take(self, places: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
+        """The rows at places; `width`: only so many columns, the first ones."""
+
+    def values(self, number: int) -> Values:
+        """What a column of one width has at all places."""
+
+    def live(self) -> Ints:
+        """The places that are in use; between two steps."""
 
     def weights(self, places: Ints) -> list[Ints]:
         """The lengths of long strings at places, see `RowStore`."""
@@ -132,7 +138,11 @@ def shrink_sides(chains: Chains, sides: Sequence[KeptRows]) -> Moved | None:
 
 def side_table(kept: KeptRows) -> pa.Table:
     """The rows of a side as a table: their columns, then their ends."""
-    columns, ends = kept.contents()
+    return table_of_rows(*kept.contents())
+
+
+def table_of_rows(columns: Sequence[pa.Array], ends: Ints) -> pa.Table:
+    """Rows as a table: their columns, then their ends."""
     names = [*(f"c{number}" for number in range(len(columns))), "_te"]
     return pa.table([*columns, pa.array(ends)], names=names)
 

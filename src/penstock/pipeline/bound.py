@@ -112,12 +112,13 @@ class BoundGroup:
     @cached_property
     def fragments(self) -> list[BoundFragment]:
         """What runs, inputs before what reads them; one fragment if a key divides all plans."""
-        running = plans_to_run(self.plans, self.group.known)
+        known = self.group.known
+        running = plans_to_run(self.plans, known)
         if len(running) == 1:
             ((query, plan),) = running.items()
-            parts = fragments_of(query, plan, self.choices, is_routable)
+            parts = fragments_of(query, plan, self.choices, is_routable, known)
         else:
-            graph = operator_graph(running, self.choices)
+            graph = operator_graph(running, self.choices, statistics=known)
             runs = self.group.runs
             graph.left = frozenset(name for name in running if is_leftover(runs[name]))
             plans = list(running.values())
@@ -244,8 +245,8 @@ def bound(plan: PipelinePlan) -> BoundPlan:
     made = BoundPlan(plan, session)
     for group in plan.groups:
         queries = {name: _query(session, query) for name, query in group.runs.items()}
-        # All queries of a group were registered under one strategy.
-        choices = Choices(next(iter(queries.values())).strategy, plan.partitions)
+        # All queries of a group were registered under the same tactics.
+        choices = Choices.of(next(iter(queries.values())).tactics, plan.partitions)
         plans = {name: one.plan for name, one in queries.items()}
         made.groups[group.number] = BoundGroup(group, plans, choices)
     return made

@@ -9,16 +9,18 @@ from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.windows import Rows
 from penstock.planner.costs import Costs
+from penstock.planner.multiway import Multiway
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.planner.building import Choices
+    from penstock.planner.costs import Cost
     from penstock.planner.statistics import Statistics
 
 KEEPS_INPUTS = (
     op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.GroupJoin, op.ScalarProduct,
-    op.BagOperation, op.Distinct, op.Aggregate, st.RelationToStream,
+    op.BagOperation, op.Distinct, op.Aggregate, st.RelationToStream, Multiway,
 )  # fmt: skip
 LEAST = 0.0005
 """What is less is shown as nothing."""
@@ -62,7 +64,18 @@ class Annotations:
             structure = " + ".join(kept) if len(set(kept)) > 1 else kept[0]
             words.append(f"{structure} of {_short(cost.rows)} rows, {_short(cost.size, 'B')}")
         words.append(self._time(cost.time))
+        if isinstance(plan, Multiway):
+            words.append(f"probing {_orders(plan)}")
         return f"[{self._costs.pattern(plan).value}] {', '.join(words)}"
+
+    def price(self, cost: Cost) -> str:
+        """What something takes of time and memory."""
+        return f"{self._time(cost.time)}, {_short(cost.size, 'B')}"
+
+    @staticmethod
+    def amount(number: float) -> str:
+        """A number with about two digits."""
+        return _short(number)
 
     def _time(self, nanoseconds: float) -> str:
         """What is spent in a second, or a tick."""
@@ -72,7 +85,9 @@ class Annotations:
         """The same for programs; rates and costs per second, or per tick."""
         flow, cost = self._costs.estimates.of(plan), self._costs.of(plan)
         per = _per(self._unit)
+        orders = {"orders": list(map(list, plan.orders))} if isinstance(plan, Multiway) else {}
         return {
+            **orders,
             "structures": self.structures(plan),
             "rows_per_time": (flow.rate + flow.withdrawn) * per,
             "withdrawn_per_time": flow.withdrawn * per,
@@ -86,6 +101,15 @@ class Annotations:
         total = self._costs.total
         state = f"{_short(total.rows)} rows of state, {_short(total.size, 'B')}"
         return f"{self._time(total.time)} of one core, {state}"
+
+
+def _orders(plan: Multiway) -> str:
+    """In which order the rows of each input probe the others."""
+    names = plan.names
+    return "; ".join(
+        f"{name}: {' '.join(names[place] for place in order)}"
+        for name, order in zip(names, plan.orders, strict=True)
+    )
 
 
 def _per(unit: TimeUnit | None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Column
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.patterns import Strategy
+    from penstock.algebra.tactics import Evaluation, Expiration, Joins, Tactics
     from penstock.algebra.types import Schema, Type
     from penstock.compute.evaluate import Evaluator
     from penstock.planner.graph import Maker, Predicate
@@ -29,6 +30,18 @@ class Choices:
 
     strategy: Strategy = "upa"
     partitions: int = DEFAULT_PARTITIONS
+    joins: Joins = "auto"
+    join_evaluation: Evaluation = "lazy"
+    join_expiration: Expiration = "lazy"
+
+    @staticmethod
+    def of(tactics: Tactics, partitions: int = DEFAULT_PARTITIONS) -> Choices:
+        """What was set for a query."""
+        return Choices(partitions=partitions).under(tactics)
+
+    def under(self, tactics: Tactics) -> Choices:
+        """The same with what was set for a query."""
+        return replace(self, **asdict(tactics))
 
     @property
     def queue_partitions(self) -> int:

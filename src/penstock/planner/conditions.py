@@ -21,6 +21,8 @@ from penstock.algebra.expressions import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.algebra.types import Schema
 
 
@@ -38,6 +40,14 @@ def moved(expression: Expression, start: int, by: int) -> Expression:
             place = int(part.name)
             places[part.name] = Column(str(place + by if place >= start else place), part.of)
     return substituted(expression, places)
+
+
+def placed(expression: Expression, places: Mapping[str, str]) -> Expression:
+    """The expression with its columns called by other positions."""
+    read = {one.name: one for one in walk(expression) if isinstance(one, Column)}
+    return substituted(
+        expression, {name: Column(places[name], one.of) for name, one in read.items()}
+    )
 
 
 @dataclass(frozen=True)

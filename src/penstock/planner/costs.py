@@ -21,13 +21,26 @@ from penstock.operators.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.estimating import Estimates
 from penstock.planner.lower_joins import condition_of
+from penstock.planner.multiway import (
+    GATHER,
+    INSERT,
+    TABLE,
+    TABLE_BYTES,
+    Multiway,
+    model_of,
+    share_of,
+    tables_of,
+)
 from penstock.planner.statistics import Statistics
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Binary, Plan
     from penstock.algebra.types import Schema
+    from penstock.planner.agreements import Agreed
     from penstock.planner.building import Choices
     from penstock.planner.estimating import Flow
+    from penstock.planner.flattening import Flat
+    from penstock.planner.join_model import JoinModel
 
 FILTER, MAP, PASS = 14.0, 7.0, 5.0
 WINDOW, COUNT_WINDOW = 5.0, 60.0
@@ -72,6 +85,7 @@ class Costs:
 
     def __init__(self, plan: Plan, choices: Choices, statistics: Statistics | None = None) -> None:
         self._choices = choices
+        self._statistics = statistics
         announced = choices.strategy == "negative"
         self.estimates = Estimates(plan, statistics or Statistics(), announced=announced)
         self._nodes = different_nodes(plan)
@@ -101,6 +115,8 @@ class Costs:
                 return self._window(plan, out)
             case op.Product() | op.Join():
                 return self._join(plan, out)
+            case Multiway():
+                return self.of_many(plan, self._model(plan), out)
             case op.SemiJoin() | op.AntiJoin() | op.GroupJoin() | op.ScalarProduct():
                 return self._exists(plan, out)
             case op.Distinct():
@@ -158,6 +174,23 @@ class Costs:
             compared = _rows(out) / max(self.estimates.residual(plan), LEAST_SHARE)
         sides = self._kept(plan.left, JOIN, (plan, 0)) + self._kept(plan.right, JOIN, (plan, 1))
         return sides + Cost(_rows(out) * PAIR + compared * COMPARED)
+
+    def model(self, flat: Flat, agreed: Agreed) -> JoinModel:
+        """What is expected of a join of many inputs."""
+        shares = [share_of(one, flat, self.estimates) for one in agreed.conditions]
+        return model_of(flat, agreed, self.estimates, shares)
+
+    def _model(self, plan: Multiway) -> JoinModel:
+        return Costs(plan.tree, self._choices, self._statistics).model(plan.flat, plan.agreed)
+
+    def of_many(self, plan: Multiway, model: JoinModel, out: Flow) -> Cost:
+        """Of a join of many inputs in one operator, which keeps its inputs and nothing else."""
+        results = _rows(out) * GATHER * len(plan.inputs)
+        total = Cost(model.total(plan.orders) + results)
+        for one, tables in zip(plan.inputs, tables_of(plan.agreed, plan.orders), strict=True):
+            kept = self._kept(one, INSERT + tables * TABLE)
+            total += kept + Cost(0.0, 0.0, kept.rows * tables * TABLE_BYTES)
+        return total
 
     def _exists(self, plan: Binary, out: Flow) -> Cost:
         sides = self._kept(plan.left, EXISTS, (plan, 0)) + self._kept(plan.right, DISTINCT)

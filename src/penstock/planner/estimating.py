@@ -18,6 +18,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Fixed, Now, Range, Rows
 from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.lower_joins import condition_of
+from penstock.planner.multiway import Multiway
 from penstock.planner.selectivity import selectivity
 from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
 from penstock.planner.tracing import chosen_group, made_of, predicate_key, residual_over
@@ -99,6 +100,10 @@ class Estimates:
         """The share of the pairs with equal keys in a join that satisfy what else it asks for."""
         return self._residuals[id(plan)]
 
+    def measured_share(self, name: str | None) -> float | None:
+        """The share of rows or pairs that satisfy a condition of that name, if it was measured."""
+        return None if name is None else self._statistics.selectivities.get(name)
+
     def _flow(self, plan: Plan) -> Flow:
         inputs = [self._flows[id(child)] for child in plan.children]
         match plan:
@@ -135,6 +140,10 @@ class Estimates:
                 return _bags(plan, *inputs)
             case op.Aggregate() | op.Combine():
                 return self._as_measured(plan, _grouped(plan, inputs[0]), inputs[0])
+            case Multiway():
+                return Estimates(plan.tree, self._statistics, announced=self._announced).of(
+                    plan.tree
+                )
             case op.ScalarProduct() | op.GroupJoin():
                 left, right = inputs
                 changes = left.rate + (right.rate if isinstance(plan, op.ScalarProduct) else 0.0)

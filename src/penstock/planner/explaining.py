@@ -12,9 +12,11 @@ from penstock.errors import count
 from penstock.planner.annotating import Annotations
 from penstock.planner.building import Choices
 from penstock.planner.conditions import conjuncts
+from penstock.planner.explaining_joins import described_joins, joins_json
 from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
 from penstock.planner.partitioning import partitioning_of
 from penstock.planner.tracing import made_of, predicate_key
+from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +45,14 @@ def explained(
     """
     choices = choices or Choices()
     found = optimized({QUERY: plan}, chosen_by)[QUERY]
-    notes = Annotations(found.plan, choices, statistics)
+    ways = Ways([found.plan], choices, chosen_by)
+    runs = ways.shown(found.plan)
+    notes = Annotations(runs, choices, statistics)
     lines = [
         plan_text(plan, pattern_note),
         f"Runs as ({', '.join(found.fired) or 'no rule fired'}):",
-        plan_text(found.plan, notes.note),
+        plan_text(runs, notes.note),
+        *described_joins(ways.all_of(found.plan), choices, notes),
         f"Expected: {notes.summary()}",
         f"Lanes: {partitioning_of(found.plan)}",
     ]
@@ -88,11 +93,14 @@ def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]
     """The same for programs."""
     choices = choices or Choices()
     found = optimized({QUERY: plan})[QUERY]
+    ways = Ways([found.plan], choices)
+    runs = ways.shown(found.plan)
     return {
         "plan": plan_json(plan),
         "rules": list(found.fired),
         "strategy": choices.strategy,
-        "runs": plan_json(found.plan, Annotations(found.plan, choices).facts),
+        "runs": plan_json(runs, Annotations(runs, choices).facts),
+        "joins": joins_json(ways.all_of(found.plan), choices),
         "lanes": partitioning_of(found.plan).to_json(),
     }
 
@@ -104,7 +112,8 @@ def explained_dot(queries: Sequence[tuple[str | None, Plan, Choices]]) -> str:
     """
     drawn = []
     for name, plan, choices in queries:
-        made = optimized({QUERY: plan})[QUERY].plan
+        found = optimized({QUERY: plan})[QUERY].plan
+        made = Ways([found], choices).shown(found)
         drawn.append((name if len(queries) > 1 else None, made, Annotations(made, choices).note))
     return plans_dot(drawn)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from penstock.planner.building import Choices
     from penstock.planner.graph import Graph
     from penstock.planner.partitioning import Partitioning
+    from penstock.planner.statistics import Statistics
 
 _STATELESS = st.Source | op.Filter | op.Map | op.Alias | op.UnionAll
 _PLAIN = (
@@ -76,22 +77,31 @@ class Fragment:
 
 
 def fragments_of(
-    query: str, plan: Plan, choices: Choices, routes: Callable[[Partitioning], bool]
+    query: str,
+    plan: Plan,
+    choices: Choices,
+    routes: Callable[[Partitioning], bool],
+    statistics: Statistics | None = None,
 ) -> list[Fragment]:
     """Cut the plan of a query into fragments, inputs before what reads them; often it is one.
 
     `routes` says of a partitioning whether rows of streams can be sent to lanes like that.
     """
-    return _Cutting(query, choices, routes).cut(plan)
+    return _Cutting(query, choices, routes, statistics).cut(plan)
 
 
 class _Cutting:
     def __init__(
-        self, query: str, choices: Choices, routes: Callable[[Partitioning], bool]
+        self,
+        query: str,
+        choices: Choices,
+        routes: Callable[[Partitioning], bool],
+        statistics: Statistics | None,
     ) -> None:
         self._query = query
         self._choices = choices
         self._routes = routes
+        self._statistics = statistics
         self._stage = 0
         self._made: list[Fragment] = []
         self._computes: list[Plan] = []
@@ -182,7 +192,9 @@ class _Cutting:
         return sent
 
     def _add(self, plan: Plan, partitioning: Partitioning, name: str | None) -> Graph:
-        graph = operator_graph({name or self._query: plan}, self._choices, self._whole)
+        graph = operator_graph(
+            {name or self._query: plan}, self._choices, self._whole, self._statistics
+        )
         divided = has_clock(plan) and self._is_divided(partitioning)
         self._made.append(Fragment(graph, partitioning, divided, self._stage, name))
         self._computes.append(plan)

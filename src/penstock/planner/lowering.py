@@ -19,14 +19,17 @@ from penstock.planner import lower_streams as streams
 from penstock.planner.building import Building, Choices
 from penstock.planner.conditions import positional
 from penstock.planner.equalities import joined
+from penstock.planner.lower_multi import multiway_node
 from penstock.planner.lower_outer import outer_join_node
 from penstock.planner.tracing import made_of
+from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from penstock.algebra.plan import Plan
     from penstock.planner.graph import Graph
+    from penstock.planner.statistics import Statistics
 
 COUNTED = {
     op.Difference: Target.DIFFERENCE,
@@ -39,12 +42,16 @@ def operator_graph(
     plans: Mapping[str, Plan],
     choices: Choices | None = None,
     uncut: Callable[[Plan], Plan] = lambda plan: plan,
+    statistics: Statistics | None = None,
 ) -> Graph:
     """The graph that computes the results of queries, by name; what they have in common once.
 
-    Of plans that are parts of others, `uncut` tells what an operator was before it was cut off.
+    Of plans that are parts of others, `uncut` tells what an operator was before it was cut off. By
+    `statistics` it is decided which joins run in one operator.
     """
-    lowering = Lowering(Building(choices or Choices()), uncut)
+    choices = choices or Choices()
+    ways = Ways(plans.values(), choices, statistics, uncut)
+    lowering = Lowering(Building(choices), uncut, ways)
     for name, plan in plans.items():
         lowering.building.graph.results[name] = lowering.lower(plan)
     return lowering.building.graph
@@ -53,9 +60,10 @@ def operator_graph(
 class Lowering:
     """Lowers plans into one graph; each plan object once."""
 
-    def __init__(self, building: Building, uncut: Callable[[Plan], Plan]) -> None:
+    def __init__(self, building: Building, uncut: Callable[[Plan], Plan], ways: Ways) -> None:
         self.building = building
         self.uncut = uncut
+        self._ways = ways
         self._known: dict[int, tuple[Plan, int]] = {}
 
     def lower(self, plan: Plan) -> int:
@@ -69,6 +77,11 @@ class Lowering:
         return arrivals.arranged_node(self, plan)
 
     def _lower(self, plan: Plan) -> int:
+        many = self._ways.many(plan)
+        return self._lower_alone(plan) if many is None else multiway_node(self, many)
+
+    def _lower_alone(self, plan: Plan) -> int:
+        """What is no join of many inputs."""
         building = self.building
         match plan:
             case st.Stream():

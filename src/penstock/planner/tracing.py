@@ -43,7 +43,7 @@ def predicate_of(predicate: Expression, below: Plan) -> Predicate:
     found = conjuncts(predicate)
     keys = [_part_key(part, below) for part in found]
     parts = [positional(part, below.schema) for part in found]
-    return _measured(keys, parts, positions(below.schema.types))
+    return predicate_of_parts(keys, parts, positions(below.schema.types))
 
 
 def named(condition: JoinCondition, plan: Plan) -> JoinCondition:
@@ -69,7 +69,9 @@ def predicate_of_pairs(condition: JoinCondition, types: Sequence[Type]) -> Predi
     """What a join measures whose pairs have columns of these types; None: no residual, no name."""
     if condition.residual is None or not condition.names:
         return None
-    return _measured(condition.names, conjuncts(condition.residual), positions(tuple(types)))
+    return predicate_of_parts(
+        condition.names, conjuncts(condition.residual), positions(tuple(types))
+    )
 
 
 def made_of(plan: Plan) -> str | None:
@@ -86,8 +88,10 @@ def chosen_group(plan: op.Group) -> Expression:
     return Call("=", (selector, Literal(plan.index, selector.type)), BOOLEAN)
 
 
-def _measured(keys: Sequence[str | None], parts: Sequence[Expression], schema: Schema) -> Predicate:
-    """Several parts are also measured one by one."""
+def predicate_of_parts(
+    keys: Sequence[str | None], parts: Sequence[Expression], schema: Schema
+) -> Predicate:
+    """What is measured of parts with these names; several are also measured one by one."""
     apart = {
         key: compile_expression(part, schema)
         for key, part in zip(keys, parts, strict=True)

@@ -22,7 +22,7 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     group = program.group_of(query.name)
     bound = pipeline.ledger.plan.groups
     if group is None or group.number not in bound:
-        return explained(query.plan, Choices(query.strategy))
+        return explained(query.plan, Choices.of(query.tactics))
     parts = bound[group.number].described_fragments()
     statistics = measured(pipeline.status.operators)
     whole = explained(query.plan, bound[group.number].choices, statistics, group.known)

@@ -226,12 +226,12 @@ class Program:
         return replace(self._plan, statements=statements, groups=tuple(self.groups))
 
     def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[Group]:
-        """Queries of different strategies have no operators in common."""
+        """Queries of different tactics have no operators in common."""
         found: list[Group] = []
-        for strategy in dict.fromkeys(one.strategy for one in queries.values()):
-            plans = {name: one.plan for name, one in queries.items() if one.strategy == strategy}
+        for tactics in dict.fromkeys(one.tactics for one in queries.values()):
+            plans = {name: one.plan for name, one in queries.items() if one.tactics == tactics}
             groups = groups_for(plans, self._next_group + len(found), self._lanes)
-            choices = Choices(strategy, self._plan.partitions)
+            choices = Choices.of(tactics, self._plan.partitions)
             for group in groups:
                 # Lowered here, so that what cannot run is known before anything is stopped.
                 own = {name: plans[name] for name in group.queries}

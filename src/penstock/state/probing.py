@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.state.compiled import compiled
+from penstock.state.compiled import compiled, compiled_borrowing
 from penstock.state.hashing import mixed
 from penstock.state.prefetching import FAR, NEAR, prefetch
 
@@ -32,10 +32,15 @@ def _mark(first: np.uint64, second: np.uint64) -> np.int64:
     return np.int64(mixed(first * _SPREAD, second, _SEED) >> np.uint64(33))
 
 
-@compiled
-def _home(mark: int, room: int) -> int:
+@compiled_borrowing
+def home_of(mark: int, room: int) -> int:
     """Where in a table with so much room a mark belongs; marks in order belong in order."""
     return (mark * room) >> _MARK_BITS
+
+
+def homes(marks: Ints, room: int) -> Ints:
+    """Where in a table with so much room marks belong."""
+    return (marks * room) >> _MARK_BITS
 
 
 def room_for(keys: int) -> int:
@@ -56,16 +61,16 @@ def marks_of(keys: Words) -> Ints:
 def _fetch_first(start: int, marks: Ints, table: Ints) -> None:
     """Ask for the entries that the next rows belong to."""
     for row in range(start, min(start + FAR, len(marks))):
-        prefetch(table, _home(marks[row], len(table)))
+        prefetch(table, home_of(marks[row], len(table)))
 
 
 @compiled
 def _fetch_ahead(row: int, marks: Ints, table: Ints, keys: Words) -> None:
     """Ask for the entry of a row further ahead, and for the key of one not as far."""
     if row + FAR < len(marks):
-        prefetch(table, _home(marks[row + FAR], len(table)))
+        prefetch(table, home_of(marks[row + FAR], len(table)))
     if row + NEAR < len(marks):
-        entry = table[_home(marks[row + NEAR], len(table))]
+        entry = table[home_of(marks[row + NEAR], len(table))]
         if entry >= 0:
             prefetch(keys, entry & _SLOT)
 
@@ -75,7 +80,7 @@ def _probe(
     table: Ints, keys: Words, first: np.uint64, second: np.uint64, mark: int
 ) -> tuple[int, int]:
     """Where a key stands or would stand in the table, and its slot, -1 if it is not there."""
-    place = _home(mark, len(table))
+    place = home_of(mark, len(table))
     while table[place] >= 0:
         if table[place] >> _SLOT_BITS == mark:
             slot = table[place] & _SLOT
@@ -148,7 +153,7 @@ def slots_of(table: Ints) -> Ints:
 
 @compiled
 def _enter(table: Ints, entry: int) -> None:
-    at = _home(entry >> _SLOT_BITS, len(table))
+    at = home_of(entry >> _SLOT_BITS, len(table))
     while table[at] >= 0:
         at = at + 1 if at + 1 < len(table) else 0
     table[at] = entry
@@ -181,14 +186,14 @@ def remove(table: Ints, keys: Words, slots: Ints) -> None:
         entries[row] = mark << _SLOT_BITS | slot
     for row in range(len(entries)):
         if row + FAR < len(entries):
-            prefetch(table, _home(entries[row + FAR] >> _SLOT_BITS, len(table)))
+            prefetch(table, home_of(entries[row + FAR] >> _SLOT_BITS, len(table)))
         _take_out(table, entries[row])
 
 
 @compiled
 def _take_out(table: Ints, entry: int) -> None:
     room = len(table)
-    gap = _home(entry >> _SLOT_BITS, room)
+    gap = home_of(entry >> _SLOT_BITS, room)
     while table[gap] != entry:
         gap = gap + 1 if gap + 1 < room else 0
     at = gap
@@ -197,7 +202,7 @@ def _take_out(table: Ints, entry: int) -> None:
         other = table[at]
         if other < 0:
             break
-        home = _home(other >> _SLOT_BITS, room)
+        home = home_of(other >> _SLOT_BITS, room)
         # An entry may fill the gap unless its home lies behind the gap.
         if distance(home, at, room) >= distance(gap, at, room):
             table[gap] = other

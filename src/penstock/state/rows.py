@@ -60,9 +60,18 @@ class RowStore:
         for store, column in zip(self.columns, columns, strict=True):
             store.put(slots, column)
 
-    def take(self, slots: Ints) -> tuple[pa.Array, ...]:
-        """The rows of the slots, in their order; a slot may come several times."""
-        return tuple(store.take(slots) for store in self.columns)
+    def take(self, slots: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
+        """The rows of the slots, in their order; a slot may come several times.
+
+        `width`: only so many columns, the first ones.
+        """
+        return tuple(store.take(slots) for store in self.columns[:width])
+
+    def values(self, number: int) -> Values:
+        """What a column of one width has in all slots."""
+        store = self.columns[number]
+        assert isinstance(store, _FixedColumn)
+        return store.values
 
     def weights(self, slots: Ints) -> list[Ints]:
         """The lengths of strings in slots, of the columns where all may be too much to take.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.algebra.streams import RelationToStream
+from penstock.algebra.tactics import Tactics
 from penstock.errors import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 class Question:
     """A query over finite inputs: its plan, and the texts that it was bound from.
 
-    `statements` declare what the query reads, and set what it is bound under.
+    `statements` declare what the query reads, and set what it is bound under; `tactics` are what
+    they set of how it runs.
     """
 
     plan: Plan
     inputs: Inputs
     statements: tuple[str, ...]
     text: str
+    tactics: Tactics = field(default_factory=Tactics)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from penstock.algebra.streams import Relation, RelationToStream, Stream
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.algebra.values import canonical
+from penstock.planner.building import Choices
 from penstock.reference.inputs import RelationHistory, arrivals_of, relation_elements
 from penstock.reference.timeline import Bag, Emission, Row, Timeline
 from penstock.runtime.running import Running
@@ -40,7 +41,8 @@ class InlineEngine:
         refuse_bad_inputs(plan, inputs)
         # Rows of a case come in any order: none is late.
         forever = {node.name: 2**62 for node in different_nodes(plan) if isinstance(node, Stream)}
-        running = Running({QUERY: plan}, slack=forever)
+        choices = Choices.of(question.tactics)
+        running = Running({QUERY: plan}, slack=forever, choices=choices)
         results = running.feed(tables_of(running, inputs))
         results.extend(running.finish())
         failures = running.lanes.failures(QUERY).count

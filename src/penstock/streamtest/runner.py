@@ -69,8 +69,14 @@ def _outcome(case: Case, setup: Setup, engine: Engine) -> Outcome:
         setup.session.execute(case.subject.text)
         return Outcome()
     bound = setup.session.bind(case.subject.text)
-    text = case.subject.text
-    answer = engine.answer(Question(bound.plan, setup.inputs, tuple(setup.statements), text))
+    question = Question(
+        bound.plan,
+        setup.inputs,
+        tuple(setup.statements),
+        case.subject.text,
+        setup.session.settings.tactics,
+    )
+    answer = engine.answer(question)
     return Outcome(
         computed=Computed(bound.plan, bound.warnings, answer.result, answer.failures, setup.day)
     )

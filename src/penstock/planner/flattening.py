@@ -1,0 +1,180 @@
+"""Trees of joins taken apart: their inputs side by side, and all that is asked of them.
+
+Filters and projections between joins are taken along as long as these only choose and move columns.
+What may fail stays where it is: it would be computed for other rows, and fail more or less often.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.algebra import operators as op
+from penstock.algebra.expressions import TRUE, Call, Column
+from penstock.algebra.types import BOOLEAN
+from penstock.compute.evaluate import can_fail
+from penstock.planner.conditions import conjuncts, join_condition, moved, placed, positional
+from penstock.planner.lower_joins import condition_of
+from penstock.planner.partition_keys import EQUAL
+from penstock.planner.tracing import named, predicate_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock.algebra.expressions import Expression
+    from penstock.algebra.plan import Binary, Plan, Unary
+    from penstock.planner.conditions import JoinCondition
+
+LEAST_INPUTS = 3
+"""Fewer have a join of their own."""
+MOST_INPUTS = 16
+"""What has more is joined in several operators."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A condition over positions in the columns of all inputs, and its name in statistics."""
+
+    asks: Expression
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A tree of joins taken apart.
+
+    Args:
+        inputs: What is joined.
+        columns: Where each column of the result stands in the columns of all inputs.
+        parts: All that is asked.
+        joins: The operators that it was taken apart from.
+        above: What is asked of the combinations at last, as it may fail.
+    """
+
+    inputs: tuple[Plan, ...]
+    columns: tuple[int, ...]
+    parts: tuple[Part, ...] = ()
+    joins: tuple[Plan, ...] = ()
+    above: tuple[Part, ...] = ()
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where the columns of each input begin, and where those of the last one end."""
+        found = [0]
+        for one in self.inputs:
+            found.append(found[-1] + len(one.schema))
+        return found
+
+    @property
+    def names(self) -> list[Column]:
+        """The columns of all inputs, as expressions over their names."""
+        return [Column(field.name, field.type) for one in self.inputs for field in one.schema]
+
+
+class Flattening:
+    """Takes trees of joins apart.
+
+    Args:
+        is_shared: Whether others read the result of an operator: then it has to be there.
+        uncut: What an operator was before inputs were cut off; conditions are known by it.
+    """
+
+    def __init__(self, is_shared: Callable[[Plan], bool], uncut: Callable[[Plan], Plan]) -> None:
+        self._is_shared = is_shared
+        self._uncut = uncut
+
+    def flattened(self, plan: Plan) -> Flat | None:
+        """What a plan joins, if it joins several inputs; None: it is something else."""
+        match plan:
+            case op.Product() | op.Join():
+                return self._joined(plan)
+            case op.Filter():
+                return self._filtered(plan)
+            case op.Map():
+                read = [one.expression for one in plan.columns]
+                names = [one.name for one in read if isinstance(one, Column)]
+                return self._moved(plan, names) if len(names) == len(read) else None
+            case op.Alias():
+                return self._moved(plan, plan.child.schema.names)
+        return None
+
+    def _below(self, plan: Plan) -> Flat | None:
+        """What can be taken apart below something else that asks, or joins."""
+        found = self._alone(plan)
+        return None if found is None or found.above else found
+
+    def _alone(self, plan: Plan) -> Flat | None:
+        return None if self._is_shared(plan) else self.flattened(plan)
+
+    def _filtered(self, plan: op.Filter) -> Flat | None:
+        below = None if can_fail(plan.predicate) else self._below(plan.child)
+        if below is None:
+            return None
+        known_as = self._uncut(plan).children[0]
+        asks = [one for one in conjuncts(plan.predicate) if one != TRUE]
+        parts = [
+            Part(_placed(positional(one, plan.child.schema), below), predicate_key(one, known_as))
+            for one in asks
+        ]
+        return replace(below, parts=(*below.parts, *parts), joins=(*below.joins, plan))
+
+    def _moved(self, plan: Unary, names: Sequence[str]) -> Flat | None:
+        """A projection that computes nothing."""
+        below = self._alone(plan.child)
+        if below is None:
+            return None
+        places = {name: place for place, name in enumerate(plan.child.schema.names)}
+        columns = tuple(below.columns[places[name]] for name in names)
+        return replace(below, columns=columns, joins=(*below.joins, plan))
+
+    def _joined(self, plan: Binary) -> Flat | None:
+        condition = join_condition(condition_of(plan), len(plan.left.schema))
+        asked = named(condition, self._uncut(plan))
+        if any(map(can_fail, (*asked.left, *asked.right))):
+            return None
+        both = self._beside(plan)
+        keys = [Part(_placed(one, both)) for one in _equal(asked, len(plan.left.schema))]
+        residual = [] if asked.residual is None else conjuncts(asked.residual)
+        rest = [
+            Part(_placed(one, both), name) for one, name in zip(residual, asked.names, strict=True)
+        ]
+        if any(can_fail(one) for one in residual):
+            return replace(both, parts=(*both.parts, *keys), above=tuple(rest))
+        return replace(both, parts=(*both.parts, *keys, *rest))
+
+    def _beside(self, plan: Binary) -> Flat:
+        """The product of what both sides join."""
+        left, right = (self._below(one) or _alone(one) for one in plan.children)
+        if len(left.inputs) + len(right.inputs) > MOST_INPUTS:
+            # The larger side is an operator of its own.
+            if len(left.inputs) >= len(right.inputs):
+                left = _alone(plan.left)
+            else:
+                right = _alone(plan.right)
+        offset = left.offsets[-1]
+        behind = (replace(one, asks=moved(one.asks, 0, offset)) for one in right.parts)
+        return Flat(
+            (*left.inputs, *right.inputs),
+            (*left.columns, *(one + offset for one in right.columns)),
+            (*left.parts, *behind),
+            (*left.joins, *right.joins, plan),
+        )
+
+
+def _alone(plan: Plan) -> Flat:
+    return Flat((plan,), tuple(range(len(plan.schema))))
+
+
+def _equal(asked: JoinCondition, width: int) -> list[Expression]:
+    """The equalities of keys, over the columns of both sides."""
+    return [
+        Call(EQUAL[null_matches], (left, moved(right, 0, width)), BOOLEAN)
+        for left, right, null_matches in zip(
+            asked.left, asked.right, asked.null_matches, strict=True
+        )
+    ]
+
+
+def _placed(expression: Expression, flat: Flat) -> Expression:
+    """An expression over the columns of a result as one over those of all inputs."""
+    return placed(expression, {str(place): str(one) for place, one in enumerate(flat.columns)})

@@ -1,0 +1,221 @@
+"""The join of many inputs: what it remembers, in which ways it can be carried out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from operators.join_model import Element, block_of, elements_of
+from operators.multi_join_model import plain_orders
+from penstock.algebra.patterns import Pattern
+from penstock.errors import InternalError
+from penstock.operators.block import Block
+from penstock.operators.dividing import Division, Spread
+from penstock.operators.join import Join
+from penstock.operators.join_sides import JoinSide
+from penstock.operators.multi_join import MultiJoin, Theta
+from penstock.operators.numbers import Numbers
+from penstock.state.routing import lanes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.operators.operator import Operator
+
+
+def by_first(pattern: Pattern = Pattern.WKS, width: int = 2, span: int = 100) -> JoinSide:
+    return JoinSide([pa.int64()] * width, lambda block: block.columns[:1], (False,), pattern, span)
+
+
+def common(inputs: int, pattern: Pattern = Pattern.WKS, **options: Any) -> MultiJoin:
+    """A join of so many inputs on their first columns."""
+    sides = [by_first(pattern)] * inputs
+    return MultiJoin(sides, [(0,)] * inputs, (), plain_orders(inputs), **options)
+
+
+def passing(start: int, stop: int, keys: int, seed: int, window: int = 100) -> Block:
+    """One row each instant."""
+    ts = np.arange(start, stop)
+    drawn = np.random.default_rng((start, seed)).integers(0, keys, len(ts))
+    return Block((pa.array(drawn), pa.array(ts)), ts, ts + window)
+
+
+def run(operator: Operator, steps: Sequence[Sequence[Block]], length: int) -> Counter[Element]:
+    found: Counter[Element] = Counter()
+    for number, blocks in enumerate(steps):
+        for port, block in enumerate(blocks):
+            operator.process(port, block)
+        for block in operator.advance((number + 1) * length):
+            found.update(elements_of(block))
+    return found
+
+
+def steps_of(inputs: int, count: int, length: int, keys: int) -> list[list[Block]]:
+    return [
+        [passing(at, at + length, keys, port) for port in range(inputs)]
+        for at in range(0, count * length, length)
+    ]
+
+
+def restoring(**options: Any) -> list[tuple[int, ...]]:
+    """What the third of three windows of 100 completes when all is computed at 210."""
+    join = MultiJoin([by_first()] * 3, [(0,)] * 3, (), [(1, 2), (0, 2), (0, 1)], **options)
+    times = ((90, 100), (150, 180), (195, 205))
+    for port, instants in enumerate(times):
+        rows = [Element((1, ts), ts, ts + 100) for ts in instants]
+        join.process(port, block_of(rows, [pa.int64()] * 2, False))
+    return sorted(one.row[1::2] for block in join.advance(210) for one in elements_of(block))
+
+
+@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
+def test_rows_meet_those_that_were_there_when_they_came(evaluation: str) -> None:
+    """The windows of tables 2 and 3 of the paper; a row of age 100 does not join here."""
+    assert restoring(evaluation=evaluation) == [(100, 150, 195), (100, 180, 195)]
+
+
+@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
+def test_without_restoring_what_was_there_only_meanwhile_is_not_found(evaluation: str) -> None:
+    assert restoring(evaluation=evaluation, restores=False) == []
+
+
+def there_at(elements: Counter[Element], instant: int) -> Counter[Element]:
+    return Counter({one: n for one, n in elements.items() if one.ts <= instant < one.te})
+
+
+@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
+def test_without_restoring_the_end_of_each_step_is_right(evaluation: str) -> None:
+    steps = steps_of(3, 12, 50, 20)
+    whole = run(common(3, evaluation=evaluation), steps, 50)
+    found = run(common(3, evaluation=evaluation, restores=False), steps, 50)
+    assert found < whole
+    for last in range(49, 600, 50):
+        assert there_at(found, last) == there_at(whole, last)
+
+
+@pytest.mark.parametrize("expiration", ["eager", "lazy"])
+@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
+def test_it_finds_what_a_tree_of_joins_does(evaluation: str, expiration: str) -> None:
+    inputs, steps = 4, steps_of(4, 8, 150, 40)
+    trees = [
+        Join(by_first(Pattern.WKS if number == 2 else Pattern.WK, 2 * number - 2), by_first())
+        for number in range(2, inputs + 1)
+    ]
+    expected: Counter[Element] = Counter()
+    for number, blocks in enumerate(steps):
+        made: Sequence[Block] = blocks[:1]
+        for tree, block in zip(trees, blocks[1:], strict=True):
+            for one in made:
+                tree.process(0, one)
+            tree.process(1, block)
+            made = tree.advance(150 * (number + 1))
+        expected.update(one for block in made for one in elements_of(block))
+    join = common(inputs, evaluation=evaluation, expiration=expiration, portion=64, at_once=100)
+    assert run(join, steps, 150) == expected
+    assert expected
+
+
+@pytest.mark.parametrize("buckets", [1, 5, 1000])
+def test_the_number_of_buckets_does_not_matter(buckets: int) -> None:
+    steps = steps_of(3, 4, 150, 30)
+    expected = run(common(3), steps, 150)
+    assert run(common(3, buckets=[buckets, 1, 7]), steps, 150) == expected
+    assert run(common(3, expected=[10_000, 0, buckets]), steps, 150) == expected
+
+
+def test_sixteen_inputs() -> None:
+    steps = steps_of(16, 3, 120, 400)
+    rows = [Element((1000, port), 5 * port, 500) for port in range(16)]
+    for port, row in enumerate(rows):
+        steps[0][port] = block_of([row], [pa.int64()] * 2, False)
+    found = run(common(16), steps, 120)
+    assert found[Element(sum((one.row for one in rows), ()), 75, 500)] == 1
+
+
+@pytest.mark.parametrize("pattern", [Pattern.WKS, Pattern.WK, Pattern.STR])
+@pytest.mark.parametrize("expiration", ["eager", "lazy"])
+def test_state_does_not_grow_with_the_stream(pattern: Pattern, expiration: str) -> None:
+    join, sizes, rows = common(3, pattern, expiration=expiration), [], []
+    for start in range(0, 5000, 50):
+        for port in range(3):
+            join.process(port, passing(start, start + 50, 10**9, port))
+        join.advance(start + 50)
+        sizes.append(join.state_bytes)
+        rows.append(join.state_rows)
+    assert max(sizes[50:]) <= max(sizes[:50])
+    assert 3 * 99 <= rows[-1] <= 3 * (150 if expiration == "eager" else 1400)
+
+
+@pytest.mark.parametrize("pattern", [Pattern.WKS, Pattern.WK, Pattern.STR])
+def test_room_is_given_back_behind_a_burst(pattern: Pattern) -> None:
+    join = common(3, pattern)
+    for port in range(3):
+        ts = np.zeros(20_000, np.int64)
+        values = pa.array(np.arange(20_000))
+        join.process(port, Block((values, values), ts, ts + 100))
+    join.advance(1)
+    burst = join.state_bytes
+    for start in range(1, 2000, 50):
+        for port in range(3):
+            join.process(port, passing(start, start + 50, 10**9, port))
+        join.advance(start + 50)
+    assert join.state_bytes < burst / 5
+
+
+def test_probes_are_counted() -> None:
+    join = common(3, evaluation="eager")
+    run(join, steps_of(3, 2, 50, 5), 50)
+    measured = join.measured
+    assert [(one.origin, one.target, one.agreements) for one in measured] == [
+        (0, 1, (0,)), (0, 2, (0,)), (1, 0, (0,)), (1, 2, (0,)), (2, 0, (0,)), (2, 1, (0,)),
+    ]  # fmt: skip
+    assert all(measured[one].matches == measured[one + 1].probes > 0 for one in (0, 2, 4))
+
+
+def test_combinations_come_in_portions() -> None:
+    sizes = []
+
+    def asks(columns: Sequence[pa.Array], length: int) -> np.ndarray[Any, Any]:
+        assert len(columns) == 2
+        sizes.append(length)
+        return np.zeros(length, np.bool_)
+
+    side = JoinSide([pa.int64()], lambda _: (), (), Pattern.WKS)
+    thetas = [Theta((0, 2), asks)]
+    join = MultiJoin([side] * 3, [()] * 3, thetas, plain_orders(3), at_once=1000)
+    rows = [Element((one,), one, one + 500) for one in range(40)]
+    for port in range(3):
+        join.process(port, block_of(rows, [pa.int64()], False))
+    assert join.advance(100) == []
+    assert max(sizes) <= 1000
+
+
+def test_withdrawing_what_is_not_there_is_refused() -> None:
+    for pattern in (Pattern.STR, Pattern.WKS):
+        join = common(2, pattern)
+        join.process(0, block_of([Element((1, 1), 0, 5, -1)], [pa.int64()] * 2, True))
+        with pytest.raises(InternalError, match="not there"):
+            join.advance(4)
+
+
+def test_lanes_are_divided_anew() -> None:
+    steps = steps_of(3, 6, 100, 30)
+    expected = run(common(3), steps, 100)
+    whole = common(3)
+    found = run(whole, steps[:3], 100)
+    spread = Spread(2, [lambda columns, length, failures: columns[0]])
+    division = Division("join", [spread] * 3, spread, 2, Numbers(), meets=True)
+    parts = common(3).divided([whole.segments()], division)
+    assert all(part[f"input {port}"].num_rows for part in parts for port in range(3))
+    for lane, part in enumerate(parts):
+        join = common(3, evaluation="eager", expiration="eager")
+        join.restore(part)
+        mine = [
+            [block.take(lanes_of(block.columns[:1], len(block), 2) == lane) for block in blocks]
+            for blocks in steps
+        ]
+        found.update(run(join, [[]] * 3 + mine[3:], 100))
+    assert found == expected
