@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +18,11 @@ from penstock.planner.explaining import explained, explained_dot, explained_json
 from penstock.planner.flattening import MOST_INPUTS
 from penstock.planner.fragments import fragments_of
 from penstock.planner.lowering import operator_graph
+from penstock.planner.measuring import conditions_seen, measured
 from penstock.planner.multiway import Multiway
 from penstock.planner.optimizing import optimized
 from penstock.planner.statistics import Statistics
-from penstock.planner.ways import Ways
+from penstock.planner.ways import MOST_EXPECTED, Ways
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 
@@ -51,7 +52,10 @@ def bound(text: str) -> Plan:
 
 
 def way_of(text: str, choices: Choices = MULTIWAY, known: Statistics | None = None) -> Way:
-    plan = bound(text)
+    return way_of_plan(bound(text), known, choices)
+
+
+def way_of_plan(plan: Plan, known: Statistics | None, choices: Choices = MULTIWAY) -> Way:
     (way,) = Ways([plan], choices, known).all_of(plan)
     return way
 
@@ -204,3 +208,27 @@ def test_flattening_keeps_the_columns_of_the_tree() -> None:
     names = [many.flat.names[place].name for place in many.flat.columns]
     assert names == ["c.v", "a.k"]
     assert agreed(many.flat) == many.agreed
+
+
+def test_what_it_asks_of_several_inputs_is_measured() -> None:
+    plans = {"q": bound(joined("a.k = b.k AND b.k = c.k AND a.v < b.w"))}
+    lane = Lane(operator_graph(plans, MULTIWAY))
+    fed({"a": 4, "b": 4, "c": 4}, range(40), lane)
+    seen = conditions_seen([[asdict(one) for one in lane.reports()]])
+    ((name, one),) = seen.items()
+    assert "a [RANGE 9].v" in name
+    assert "b [RANGE 9].w" in name
+    # All of w are 0, and those of v 0 to 7.
+    assert (one.of_pairs, one.held) == (True, 0)
+    assert one.asked > 100
+    known = measured([lane.reports()])
+    assert known.selectivities[name] < 0.05
+    assumed, found = (way_of_plan(plans["q"], one).many.model.asked[0] for one in (None, known))
+    assert found.share < 0.05 < assumed.share
+
+
+def test_tables_begin_with_room_for_what_was_measured() -> None:
+    text = joined("a.k = b.k AND b.k = c.k")
+    assert way_of(text).many.expected is None
+    known = Statistics({"a": 100.0, "b": 1.0, "c": 1e9})
+    assert way_of(text, MULTIWAY, known).many.expected == (900, 9, MOST_EXPECTED)

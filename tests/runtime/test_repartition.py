@@ -305,10 +305,12 @@ def test_pairs_that_other_lanes_would_have_are_not_guessed(
     )
     assert partitioning_of(plan).is_partitioned
     given = Input(7)
-    running = started(plan, 2)
+    running, other = (
+        Running({QUERY: plan}, SLACK, lanes, Choices(joins="tree")) for lanes in (2, 1)
+    )
     running.feed(given.tables(running, 0))
     with pytest.raises(CannotDivide, match="the state of Product"):
-        started(plan, 1).restore(running.save())
+        other.restore(running.save())
 
 
 def test_lanes_at_different_instants_are_brought_to_one_first() -> None:

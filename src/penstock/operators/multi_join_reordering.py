@@ -54,10 +54,17 @@ class ReorderingJoin(MultiJoin):
         *,
         evaluation: Evaluation = "lazy",
         expiration: Expiration = "lazy",
+        expected: Sequence[int] | None = None,
     ) -> None:
         orders = ordering.orders
         super().__init__(
-            inputs, agreements, thetas, orders, evaluation=evaluation, expiration=expiration
+            inputs,
+            agreements,
+            thetas,
+            orders,
+            evaluation=evaluation,
+            expiration=expiration,
+            expected=expected,
         )
         self.orders = orders
         self.reordered = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from penstock.errors import InternalError
@@ -41,10 +42,12 @@ class Operator:
     Attributes:
         meets: Whether what comes of a row depends on others that come into the same lane.
         condition: What it asks of pairs of rows beyond equal keys; None: nothing.
+        conditions: What it asks of some rows of several inputs each, by their names in statistics.
     """
 
     meets = True
     condition: PairCondition | None = None
+    conditions: Mapping[str, PairCondition] = MappingProxyType({})
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Take rows of an input; return results that do not depend on anything yet to come."""

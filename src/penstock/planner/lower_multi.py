@@ -58,21 +58,26 @@ def _combinations(building: Building, inputs: Sequence[int], plan: Multiway) -> 
         join_side(building, one, [key.expression for key in keys], _null_matches(asks, place))
         for place, (one, keys) in enumerate(zip(inputs, asks.keys, strict=True))
     ]
-    thetas = [_theta(building, inputs, one) for one in asks.conditions]
+    conditions = [_condition(building, inputs, one) for one in asks.conditions]
     agreements = [tuple(key.agreement for key in keys) for keys in asks.keys]
 
     rates = [side.rate for side in plan.model.sides]
     ordering = Ordering(plan.orders, rates, partial(orders_at, plan.model))
 
     def make(failures: Failures) -> ReorderingJoin:
-        return ReorderingJoin(
+        asked = [condition(failures) for condition in conditions]
+        made = ReorderingJoin(
             [side(failures) for side in sides],
             agreements,
-            [theta(failures) for theta in thetas],
+            [Theta(one.inputs, own) for one, own in zip(asks.conditions, asked, strict=True)],
             ordering,
             evaluation=choices.join_evaluation,
             expiration=choices.join_expiration,
+            expected=plan.expected,
         )
+        named = zip((one.name for one in asks.conditions), asked, strict=True)
+        made.conditions = {name: one for name, one in named if name is not None}
+        return made
 
     return building.add(
         ("multiway", asks.keys, asks.conditions),
@@ -89,13 +94,13 @@ def _null_matches(asks: Agreed, place: int) -> tuple[bool, ...]:
     return tuple(key.null_matches for key in asks.keys[place])
 
 
-def _theta(
+def _condition(
     building: Building, inputs: Sequence[int], condition: Condition
-) -> Callable[[Failures], Theta]:
+) -> Callable[[Failures], PairCondition]:
     """What makes a condition; it counts of how many combinations it is asked."""
     types = [type_ for place in condition.inputs for type_ in building.node(inputs[place]).types]
     compiled = compile_expression(condition.asks, positions(tuple(types)))
-    return lambda failures: Theta(condition.inputs, PairCondition(compiled, failures))
+    return lambda failures: PairCondition(compiled, failures)
 
 
 def _side_by_side(building: Building, inputs: Sequence[int], asks: Agreed) -> Lineage:

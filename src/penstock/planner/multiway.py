@@ -46,6 +46,7 @@ class Multiway(Plan):
         agreed: What it asks.
         orders: In which order the rows of each input probe the others.
         model: What is expected of it, by which the orders were chosen.
+        expected: How many rows its inputs will have at a time, if that is known.
     """
 
     inputs: tuple[Plan, ...]
@@ -54,6 +55,7 @@ class Multiway(Plan):
     agreed: Agreed
     orders: tuple[Order, ...]
     model: JoinModel = field(compare=False)
+    expected: tuple[int, ...] | None = None
 
     @property
     def children(self) -> tuple[Plan, ...]:

@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.planner.building import Choices
+    from penstock.planner.join_model import JoinModel
     from penstock.planner.statistics import Statistics
 
 WORTH_IT = 0.95
 """A tree is replaced by what costs less than this share of it: estimates are rough."""
+
+MOST_EXPECTED = 1 << 20
+"""Room is made at once for no more rows than this."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +96,20 @@ class Ways:
         asks = agreed(flat)
         costs = Costs(plan, self._choices, self._statistics)
         model = costs.model(flat, asks)
-        many = Multiway(flat.inputs, plan, flat, asks, best_orders(model), model)
+        expected = self._expected(model)
+        many = Multiway(flat.inputs, plan, flat, asks, best_orders(model), model, expected)
         cost = costs.of_many(many, model, costs.estimates.of(plan))
         of_tree = sum(map(costs.of, flat.joins), Cost(0.0))
         is_cheaper = _weighed(cost) < WORTH_IT * _weighed(of_tree)
         is_set = self._choices.joins != "auto"
         is_chosen = self._choices.joins == "multiway" if is_set else is_cheaper
         return Way(many, cost, of_tree, is_chosen, is_set)
+
+    def _expected(self, model: JoinModel) -> tuple[int, ...] | None:
+        """How many rows the inputs will have, if rates were measured: assumed ones take no room."""
+        if self._statistics is None or not self._statistics.rates:
+            return None
+        return tuple(min(int(side.live), MOST_EXPECTED) for side in model.sides)
 
     def shown(self, plan: Plan) -> Plan:
         """The plan with joins of many inputs where it runs them."""

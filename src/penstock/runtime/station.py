@@ -117,12 +117,25 @@ class Station:
             self._metrics.withdrawn,
             waiting,
             None if predicate is None else predicate.key,
-            {} if self._predicate is None else self._predicate.report(),
+            self._parts(),
             stream,
             reads,
-            None if self._asked is None else (self._asked.tested, self._asked.held),
+            self._pairs(),
             self.node.made_of,
         )
+
+    def _parts(self) -> dict[str, tuple[int, int]]:
+        """Of how many rows, or combinations of rows, each part was asked, and how many hold it."""
+        asked = {name: (one.tested, one.held) for name, one in self.operator.conditions.items()}
+        return asked if self._predicate is None else self._predicate.report()
+
+    def _pairs(self) -> tuple[int, int] | None:
+        """The same of all that is asked beyond equal keys; None: nothing is."""
+        several = self.operator.conditions.values()
+        asked = [*several] if self._asked is None else [self._asked]
+        if not asked:
+            return None
+        return sum(one.tested for one in asked), sum(one.held for one in asked)
 
     def segments(self) -> Segments:
         """Clocks, queues and the operator's own state."""
