@@ -217,5 +217,5 @@ def test_lanes_are_divided_anew() -> None:
             [block.take(lanes_of(block.columns[:1], len(block), 2) == lane) for block in blocks]
             for blocks in steps
         ]
-        found.update(run(join, [*([] for _ in range(3)), *mine[3:]], 100))
+        found.update(run(join, [[], [], [], *mine[3:]], 100))
     assert found == expected

@@ -38,13 +38,18 @@ if TYPE_CHECKING:
 Evaluation = Literal["eager", "lazy"]
 """Each new row looks for others by itself; or those of one key do so together."""
 
+_MANY, _PAUSE = 256, 15
+"""If more rows than so many have hardly a key in common, the next so many portions have not."""
 AT_ONCE = 1 << 16
 """Partial combinations of one kind that are there together, at most."""
 
 
 @dataclass(frozen=True)
 class Groups:
-    """New rows that look for others together. Those of group g stand in `members[starts[g]:]`."""
+    """New rows that look for others together. Those of group g stand in `members[starts[g]:]`.
+
+    They are numbered as they stand among those that may find anything.
+    """
 
     members: Ints
     starts: Ints
@@ -81,29 +86,32 @@ class Combining:
         self._inputs = inputs
         self._origin = inputs[course.origin]
         self._grouped_by = _grouping(course, self._origin) if evaluation == "lazy" else None
+        self._pause = 0
         self._at_once = at_once
         self._width = PLACES + len(inputs)
 
     def found(self, horizon: int) -> Iterator[Ints]:
         """The combinations, some at a time; GROUP is the new row. Those end after the horizon."""
-        rows = self._seeds(horizon)
-        if not len(rows):
+        self._rows = self._seeds(horizon)
+        if not len(self._rows):
             return
+        incoming = self._origin.first.incoming
         self._bounds = self._bounds_of_rows(horizon)
-        self._ends = self._origin.first.incoming.te
-        self._spots = self._origin.spots(self._origin.first.incoming.place)
-        self._groups = self._grouped(rows)
+        self._ends = incoming.te[self._rows]
+        self._spots = self._origin.spots(incoming.place[self._rows])
+        self._groups = self._grouped()
         if self._groups is None:
-            partials = self._room(len(rows))
-            partials[:, GROUP] = rows
-            partials[:, UNTIL] = self._ends[rows]
-            partials[:, PLACES + self.course.origin] = self._spots[rows]
+            partials = self._room(len(self._rows))
+            partials[:, UNTIL] = self._ends
+            partials[:, PLACES + self.course.origin] = self._spots
         else:
             partials = self._room(len(self._groups.starts) - 1)
-            partials[:, GROUP] = np.arange(len(partials))
             partials[:, UNTIL] = INFINITY
+        partials[:, GROUP] = np.arange(len(partials))
         partials[:, BORN], partials[:, DIED] = -1, FOREVER
-        yield from self._reached(0, partials, self._groups is None)
+        for part in self._reached(0, partials, self._groups is None):
+            part[:, GROUP] = self._rows[part[:, GROUP]]
+            yield part
 
     def _seeds(self, horizon: int) -> Ints:
         """The new rows whose keys may have rows wherever they can be asked for."""
@@ -117,24 +125,27 @@ class Combining:
         return rows[:count]
 
     def _bounds_of_rows(self, horizon: int) -> Ints:
-        ts, ranks = self._origin.first.incoming.ts, self._origin.ranks
+        ts = self._origin.first.incoming.ts[self._rows]
+        ranks = self._origin.ranks[self._rows]
         return np.stack([np.maximum(ts, horizon), ranks, ranks], axis=1)
 
-    def _grouped(self, rows: Ints) -> Groups | None:
+    def _grouped(self) -> Groups | None:
         """The new rows by key; None if hardly any have one in common."""
-        if self._grouped_by is None:
+        if self._grouped_by is None or self._pause:
+            self._pause = max(self._pause - 1, 0)
             return None
-        order, starts = np.arange(len(rows)), np.zeros(1, np.int64)
+        rows = self._rows
+        members, starts = np.arange(len(rows)), np.zeros(1, np.int64)
         if self._grouped_by:
             tables = [self._origin.tables[one] for one in self._grouped_by]
-            order = order_of(*(table.new_marks[rows] for table in tables))
-            words = np.concatenate([table.new_words[rows[order]] for table in tables], axis=1)
+            members = order_of(*(table.new_marks[rows] for table in tables))
+            words = np.concatenate([table.new_words[rows[members]] for table in tables], axis=1)
             # Keys with one hash may stand between each other; that only makes more groups.
             changes = (words[1:] != words[:-1]).any(axis=1)
             starts = np.append(starts, np.flatnonzero(changes) + 1)
         if 4 * len(starts) > 3 * len(rows):
+            self._pause = _PAUSE if len(rows) > _MANY else 0
             return None
-        members = rows[order]
         bounds = np.empty((len(starts), 3), np.int64)
         least = np.minimum.reduceat(self._bounds[members], starts, axis=0)
         bounds[:, FIRST_TS], bounds[:, FIRST] = least[:, FIRST_TS], least[:, FIRST]
@@ -204,7 +215,7 @@ class Combining:
         """The words of the keys that the rows looked for have."""
         if probe.source == self.course.origin:
             table = self._origin.table(probe.agreements)
-            return table.new_words[self._rows_of(partials, is_unfolded)]
+            return table.new_words[self._rows[self._seeds_of(partials, is_unfolded)]]
         if probe.source is not None:
             table = self._inputs[probe.source].table(probe.agreements)
             return table.words_at(places_of(partials, probe.source))
@@ -212,12 +223,12 @@ class Combining:
         for agreement, source in zip(probe.agreements, probe.sources, strict=True):
             places = places_of(partials, source)
             if source == self.course.origin:
-                places = self._spots[self._rows_of(partials, is_unfolded)]
+                places = self._spots[self._seeds_of(partials, is_unfolded)]
             columns.append(self._inputs[source].key_column(places, agreement))
         return fingerprints(columns, len(partials))
 
-    def _rows_of(self, partials: Ints, is_unfolded: bool) -> Ints:
-        """A new row that each is for."""
+    def _seeds_of(self, partials: Ints, is_unfolded: bool) -> Ints:
+        """A new row that each is for, by its number among those that may find anything."""
         groups = partials[:, GROUP]
         if is_unfolded or self._groups is None:
             return groups
