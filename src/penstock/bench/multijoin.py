@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.bench import multijoin_cases as cases
 from penstock.bench.multijoin_orders import Orders
+from penstock.bench.multijoin_spark import OnSpark
 from penstock.errors import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -13,21 +14,25 @@ if TYPE_CHECKING:
 
     from penstock.bench.multijoin_run import Effort
     from penstock.bench.multijoin_sections import Series
+    from penstock.bench.pipeline import Effort as SparkEffort
 
 
-def sections(effort: Effort, names: Sequence[str] = ()) -> list[Orders | Series]:
-    """What is wanted; all, if no names are given.
+def sections(
+    effort: Effort, on_spark: SparkEffort, names: Sequence[str] = ()
+) -> list[Orders | Series | OnSpark]:
+    """What is wanted, with the effort for sections without and with Spark; all, if no names are.
 
     Raises:
         UnknownName: There is no such section.
     """
-    every: list[Orders | Series] = [
+    every: list[Orders | Series | OnSpark] = [
         Orders(effort),
         cases.tables(effort),
         cases.intervals(effort),
         cases.windows(effort),
         cases.buckets(effort),
         cases.lengths(effort),
+        OnSpark(on_spark),
     ]
     known = [one.name for one in every]
     for name in names:

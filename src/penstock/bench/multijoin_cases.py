@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from penstock.bench.multijoin_orders import LARGE_STEP
 from penstock.bench.multijoin_orders import SAMPLE as SAMPLE_OF_TABLE_5
 from penstock.bench.multijoin_sections import Point, Sample, Series
 from penstock.bench.multijoin_traffic import TABLE_5, Traffic, alike
-from penstock.bench.multijoin_ways import Multiway, Plain, Tree
+from penstock.bench.multijoin_ways import Multiway, Plain, Timing, Tree
 from penstock.planner.join_orders import exhaustive
 from penstock.runtime.lane import STEP_ROWS
 
@@ -26,6 +26,8 @@ SHORT = Sample(alike(4, 20, 10, 32), 10)
 SHORT_FAST = Sample(replace(FAST, windows=(20,) * 4, values=(10,) * 4), 8)
 INTERVAL = 5
 """Units of time between two evaluations, as in most of the paper's experiments."""
+INTERVAL_TABLES = {"nested loop": (1,) * 4, "10 buckets": (10,) * 4, "tables": None}
+TIMINGS: tuple[Timing, ...] = get_args(Timing)
 AVERAGES = (2, 4, 8, 12, 16, 32)
 """Of buckets, for a window."""
 SLOW = (1, 5, 10)
@@ -53,10 +55,10 @@ def tables(effort: Effort) -> Series:
 
 def _hashed(order: Order, counts: tuple[int, ...]) -> dict[str, Way]:
     """Hash tables of some buckets, and those that are as large as needed."""
-    plain: dict[str, Way] = {
-        f"plain, {_buckets(count)}": Plain(order, (count,) * 4) for count in counts
+    fixed: dict[str, Way] = {
+        _buckets(count): Multiway(order, buckets=(count,) * 4) for count in counts
     }
-    return {**plain, "tables": Multiway(order)}
+    return {**fixed, "tables": Multiway(order)}
 
 
 def _buckets(count: int) -> str:
@@ -68,8 +70,9 @@ def intervals(effort: Effort) -> Series:
     points = []
     for rows in effort.steps:
         ways: dict[str, Way] = {
-            "tables, eager": Multiway(timing="eager"),
-            "tables, lazy": Multiway(timing="lazy"),
+            f"{label}, {timing}": Multiway(None, timing, counts)
+            for label, counts in INTERVAL_TABLES.items()
+            for timing in TIMINGS
         }
         traffic = replace(FOUR.scaled(effort.scale), step_rows=rows)
         points.append(Point("", rows, traffic, ways, SHORT))
@@ -116,7 +119,8 @@ def buckets(effort: Effort) -> Series:
         ways: dict[str, Way] = {}
         for label, counts in shares.items():
             order = exhaustive(traffic.model(tuple(map(float, counts))))
-            ways[label] = Plain(order, counts)
+            ways[label] = Multiway(order, buckets=counts)
+        ways["tables"] = Multiway(exhaustive(traffic.model((None,) * 4)))
         points.append(Point("", average, traffic, ways, SHORT_FAST))
     title = "Buckets of four windows, one of which is 50 times as fast (Figure 4b): k tuples/s"
     return Series("buckets", title, "buckets on average", points, effort)

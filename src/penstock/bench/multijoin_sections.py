@@ -107,7 +107,7 @@ def tell(line: str) -> None:
 
 
 def _cell(one: Measured | None, base: Measured) -> str:
-    """k tuples in a second, and how many times those of the first way that is."""
+    """K tuples in a second, and how many times those of the first way that is."""
     if one is None:
         return ""
     times = "" if one is base else f" ({one.rate / base.rate:.2f}x)"

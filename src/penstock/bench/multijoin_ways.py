@@ -49,10 +49,12 @@ class Multiway:
     Args:
         order: None: that of the inputs.
         timing: Of evaluation and expiration.
+        buckets: Of the hash table of each window, 1 for nested loops; None: as rows need.
     """
 
     order: Order | None = None
     timing: Timing = "lazy"
+    buckets: tuple[int, ...] | None = None
 
     def running(self, traffic: Traffic) -> Running:
         """A join with empty windows."""
@@ -60,11 +62,17 @@ class Multiway:
         order = self.order or tuple(range(inputs))
         orders = [tuple(one for one in order if one != origin) for origin in range(inputs)]
         sides = [_side(TYPES, Pattern.WKS, length) for length in traffic.lengths]
-        return _Operator(
-            MultiJoin(
-                sides, [(0,)] * inputs, [], orders, evaluation=self.timing, expiration=self.timing
-            )
+        join = MultiJoin(
+            sides,
+            [(0,)] * inputs,
+            [],
+            orders,
+            evaluation=self.timing,
+            expiration=self.timing,
+            expected=traffic.live,
+            buckets=self.buckets,
         )
+        return _Operator(join)
 
 
 @dataclass(frozen=True)
