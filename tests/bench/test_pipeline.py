@@ -17,6 +17,7 @@ import pytest
 
 from penstock.bench.data import Inputs
 from penstock.bench.driving import workload
+from penstock.bench.multijoin_spark import WAYS as WAYS_OF_FOUR
 from penstock.bench.pipeline import MANY, WAYS, Effort, sections
 from penstock.bench.pipeline_data import Input, written
 from penstock.bench.pipeline_latency import Load, latencies
@@ -165,6 +166,7 @@ def test_only_what_is_wanted_is_measured(tmp_path: Path) -> None:
 
 
 def test_every_way_is_there_to_be_run() -> None:
-    runs = {way.runs for ways in (*WAYS.values(), MANY.values()) for way in ways}
+    known = (*WAYS.values(), MANY.values(), WAYS_OF_FOUR)
+    runs = {way.runs for ways in known for way in ways}
     assert runs == {*FRAMES, *QUERIES}
     assert len(QUERIES["ten"]) == len(set(QUERIES["ten"])) == 10

@@ -111,9 +111,11 @@ class Bench:
         self.effort = effort
         self._known: dict[tuple[str, Input], Steady] = {}
 
-    def speed(self, way: Way, streams: tuple[str, ...], size: int, again: str = "") -> Steady:
+    def speed(
+        self, way: Way, streams: tuple[str, ...], size: int, again: str = "", keys: int = KEYS
+    ) -> Steady:
         """The steady state of a way at a size; several sections share a ceiling."""
-        wanted = Input(size, self.effort.batches_of(size), streams)
+        wanted = Input(size, self.effort.batches_of(size), streams, keys)
         key = (f"{way.label}{way.runs}{again}", wanted)
         if key not in self._known:
             self._known[key] = self._measured(way, wanted, WINDOW)

@@ -35,12 +35,12 @@ def join(spark: SparkSession, data: Path, window: int) -> DataFrame:
     """The pairs of rows with one key that are less than a window apart."""
     from pyspark.sql import functions as F
 
-    one = _timed(spark, data, "a", "0 seconds").alias("a")
-    other = _timed(spark, data, "b", "0 seconds").alias("b")
+    one = timed(spark, data, "a", "0 seconds").alias("a")
+    other = timed(spark, data, "b", "0 seconds").alias("b")
     length = F.expr(f"INTERVAL {window} MICROSECONDS")
     near = (F.col("a.at") < F.col("b.at") + length) & (F.col("b.at") < F.col("a.at") + length)
     both = one.join(other, (F.col("a.k") == F.col("b.k")) & near)
-    return _counted(both.select(F.col("a.v"), F.col("b.v").alias("w")))
+    return counted(both.select(F.col("a.v"), F.col("b.v").alias("w")))
 
 
 def hopping(spark: SparkSession, data: Path, window: int) -> DataFrame:
@@ -50,15 +50,15 @@ def hopping(spark: SparkSession, data: Path, window: int) -> DataFrame:
     """
     from pyspark.sql import functions as F
 
-    rows = _timed(spark, data, "a", "0 seconds")
+    rows = timed(spark, data, "a", "0 seconds")
     lengths = [f"{micros} microseconds" for micros in (window, window // 10)]
     grouped = rows.groupBy(F.window("at", *lengths), "k")
-    return _counted(grouped.agg(F.count("*"), F.sum("v"), F.max("v")))
+    return counted(grouped.agg(F.count("*"), F.sum("v"), F.max("v")))
 
 
 def by_hand(spark: SparkSession, data: Path, window: int) -> DataFrame:
     """The exact aggregate, written by hand against `applyInPandasWithState`."""
-    rows = _timed(spark, data, "a", "0 seconds").groupBy("k")
+    rows = timed(spark, data, "a", "0 seconds").groupBy("k")
     made = rows.applyInPandasWithState(
         SlidingAggregate(window),
         "k long, ts long, n long, total long, top long",
@@ -67,13 +67,13 @@ def by_hand(spark: SparkSession, data: Path, window: int) -> DataFrame:
         "append",
         "EventTimeTimeout",
     )
-    return _counted(made)
+    return counted(made)
 
 
 def without_duplicates(spark: SparkSession, data: Path, window: int) -> DataFrame:
     """Each key as it appears; unlike DISTINCT over a window, it never says that a key has gone."""
-    rows = _timed(spark, data, "a", f"{window} microseconds")
-    return _counted(rows.dropDuplicatesWithinWatermark(["k"]).select("k"))
+    rows = timed(spark, data, "a", f"{window} microseconds")
+    return counted(rows.dropDuplicatesWithinWatermark(["k"]).select("k"))
 
 
 class SlidingAggregate:
@@ -127,14 +127,16 @@ def _numbers(content: bytes) -> array[int]:
     return array("q", bytes(content))
 
 
-def _timed(spark: SparkSession, data: Path, stream: str, delay: str) -> DataFrame:
+def timed(spark: SparkSession, data: Path, stream: str, delay: str) -> DataFrame:
+    """The rows of a stream with their time as Spark wants it, and a watermark."""
     from pyspark.sql import functions as F
 
     rows = source(spark, data, stream).withColumn("at", F.timestamp_micros("ts"))
     return rows.withWatermark("at", delay)
 
 
-def _counted(frame: DataFrame) -> DataFrame:
+def counted(frame: DataFrame) -> DataFrame:
+    """The same rows, which Spark counts."""
     from pyspark.sql import functions as F
 
     return frame.observe(OBSERVED, F.count(F.lit(1)).alias("n"))

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+_FOUR = (
+    "SELECT a.v, b.v AS w, c.v AS x, d.v AS y "
+    "FROM a [RANGE {w}], b [RANGE {w}], c [RANGE {w}], d [RANGE {w}] "
+    "WHERE a.k = b.k AND a.k = c.k AND a.k = d.k"
+)
 _JOIN = "FROM a [RANGE {w}], b [RANGE {w}] WHERE a.k = b.k"
 
 QUERIES: dict[str, tuple[str, ...]] = {
@@ -47,18 +52,24 @@ QUERIES: dict[str, tuple[str, ...]] = {
         "SELECT k, v FROM a [RANGE {w}] WHERE v > 990",
         "SELECT k, v * 2 AS twice FROM b [NOW] WHERE v < 10",
     ),
+    "four at once": (_FOUR,),
+    "four in a tree": (_FOUR,),
 }
 """The queries of each workload; {w} is the length of windows."""
+SETTINGS = {"four at once": "SET joins = multiway", "four in a tree": "SET joins = tree"}
+"""What is set for the queries of a workload."""
 
 
 def streams_of(workload: str) -> tuple[str, ...]:
     """The streams that a workload reads."""
+    if workload in SETTINGS:
+        return ("a", "b", "c", "d")
     return ("a", "b") if workload in ("join", "ten", "regrouped") else ("a",)
 
 
 def statements(workload: str, data: Path, window: int, options: Mapping[str, str]) -> list[str]:
     """The streams over the files of an input, and the queries."""
-    made = []
+    made = [SETTINGS[workload]] if workload in SETTINGS else []
     for stream in streams_of(workload):
         listed = {"path": str(data / stream), **options}
         chosen = ", ".join(f"{name} '{value}'" for name, value in listed.items())

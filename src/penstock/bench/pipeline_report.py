@@ -37,7 +37,7 @@ def item(size: int, way: str) -> str:
 
 def contest(workload: str, found: Mapping[str, Steady]) -> Shown:
     """A row for each way at each size; how Penstock compares to each other one."""
-    table = _table(TITLES[workload], "rows per batch", "way", *_SPEED, "Penstock / this", left=2)
+    table = _table(TITLES[workload], "rows per batch", "way", *SPEED, "Penstock / this", left=2)
     figures: dict[str, Figures] = {}
     before = ""
     for name, one in found.items():
@@ -49,7 +49,7 @@ def contest(workload: str, found: Mapping[str, Steady]) -> Shown:
         ratio = best / one.rows_per_second
         shown = "" if way.startswith(OURS) else _judged(workload, int(size), way, ratio)
         first = f"{int(size):,}" if size != before else ""
-        table.add_row(first, way, *_speed_cells(one), shown)
+        table.add_row(first, way, *speed_cells(one), shown)
         figures[name] = {**steady_figures(one), "penstock_ratio": round(ratio, 3)}
         before = size
     return table, figures
@@ -69,10 +69,10 @@ def fixed(found: Mapping[str, Steady]) -> Shown:
 def many(found: Mapping[str, Steady]) -> Shown:
     """How the time of a micro-batch grows with the number of queries."""
     title = f"Queries on one stream, {AIM_SIZE:,} rows per batch"
-    table = _table(title, "", *_SPEED, "times the first")
+    table = _table(title, "", *SPEED, "times the first")
     least = next(iter(found.values())).median_ms
     for name, one in found.items():
-        table.add_row(name, *_speed_cells(one), f"{one.median_ms / least:.2f}")
+        table.add_row(name, *speed_cells(one), f"{one.median_ms / least:.2f}")
     return table, {
         name: {**steady_figures(one), "times_one": round(one.median_ms / least, 2)}
         for name, one in found.items()
@@ -96,10 +96,10 @@ def latency(found: Mapping[str, Sequence[float]]) -> Shown:
 def scaling(found: Mapping[str, Steady]) -> Shown:
     """The join with fewer lanes and longer windows."""
     title = f"Scaling of the join, {AIM_SIZE:,} rows per batch"
-    table = _table(title, "", *_SPEED, "of the second row")
+    table = _table(title, "", *SPEED, "of the second row")
     base = list(found.values())[min(1, len(found) - 1)].rows_per_second
     for name, one in found.items():
-        table.add_row(name, *_speed_cells(one), f"{one.rows_per_second / base:.2f}")
+        table.add_row(name, *speed_cells(one), f"{one.rows_per_second / base:.2f}")
     return table, {name: steady_figures(one) for name, one in found.items()}
 
 
@@ -118,13 +118,15 @@ def steady_figures(one: Steady) -> Figures:
     }
 
 
-_SPEED = (
+SPEED = (
     "k rows/s", "median, ms", "p99, ms", "CPU s per M rows", "results per row", "in the job, ms",
     "in operators, ms",
 )  # fmt: skip
+"""The columns that `speed_cells` fills."""
 
 
-def _speed_cells(one: Steady) -> list[str]:
+def speed_cells(one: Steady) -> list[str]:
+    """A steady state in a row of a table."""
     return [
         f"{one.rows_per_second / 1000:.0f}",
         f"{one.median_ms:.0f}",

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from penstock.bench import pipeline_ceiling, pipeline_native, pipeline_ours
+from penstock.bench import multijoin_native, pipeline_ceiling, pipeline_native, pipeline_ours
 from penstock.bench.pipeline_data import WINDOW
 from penstock.errors import InternalError
 
@@ -40,6 +40,7 @@ FRAMES: dict[str, Frame] = {
     "hopping": pipeline_native.hopping,
     "by hand": pipeline_native.by_hand,
     "native distinct": pipeline_native.without_duplicates,
+    "native joins of four": multijoin_native.joins,
 }
 """What Spark is asked to do by itself; all else that runs is a workload of Penstock's."""
 SETTINGS = {

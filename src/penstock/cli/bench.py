@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.bench.kernels import Outcome, Part
+    from penstock.bench.multijoin_orders import Orders
+    from penstock.bench.multijoin_sections import Series
+    from penstock.bench.multijoin_spark import OnSpark
     from penstock.bench.patterns import BatchSizes, Experiment
     from penstock.bench.pipeline import Section
 
+    Measurable = Part[Any] | Section | Experiment | BatchSizes | Orders | Series | OnSpark
+
 BENCHMARKS = {
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
+    "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
     "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",
     "pipeline": "the pipeline on Spark, compared with Spark's own operators and its ceiling",
 }
@@ -42,11 +48,12 @@ def bench(
         int, typer.Option(min=0, help="pipeline: micro-batches; without it, as time allows.")
     ] = 0,
     quick: Annotated[
-        bool, typer.Option(help="pipeline, patterns: fewer sizes, less often measured.")
+        bool, typer.Option(help="All but kernels: fewer sizes, less often measured.")
     ] = False,
     out: Annotated[
-        Path, typer.Option(help="patterns: where the picture is written, a PNG.")
-    ] = Path("patterns.png"),
+        Path | None,
+        typer.Option(help="patterns, multijoin: where the picture is written, a PNG."),
+    ] = None,
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
     from penstock.errors import UnknownName, did_you_mean
@@ -62,7 +69,9 @@ def bench(
     if name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
     elif name == "patterns":
-        _patterns(quick, only or [], out)
+        _patterns(quick, only or [], _picture(name, out))
+    elif name == "multijoin":
+        _multijoin(quick, only or [], _picture(name, out))
     else:
         _kernels(rows, seconds, only or [])
 
@@ -113,11 +122,7 @@ def _patterns(quick: bool, only: list[str], out: Path) -> None:
     import json
 
     from penstock.bench.one_core import use_one_thread
-    from penstock.errors import DataError
 
-    if not out.parent.is_dir():
-        msg = f"there is no folder {out.parent} for the picture"
-        raise DataError(msg, hint="Make it first, or name another place with --out.")
     use_one_thread()
     from penstock.bench.kernels import machine, versions
     from penstock.bench.patterns import experiments, traffic_figures
@@ -142,7 +147,45 @@ def _patterns(quick: bool, only: list[str], out: Path) -> None:
     typer.echo(json.dumps(found))
 
 
-def _measured(chosen: Sequence[Part[Any] | Section | Experiment | BatchSizes]) -> list[Outcome]:
+def _multijoin(quick: bool, only: list[str], out: Path) -> None:
+    import json
+
+    from penstock.bench.one_core import use_one_thread
+
+    use_one_thread()
+    from penstock.bench import multijoin_run, multijoin_spark
+    from penstock.bench.kernels import machine, versions
+    from penstock.bench.multijoin import sections
+    from penstock.bench.multijoin_plot import write_picture
+
+    effort = multijoin_run.QUICK if quick else multijoin_run.Effort()
+    chosen = sections(effort, multijoin_spark.QUICK if quick else multijoin_spark.MEASURED, only)
+    found: dict[str, object] = {
+        "benchmark": "multijoin",
+        "machine": machine(),
+        "versions": versions(),
+        "rounds": effort.rounds,
+        "scale": effort.scale,
+    }
+    outcomes = _measured(chosen)
+    found |= {outcome.name: outcome.figures for outcome in outcomes}
+    write_picture(outcomes, out)
+    typer.echo(f"Picture: {out}")
+    typer.echo(json.dumps(found))
+
+
+def _picture(name: str, out: Path | None) -> Path:
+    """Where the picture of a benchmark is written; that is known to be possible before it runs."""
+    from penstock.errors import DataError
+
+    path = out or Path(f"{name}.png")
+    if not path.parent.is_dir():
+        msg = f"there is no folder {path.parent} for the picture"
+        raise DataError(msg, hint="Make it first, or name another place with --out.")
+    return path
+
+
+def _measured(chosen: Sequence[Measurable]) -> list[Outcome]:
     """Measure the sections, showing how far it is, and each table as soon as it is complete."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

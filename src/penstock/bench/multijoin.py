@@ -1,0 +1,43 @@
+"""`./penstock bench multijoin`: joins of many windows, as in the paper, and further."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.bench import multijoin_cases as cases
+from penstock.bench.multijoin_orders import Orders
+from penstock.bench.multijoin_spark import OnSpark
+from penstock.errors import UnknownName, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.bench.multijoin_run import Effort
+    from penstock.bench.multijoin_sections import Series
+    from penstock.bench.pipeline import Effort as SparkEffort
+
+
+def sections(
+    effort: Effort, on_spark: SparkEffort, names: Sequence[str] = ()
+) -> list[Orders | Series | OnSpark]:
+    """What is wanted, with the effort for sections without and with Spark; all, if no names are.
+
+    Raises:
+        UnknownName: There is no such section.
+    """
+    every: list[Orders | Series | OnSpark] = [
+        Orders(effort),
+        cases.tables(effort),
+        cases.intervals(effort),
+        cases.windows(effort),
+        cases.buckets(effort),
+        cases.lengths(effort),
+        OnSpark(on_spark),
+    ]
+    known = [one.name for one in every]
+    for name in names:
+        if name not in known:
+            msg = f'bench multijoin measures nothing called "{name}"'
+            otherwise = f"Sections: {', '.join(known)}."
+            raise UnknownName(msg, hint=did_you_mean(name, known, otherwise=otherwise))
+    return [one for one in every if not names or one.name in names]
