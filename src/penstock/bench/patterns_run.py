@@ -48,8 +48,8 @@ class Effort:
     Args:
         windows: Lengths of windows, in steps of time.
         batch_rows: Rows of all links that come at once.
-        lanes: How many lanes each strategy has: two with the same operators differ by up to a
-            fifth, as their memory is laid out.
+        lanes: How many lanes each strategy has: two with the same operators were seen to differ by
+            up to a fifth.
         rounds: How often each lane takes its turn; the fastest of a strategy counts.
         seconds: CPU seconds that a turn of the slowest strategy takes, about.
         most_batches: How many batches a turn has at most.
