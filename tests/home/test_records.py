@@ -11,6 +11,7 @@ from penstock.errors import DataError
 from penstock.home.layout import Home
 from penstock.home.records import (
     FORMAT,
+    AsideFile,
     Content,
     FilesRead,
     LaneState,
@@ -29,13 +30,14 @@ FULL = Record(
     3,
     "batch",
     "p",
-    {"s": StreamProgress(1, 2, 3, 4, 5)},
+    {"s": StreamProgress(1, 2, 3, 4, 5, 6)},
     {"s": FilesRead(("f",), ("d", "e"))},
     {"0.0": LaneState("image", 9, ("a", "b"), 7)},
     {"r": RelationProgress(("c",), 5)},
     {"0": {"r": ["c"]}},
     ("x", "y"),
     Content("z", 2, 8),
+    (AsideFile("v", 3),),
     {"q": 11},
     {},
     {"q": {"/": 2}},

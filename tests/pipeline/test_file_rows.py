@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import os
 import tempfile
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.algebra.expressions import Cast, Column, Expression
-from penstock.algebra.time import TimeUnit
+from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.algebra.types import (
     BIGINT,
     BOOLEAN,
@@ -33,9 +35,9 @@ from penstock.algebra.types import (
 from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import DataError
 from penstock.operators.block import arriving
-from penstock.pipeline.arriving import arrivals
+from penstock.pipeline.arriving import Arrivals, arrivals
 from penstock.pipeline.deliveries import Deliveries, Delivery
-from penstock.pipeline.file_rows import file_rows
+from penstock.pipeline.file_rows import BrokenFileError, file_rows
 from penstock.pipeline.folders import Folder
 from penstock.pipeline.slots import slots_for
 from penstock.planner.partitioning import Route
@@ -211,8 +213,55 @@ def test_another_kind_of_column_is_refused_with_its_place(tmp_path: Path) -> Non
         read(tmp_path, pa.table({"ts": [1], "n": ["one"]}), Field("n", INT))
 
 
-def test_a_broken_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.parquet").write_text("this is not Parquet")
+def taken_in(folder: Path, *names: str, stream: StreamDefinition = STREAM) -> Arrivals:
+    """What one lane gets of files, all of it at once."""
     made = Deliveries(1, 1, {"s": [Delivery(None, 1)]})
-    with pytest.raises(DataError, match=r'stream "s", file .*/a.parquet cannot be read as Parquet'):
-        dict(file_rows(made, STREAM).parts(Folder("s", tmp_path), ["a.parquet"], 0))
+    parts = dict(file_rows(made, stream).parts(Folder("s", folder), names, 0))
+    return arrivals(pa.concat_tables(parts.values()), slots_for([stream]).streams["s"], BEGINNING)
+
+
+def test_a_broken_file_is_a_row_that_cannot_be_read(tmp_path: Path) -> None:
+    whole = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"ts": list(range(1000)), "i": list(range(1000))}), whole)
+    content = whole.read_bytes()
+    (tmp_path / "b.parquet").write_text("this is not Parquet")
+    # The end says that all is there, but pages are not what was written.
+    (tmp_path / "c.parquet").write_bytes(content[:40] + bytes(200) + content[240:])
+    (tmp_path / "d.parquet").write_bytes(content[:-9])
+    for name in "bcd":
+        os.utime(tmp_path / f"{name}.parquet", (1, 1))
+    found = taken_in(tmp_path, *(f"{name}.parquet" for name in "abcda"))
+    assert len(found.block) == 2000
+    assert found.aside.keys() == {"unreadable"}
+    aside = found.aside["unreadable"].to_pylist()
+    assert [row["_position"] for row in aside] == [f"{tmp_path}/{one}.parquet" for one in "bcd"]
+    assert all("cannot be read as Parquet: " in row["_raw"] for row in aside)
+    assert all(row["ts"] is None and row["i"] is None for row in aside)
+
+
+def test_a_file_that_may_not_be_complete_is_not_given_up(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_text("PAR1 and then")
+    wanted = r'stream "s", file .*/a.parquet cannot be read as Parquet'
+    with pytest.raises(BrokenFileError, match=wanted):
+        taken_in(tmp_path, "a.parquet")
+
+
+def test_rows_without_time_say_where_they_stand(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"ts": [1, None, 3, None], "i": [1, 2, 3, 4]}), tmp_path / "a.parquet")
+    found = taken_in(tmp_path, "a.parquet")
+    assert len(found.block) == 2
+    aside = found.aside["no event time"].to_pylist()
+    assert [(row["i"], row["_position"], row["_raw"]) for row in aside] == [
+        (2, f"{tmp_path}/a.parquet, row 2", None),
+        (4, f"{tmp_path}/a.parquet, row 4", None),
+    ]
+    brought = replace(STREAM, format=None, options={})
+    found = taken_in(tmp_path, "a.parquet", stream=brought)
+    assert found.aside["no event time"]["_position"].to_pylist() == [
+        "insert, row 2",
+        "insert, row 4",
+    ]
+    (tmp_path / "b.parquet").write_text("damaged")
+    os.utime(tmp_path / "b.parquet", (1, 1))
+    with pytest.raises(DataError, match=r"b.parquet cannot be read as Parquet"):
+        taken_in(tmp_path, "b.parquet", stream=brought)

@@ -101,7 +101,7 @@ def test_no_file_is_read_twice_after_a_restart(
     assert counts(again) == {0: 34, 1: 33, 2: 33, 7: 1, 8: 1}
 
 
-def test_a_broken_file_stops_the_pipeline_until_it_is_mended(
+def test_a_broken_file_is_kept_by_name_and_the_others_go_on(
     opening: Callable[[], Connection], tmp_path: Path
 ) -> None:
     folder = tmp_path / "parquet"
@@ -109,8 +109,47 @@ def test_a_broken_file_stops_the_pipeline_until_it_is_mended(
     db.execute(declare("s", folder) + COUNTED)
     put(folder, 1, 1)
     assert counts(db) == {1: 1}
+    # It is not given up before it is some seconds old.
     (folder / "2.parquet").write_text("not Parquet at all")
-    with pytest.raises(PipelineFailed, match=r"2.parquet cannot be read as Parquet"):
+    put(folder, 3, 1)
+    assert counts(db) == {1: 2}
+    facts = db.progress()["streams"]["s"]
+    assert (facts["rows"], facts["aside"]) == (5, 1)
+    (aside,) = db.late("s").to_pylist()
+    assert aside["_position"] == f"{folder}/2.parquet"
+    assert "cannot be read as Parquet" in aside["_raw"]
+    db.close()
+    again = opening()
+    put(folder, 4, 1)
+    assert counts(again) == {1: 3}
+    assert again.late("s").num_rows == 1
+
+
+def test_a_file_that_is_being_written_is_read_when_it_is_complete(
+    opening: Callable[[], Connection], tmp_path: Path
+) -> None:
+    folder = tmp_path / "parquet"
+    put(folder, 1, 1)
+    whole = (folder / "1.parquet").read_bytes()
+    (folder / "2.parquet").write_bytes(whole[:-20])
+    db = opening()
+    db.execute(declare("s", folder) + COUNTED)
+    time.sleep(1.0)
+    (folder / "2.parquet").write_bytes(whole)
+    assert counts(db) == {1: 2}
+    assert db.progress()["streams"]["s"]["aside"] == 0
+
+
+def test_another_kind_of_column_stops_the_pipeline_until_it_is_mended(
+    opening: Callable[[], Connection], tmp_path: Path
+) -> None:
+    folder = tmp_path / "parquet"
+    db = opening()
+    db.execute(declare("s", folder) + COUNTED)
+    put(folder, 1, 1)
+    assert counts(db) == {1: 1}
+    pq.write_table(pa.table({"ts": ["now"], "k": [1]}), folder / "2.parquet")
+    with pytest.raises(PipelineFailed, match=r'2.parquet, column "ts": declared int64, but string'):
         db.wait_idle()
     (folder / "2.parquet").unlink()
     put(folder, 3, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,8 +13,8 @@ import pytest
 
 from penstock.errors import DataError
 from penstock.home.brought import bring
-from penstock.home.bundles import Bundle
 from penstock.home.layout import Home
+from penstock.home.observing import Observer
 from penstock.home.results import result_blocks
 from penstock.pipeline.bound import bound
 from penstock.pipeline.grouping import groups_for
@@ -53,13 +53,8 @@ def running(spark: SparkSession, home: Home, *statements: str) -> Pipeline:
     return pipeline
 
 
-def aside(home: Home, stream: str) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
-    for record in home.chain.since(0):
-        for name in record.results:
-            bundle = Bundle(home.segments / name)
-            if f"aside/{stream}" in bundle.names:
-                found += bundle.table(f"aside/{stream}").to_pylist()
+def aside(home: Home, stream: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = Observer(home).late(stream).to_pylist()
     return found
 
 
@@ -101,10 +96,11 @@ def test_what_cannot_be_read_is_set_aside_with_its_place(
     assert elements(home, "from_json") == {(1,): 1}
     reasons = Counter(str(row["_reason"]) for row in aside(home, "c"))
     assert reasons == {"unreadable": 2, "no event time": 1}
-    raw = {str(row["_raw"]) for row in aside(home, "c") if row["_reason"] == "unreadable"}
-    assert {one.rpartition(": ")[2] for one in raw} == {"2026-01-01 00:00:02,x,2.5", "rubbish"}
-    assert all(f"{tmp_path}/csv/a.csv" in one for one in raw)
-    assert {str(row["_raw"]).partition(": ")[2] for row in aside(home, "j")} == set(lines[1:])
+    raw = {row["_raw"] for row in aside(home, "c") if row["_reason"] == "unreadable"}
+    assert raw == {"2026-01-01 00:00:02,x,2.5", "rubbish"}
+    assert all(row["_position"].endswith(f"{tmp_path}/csv/a.csv") for row in aside(home, "c"))
+    assert {row["_raw"] for row in aside(home, "j")} == set(lines[1:])
+    assert all(row["_position"].endswith(f"{tmp_path}/json/b.json") for row in aside(home, "j"))
     assert pipeline.ledger.record.streams["c"].aside == 3
     assert pipeline.ledger.record.streams["j"].aside == 2
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import bench, demo, doctor, explain, fuzz, run, status, test
+from penstock.cli import bench, demo, doctor, explain, fuzz, late, run, status, test
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("status")(status.status)
+app.command("late")(late.late)
 app.command("explain")(explain.explain)
 app.command("test")(test.run_tests)
 app.command("fuzz")(fuzz.fuzz)

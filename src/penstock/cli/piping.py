@@ -10,6 +10,7 @@ import typer
 
 import penstock
 from penstock.cli.answers import Answered, failure_warning
+from penstock.cli.late import aside_lines
 from penstock.cli.live import REFRESH, Display
 from penstock.errors import PenstockError, count
 from penstock.spark.script import elements_of
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from penstock.spark.connection import Connection
     from penstock.spark.following import Since
     from penstock.spark.script import Asked, Script
+
+SOME = 3
+"""So many rows that were not taken in are shown of each stream."""
 
 
 class Interrupts:
@@ -211,10 +215,20 @@ class Piping:
             if one["aside"]:
                 aside = count(one["aside"], "row")
                 typer.echo(f'warning: {aside} of stream "{name}" could not be read', err=True)
+            if one["late"] or one["aside"]:
+                self._show_some(name)
         for asked in self._script.asked:
             failures = progress["queries"][asked.query]["failures"]
             if failures:
                 typer.echo(failure_warning(failures), err=True)
+
+    def _show_some(self, stream: str) -> None:
+        """Show the first rows of a stream that were not taken in."""
+        rows = self._db.late(stream)
+        for line in aside_lines(rows.slice(0, SOME)):
+            typer.echo(f"  {line}", err=True)
+        if len(rows) > SOME:
+            typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)
 
 
 def _printing(asked: Asked) -> str:

@@ -28,6 +28,9 @@ class StreamFacts:
     """A stream that queries read, or have read: its rows, and how far its time has come.
 
     Attributes:
+        late: Rows that came after the watermark had passed them.
+        aside: Rows that were not taken in for another reason.
+        forgotten: Of both, those that are not kept any more.
         rate: Rows in a second of event time, or in a tick; None if it was not measured.
         values: How many different values each column has, about, as lanes have seen it.
     """
@@ -37,6 +40,7 @@ class StreamFacts:
     rows: int
     late: int
     aside: int
+    forgotten: int
     watermark: Instant
     latest: Instant
     rate: float | None = None

@@ -20,6 +20,7 @@ from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import DataError
+from penstock.home.aside import aside_rows
 from penstock.home.bundles import Bundle
 from penstock.home.facts import (
     ConditionFacts,
@@ -44,6 +45,8 @@ from penstock.session import Session
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    import pyarrow as pa
 
     from penstock.home.layout import Home
     from penstock.home.records import Record, StreamProgress
@@ -109,6 +112,18 @@ class Observer:
             disk=_disk(self._home),
             notes=notes,
         )
+
+    def late(self, stream: str) -> pa.Table:
+        """The rows of a stream that were not taken in, oldest first, each with its `_reason`.
+
+        Raises:
+            DataError: The folder is missing, is no home, or cannot be read.
+            UnknownName: There is no such stream.
+        """
+        record, _ = _newest(self._home)
+        found = self._understood(record).session.catalog.find(stream, "stream")
+        assert isinstance(found, StreamDefinition)
+        return aside_rows(self._home, record.aside, found.name, found.schema)
 
     def _understood(self, record: Record) -> _Plan:
         if self._plan is None or self._plan[0] != record.plan:
@@ -207,6 +222,7 @@ def _streams(plan: _Plan, record: Record, lanes: Lanes) -> Iterator[StreamFacts]
             rows=one.rows,
             late=one.late,
             aside=one.aside,
+            forgotten=one.forgotten,
             watermark=_instant(one.watermark, unit),
             latest=_instant(one.latest, unit),
             rate=_per_second(seen.rate if seen else None, unit),

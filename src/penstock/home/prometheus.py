@@ -140,6 +140,11 @@ def _streams(facts: Facts) -> Iterator[Metric]:
         [(labels, one.aside) for labels, one in streams],
     )
     yield Metric(
+        "stream_forgotten_rows_total",
+        "Late rows, and others set aside, that are not kept any more.",
+        [(labels, one.forgotten) for labels, one in streams],
+    )
+    yield Metric(
         "stream_rate",
         "Rows in a second of event time, or in a tick, as lanes have seen them.",
         [(labels, one.rate) for labels, one in streams],

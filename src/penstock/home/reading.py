@@ -216,10 +216,3 @@ def read_record(home: Home, number: int) -> Record:
             hint = "Read more often, or begin anew with what is kept."
             raise DataError(msg, hint=hint) from None
         raise
-
-
-def aside_rows(home: Home, record: Record, stream: str) -> list[pa.Table]:
-    """The rows of a stream that a commit did not take in, each with its `_reason`."""
-    bundles = [Bundle(home.segments / name) for name in record.results]
-    part = f"aside/{stream}"
-    return [bundle.table(part) for bundle in bundles if part in bundle.names]

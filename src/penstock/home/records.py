@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 5
+FORMAT = 6
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -29,13 +29,17 @@ Kind = Literal["start", "change", "batch", "flush"]
 
 @dataclass(frozen=True)
 class StreamProgress:
-    """How far a stream has come: its watermark, its latest row, and how many rows it brought."""
+    """How far a stream has come: its watermark, its latest row, and how many rows it brought.
+
+    Of these, `late` ones and others were set `aside`; of both, `forgotten` ones are kept no more.
+    """
 
     watermark: int = BEGINNING
     latest: int = BEGINNING
     rows: int = 0
     late: int = 0
     aside: int = 0
+    forgotten: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,14 @@ class Content:
 
     file: str
     record: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class AsideFile:
+    """A segment with rows that were not taken in, tables by stream."""
+
+    file: str
     bytes: int
 
 
@@ -87,7 +99,8 @@ class Record:
 
     `lanes` are by group and lane, `g.l`. `pending` has for each group the changes of relations
     that the next batch brings. `results` are the files that this commit added; those up to the
-    record that `content` names are folded there. `files` has what was read of each stream whose
+    record that `content` names are folded there. `aside` has all rows that were not taken in and
+    are still kept. `files` has what was read of each stream whose
     files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
     committed. `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
@@ -104,6 +117,7 @@ class Record:
     pending: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     results: tuple[str, ...] = ()
     content: Content | None = None
+    aside: tuple[AsideFile, ...] = ()
     clocks: dict[str, int] = field(default_factory=dict)
     resumed: dict[str, int] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -167,6 +181,7 @@ def decoded(content: bytes) -> Record:
     }
     values["content"] = Content(**values["content"]) if values["content"] else None
     values["results"] = tuple(values["results"])
+    values["aside"] = tuple(AsideFile(**one) for one in values["aside"])
     values["batch"] = tuple(values["batch"]) if values["batch"] else None
     return Record(**values)
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import TIMESTAMP, to_arrow
+from penstock.home.aside import POSITION, TEXT
 from penstock.operators.block import Block, arriving
 from penstock.operators.tables import one_array
-from penstock.pipeline.slots import CODE, INSTANT, POSITIONS, RAW, STREAM
+from penstock.pipeline.slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
 from penstock.runtime.reading import canonical
 from penstock.state.sorting import order_of
 
@@ -70,7 +72,7 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
     known = _is_there(times)
     ts = np.asarray(times.fill_null(0).to_numpy())
     columns = _columns(rows, stream, times)
-    unreadable = _is_there(_texts(rows))
+    unreadable = _is_unreadable(rows)
     known = known & ~unreadable
     outside = known & ((ts == BEGINNING) | (ts == INFINITY))
     inside = known & ~outside
@@ -84,21 +86,37 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
         "unreadable": unreadable,
         "no event time": ~known & ~unreadable,
         "outside of time": outside,
-        f"late: before the watermark {watermark}": late,
+        f"late: before the watermark {stream.definition.unit.format(watermark)}": late,
     }
     for reason, which in reasons.items():
         if which.any():
-            names = [*stream.definition.schema.names, RAW]
-            whole = pa.table([*columns, _texts(rows)], names=names)
-            found.aside[reason] = whole.take(pa.array(np.flatnonzero(which)))
+            chosen = pa.array(np.flatnonzero(which))
+            names = [*stream.definition.schema.names, POSITION, TEXT]
+            own = [column.take(chosen) for column in (*columns, _raw(rows))]
+            found.aside[reason] = pa.table([*own[:-1], *_place_and_text(own[-1])], names=names)
     return found
 
 
-def _texts(rows: pa.Table) -> pa.Array:
-    """What could not be read, where that is known."""
+def _is_unreadable(rows: pa.Table) -> Flags:
+    """Which rows have a text that could not be read."""
+    if RAW not in rows.column_names:
+        return np.zeros(len(rows), np.bool_)
+    found = pc.match_substring(_raw(rows), BREAK).fill_null(False)
+    return np.asarray(found.to_numpy(zero_copy_only=False))
+
+
+def _raw(rows: pa.Table) -> pa.Array:
     if RAW in rows.column_names:
         return one_array(rows[RAW])
     return pa.nulls(len(rows), pa.string())
+
+
+def _place_and_text(raw: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Where rows stand, and what could not be read, each where that is known."""
+    parts = [(None, None, None) if one is None else one.partition(BREAK) for one in raw.to_pylist()]
+    places = [place for place, _, _ in parts]
+    texts = [text if broken else None for _, broken, text in parts]
+    return pa.array(places, pa.string()), pa.array(texts, pa.string())
 
 
 def _is_there(column: pa.Array) -> Flags:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
-from penstock.errors import DataError
+from penstock.errors import DataError, PenstockError
 from penstock.pipeline.folders import is_brought
 from penstock.pipeline.keys import key_columns
 from penstock.pipeline.logs import rows_part
-from penstock.pipeline.slots import INSTANT, slots_for
+from penstock.pipeline.slots import BREAK, INSTANT, RAW, slots_for
 from penstock.runtime.reading import read_columns
 from penstock.state.routing import lanes_of
 
@@ -31,6 +33,14 @@ if TYPE_CHECKING:
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """What a folder is called whose rows have NULL."""
+
+UNFINISHED_SECONDS = 4.0
+"""A file that cannot be read, and was changed less than so long ago, may be being written. Feeds
+start again after a failure, so often that it is older then."""
+
+
+class BrokenFileError(PenstockError):
+    """A file is no Parquet file, or not yet."""
 
 
 @dataclass(frozen=True)
@@ -68,22 +78,55 @@ class FileRows:
         """The rows of files that a task's lanes read, by the names that they have in a log.
 
         Raises:
-            DataError: A file cannot be read as the stream is declared.
+            DataError: A file has other columns than the stream is declared with.
+            BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
-        columns = self._columns(folder, names)
+        columns, raw = self._columns(folder, names)
         rows = self._in_slots(columns)
+        if raw.null_count < len(raw):
+            rows = rows.append_column(RAW, raw)
         for division in self.divisions:
             for code, chosen in _shares(division, columns, len(rows), self.tasks, task):
                 share = rows if chosen is None else rows.take(pa.array(chosen))
                 if len(share):
                     yield rows_part(code, self.definition.name), share
 
-    def _columns(self, folder: Folder, names: Sequence[str]) -> dict[str, pa.Array]:
-        """The declared columns of all files, one after the other."""
+    def _columns(
+        self, folder: Folder, names: Sequence[str]
+    ) -> tuple[dict[str, pa.Array], pa.Array]:
+        """The declared columns of all files, one after the other, and of some rows the place."""
         schema = _kept(self.definition)
-        read = [self._read(folder.path_of(name), name, schema) for name in names]
-        whole = [pa.concat_arrays(pieces) for pieces in zip(*read, strict=True)]
-        return dict(zip(schema.names, whole, strict=True))
+        read = [self._rows_or_reason(folder.path_of(name), name, schema) for name in names]
+        *whole, raw = [pa.concat_arrays(pieces) for pieces in zip(*read, strict=True)]
+        return dict(zip(schema.names, whole, strict=True)), raw
+
+    def _rows_or_reason(self, path: Path, name: str, schema: Schema) -> tuple[pa.Array, ...]:
+        """The columns of a file, and the place of rows without time.
+
+        A broken file becomes one row without values, whose text says why: so it is kept with what
+        else cannot be read, and the others go on. All tasks read it, and find the same.
+        """
+        try:
+            columns = self._read(path, name, schema)
+        except BrokenFileError as fault:
+            # What was brought was written by us: if it cannot be read, the home is damaged.
+            if is_brought(self.definition):
+                raise DataError(fault.message) from fault
+            if time.time() - path.stat().st_mtime < UNFINISHED_SECONDS:
+                raise
+            nulls = [pa.nulls(1, to_arrow(one)) for one in schema.types]
+            return (*nulls, pa.array([f"{path}{BREAK}{fault.message}"], pa.string()))
+        return (*columns, self._places(path, dict(zip(schema.names, columns, strict=True))))
+
+    def _places(self, path: Path, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Where rows stand that have no event time; they are not taken in."""
+        times = columns[self.definition.time_column]
+        if not times.null_count:
+            return pa.nulls(len(times), pa.string())
+        numbers = np.flatnonzero(times.is_null().to_numpy(zero_copy_only=False))
+        file = "insert" if is_brought(self.definition) else str(path)
+        texts = pa.array([f"{file}, row {number + 1}" for number in numbers.tolist()], pa.string())
+        return pc.replace_with_mask(pa.nulls(len(times), pa.string()), times.is_null(), texts)
 
     def _read(self, path: Path, name: str, schema: Schema) -> tuple[pa.Array, ...]:
         source = f'stream "{self.definition.name}", file {path}'
@@ -92,9 +135,12 @@ class FileRows:
             with pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us") as file:
                 spelled = _spelled(file.schema_arrow.names, schema)
                 table = file.read(columns=list(spelled.values()), use_threads=False)
-        except pa.ArrowException as fault:
+        except (pa.ArrowException, OSError) as fault:
+            if isinstance(fault, OSError) and fault.errno is not None:
+                # The disk's, not the file's: it may pass.
+                raise
             msg = f"{source} cannot be read as Parquet: {str(fault).splitlines()[0]}"
-            raise DataError(msg, hint="Mend the file, or take it away, and go on.") from fault
+            raise BrokenFileError(msg) from fault
         by_name = {one: table[there] for one, there in spelled.items()}
         values = _values_of(name)
         for one in schema:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
+from penstock.home.aside import REASON, aside_part
 from penstock.home.bundles import Bundle, write_bundle
 from penstock.home.records import LaneState
 from penstock.operators.block import concatenated, from_table, to_table
@@ -95,7 +96,8 @@ class Keeper:
             _add_progress(done, plan.lanes[name], plan.groups, one)
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
-        done.results = self._write_results(plan, work, log, outcomes)
+        done.results = self._write_results(plan, work, outcomes)
+        done.aside = self._write_aside(work, log)
         done.sent = self._write_sent(plan, work, outcomes)
         done.result_rows = _result_rows(plan, outcomes)
         done.lanes = {
@@ -197,25 +199,30 @@ class Keeper:
         return found
 
     def _write_results(
-        self, plan: BoundPlan, work: Work, log: Log, outcomes: Mapping[str, Results]
+        self, plan: BoundPlan, work: Work, outcomes: Mapping[str, Results]
     ) -> str | None:
-        """Write the results of all lanes, and the rows that were set aside; the file, if any."""
+        """Write the results of all lanes; the file, if any."""
         results: dict[str, list[Block]] = {}
         for name, outcome in outcomes.items():
             if plan.lanes[name].sends is None:
                 for query, blocks in outcome.blocks.items():
                     results.setdefault(query, []).extend(block for block in blocks if len(block))
-        aside: dict[str, list[pa.Table]] = {}
-        for stream, arrived in log.counted():
-            found = [_with_reason(*one) for one in arrived.aside.items()]
-            aside.setdefault(stream, []).extend(found)
-        whole = {f"aside/{one}": pa.concat_tables(parts) for one, parts in aside.items() if parts}
-        whole |= {
+        whole = {
             f"query/{query}": to_table(concatenated(blocks), plan.columns(query))
             for query, blocks in results.items()
             if blocks
         }
         return self._written(work, "results", whole)
+
+    def _write_aside(self, work: Work, log: Log) -> str | None:
+        """Write the rows that were not taken in; the file, if any."""
+        aside: dict[str, list[pa.Table]] = {}
+        for stream, arrived in log.counted():
+            for reason, rows in arrived.aside.items():
+                reasons = pa.array([reason] * len(rows), pa.string())
+                aside.setdefault(stream, []).append(rows.append_column(REASON, reasons))
+        whole = {aside_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
+        return self._written(work, "aside", whole)
 
     def _write_sent(
         self, plan: BoundPlan, work: Work, outcomes: Mapping[str, Results]
@@ -245,7 +252,7 @@ class Keeper:
         if not tables:
             return None
         segment = self._home.new_segment(work.record, work.task, kind)
-        write_bundle(self._home.segments / segment, tables, durable=kind == "results")
+        write_bundle(self._home.segments / segment, tables, durable=kind != "sent")
         return segment
 
     def _is_image_due(self, state: LaneState) -> bool:
@@ -330,7 +337,3 @@ def _result_rows(plan: BoundPlan, outcomes: Mapping[str, Results]) -> dict[str, 
             for query, blocks in outcome.blocks.items():
                 counts[query] += sum(map(len, blocks))
     return dict(counts)
-
-
-def _with_reason(reason: str, rows: pa.Table) -> pa.Table:
-    return rows.append_column("_reason", pa.array([reason] * len(rows), pa.string()))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
+from penstock.home.aside import kept_with
 from penstock.home.bundles import write_bundle
 from penstock.home.files import publish, sync_folder
 from penstock.home.records import FilesRead, Record, RelationProgress, StreamProgress
@@ -241,10 +242,13 @@ class Ledger:
         lanes: dict[str, LaneState] = dict(self.record.lanes)
         for one in done:
             lanes |= one.lanes
+        new = [one.aside for one in done if one.aside]
+        aside, forgotten = kept_with(self.home, number, self.record.aside, new)
         self._commit(
             "batch",
             lanes=lanes,
-            streams=self._streams(done),
+            streams=self._streams(done, forgotten),
+            aside=aside,
             relations=self._relations(done),
             pending={},
             batch=batch or self.record.batch,
@@ -263,7 +267,9 @@ class Ledger:
         """Publish that results have been folded."""
         self._commit("change", content=content)
 
-    def _streams(self, done: Sequence[Done]) -> dict[str, StreamProgress]:
+    def _streams(
+        self, done: Sequence[Done], forgotten: Mapping[str, int]
+    ) -> dict[str, StreamProgress]:
         streams = dict(self.record.streams)
         for one in done:
             for name, counts in one.streams.items():
@@ -277,7 +283,12 @@ class Ledger:
                     before.rows + counts.rows,
                     before.late + counts.late,
                     before.aside + counts.aside,
+                    before.forgotten,
                 )
+        # What is not declared any more is not counted, either.
+        for name in forgotten.keys() & streams.keys():
+            before = streams[name]
+            streams[name] = replace(before, forgotten=before.forgotten + forgotten[name])
         return streams
 
     def _watermark(self, stream: str, latest: int) -> int:

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 STREAM, CODE, INSTANT = "_stream", "_code", "_ts"
 """The columns before the slots: which stream, which lanes it is for, and when."""
-RAW = "_raw"
-"""A column that is there where rows may be unreadable: what could not be read."""
+RAW, BREAK = "_raw", "\n"
+"""A column that is there where rows may not be taken in: where such a row stands and, behind a line
+break, what could not be read there. Of all other rows it is NULL."""
 POSITIONS = ("_position_0", "_position_1", "_position_2")
 """Columns that are there where rows are counted: where the piece of the source that a row is in
 comes among those of the batch. Within a piece, rows are in order."""

@@ -118,8 +118,8 @@ def _written_to_sinks(home: Home) -> int:
 
 
 def _state_of(record: Record) -> set[str]:
-    """The files that make the state as of a record, and the folded results."""
-    names: set[str] = set()
+    """The files that make the state as of a record, and the rows that were not taken in."""
+    names = {one.file for one in record.aside}
     for state in record.lanes.values():
         names.update(state.logs)
         names.update({state.image} if state.image else ())

@@ -63,13 +63,14 @@ class Done:
     `relations` has the greatest clock that a lane reads a relation at. `failures` counts by query
     and function what failed so far, `result_rows` the elements of each query in this batch.
     `operators` has for each lane, if that was asked, what its operators have done and remember.
-    `sent` is a file with what fragments sent in this stage, `reached` says how far
-    each of them has come.
+    `aside` is a file with rows that were not taken in, `sent` one with what fragments sent in this
+    stage, `reached` says how far each of them has come.
     """
 
     task: int
     lanes: dict[str, LaneState] = field(default_factory=dict)
     results: str | None = None
+    aside: str | None = None
     sent: str | None = None
     reached: dict[str, int] = field(default_factory=dict)
     streams: dict[str, StreamCounts] = field(default_factory=dict)

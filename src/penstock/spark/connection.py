@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import QueryError
+from penstock.home.aside import aside_rows
 from penstock.home.brought import bring
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import as_html, as_text, overview
@@ -23,7 +24,7 @@ from penstock.runtime.reading import read_columns
 from penstock.spark.groups import first_record_of
 from penstock.spark.handle import Query
 from penstock.spark.pipeline import Pipeline, PipelineFailed
-from penstock.spark.progress import late_rows, progress_of
+from penstock.spark.progress import progress_of
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.running import Running
@@ -249,16 +250,17 @@ class Connection:
         return progress_of(self.program, self.running, list(self.queries))
 
     def late(self, stream: str) -> pa.Table:
-        """The rows of a stream that were not taken in, with the `_reason` and their `_raw` text.
+        """The rows of a stream that were not taken in, oldest first, with the `_reason`.
 
-        They were late, have no event time, or could not be read; then there is only the text.
+        They were late, have no event time, or could not be read; then there is only their `_raw`
+        text. `_position` says in which file a row stands, where that is known.
 
         Raises:
             UnknownName: There is no such stream.
         """
         self.require_open()
         found = source_of(self.program.session.catalog, stream, "stream")
-        return late_rows(self.home, self.running.record.number, found)
+        return aside_rows(self.home, self.running.record.aside, found.name, found.schema)
 
     def sink(self, name: str, query: str, function: Callable[[pa.Table, int], object]) -> None:
         """Call a function with the results of each commit, and the number of its record.

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Stream
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.algebra.types import to_arrow
-from penstock.home.reading import aside_rows, read_record
-from penstock.pipeline.slots import RAW
 
 if TYPE_CHECKING:
-    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-    from penstock.home.layout import Home
     from penstock.home.records import Record
     from penstock.spark.program import Program
     from penstock.spark.running import Running
@@ -41,11 +34,12 @@ def progress_of(program: Program, running: Running, queries: list[str]) -> dict[
 def _stream_facts(record: Record, name: str) -> dict[str, Any]:
     known = record.streams.get(name)
     if known is None:
-        return {"rows": 0, "late": 0, "aside": 0, "watermark": None, "latest": None}
+        return {"rows": 0, "late": 0, "aside": 0, "forgotten": 0, "watermark": None, "latest": None}
     return {
         "rows": known.rows,
         "late": known.late,
         "aside": known.aside,
+        "forgotten": known.forgotten,
         "watermark": _instant(known.watermark),
         "latest": _instant(known.latest),
     }
@@ -74,13 +68,3 @@ def _lag(latest: int, clock: int) -> int | None:
     if latest == BEGINNING or clock == BEGINNING:
         return None
     return max(latest + 1 - clock, 0)
-
-
-def late_rows(home: Home, last: int, stream: StreamDefinition | RelationDefinition) -> pa.Table:
-    """The rows of a stream that were not taken in up to a record, oldest first."""
-    numbers = [one for one in home.chain.numbers() if one <= last]
-    records = [read_record(home, one) for one in numbers]
-    parts = [part for one in records for part in aside_rows(home, one, stream.name)]
-    columns = [(one.name, to_arrow(one.type)) for one in stream.schema]
-    columns += [(RAW, pa.string()), ("_reason", pa.string())]
-    return pa.concat_tables([pa.schema(columns).empty_table(), *parts])

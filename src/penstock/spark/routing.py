@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import DATE, TIMESTAMP
 from penstock.pipeline.folders import is_brought
-from penstock.pipeline.slots import CODE, INSTANT, POSITIONS, RAW, STREAM
-from penstock.spark.sources import UNREADABLE, positions, tells_unreadable
+from penstock.pipeline.slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
+from penstock.spark.sources import (
+    UNREADABLE,
+    position,
+    positions,
+    tells_positions,
+    tells_unreadable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +46,7 @@ def routed(
             continue
         codes = _codes(deliveries, name, frames[name])
         columns = _in_slots(frames[name], stream, slots)
-        if any(tells_unreadable(slots.streams[one].definition) for one in frames):
+        if any(tells_positions(slots.streams[one].definition) for one in frames):
             columns.append(_raw(frames[name], stream.definition).alias(RAW))
         if plan.counts_rows:
             found = positions(frames[name], stream.definition)
@@ -77,13 +83,17 @@ def _codes(deliveries: Deliveries, stream: str, frame: DataFrame) -> SparkColumn
 
 
 def _raw(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
-    """Where a row that cannot be read stands, and its text; NULL for all others."""
+    """Where a row stands that cannot be taken in, and its text if it is that; else NULL."""
     from pyspark.sql import functions as F
 
-    if not tells_unreadable(definition):
+    if not tells_positions(definition):
         return F.lit(None).cast("string")
+    place = position(frame, definition)
+    without_time = F.when(_instant(frame, definition).isNull(), place)
+    if not tells_unreadable(definition):
+        return without_time
     text = frame[UNREADABLE]
-    return F.when(text.isNotNull(), F.concat_ws(": ", frame["_metadata.file_path"], text))
+    return F.when(text.isNotNull(), F.concat_ws(BREAK, place, text)).otherwise(without_time)
 
 
 def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots) -> list[SparkColumn]:

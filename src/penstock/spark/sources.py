@@ -76,6 +76,21 @@ def tells_unreadable(definition: StreamDefinition) -> bool:
     return definition.format in ("csv", "json")
 
 
+def tells_positions(definition: StreamDefinition) -> bool:
+    """Whether it is known where a row of a stream stands."""
+    return definition.format in (*FILE_FORMATS, "kafka")
+
+
+def position(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
+    """Where a row stands, for people."""
+    from pyspark.sql import functions as F
+
+    if definition.format == "kafka":
+        parts = ("topic ", "topic"), (", partition ", "partition"), (", offset ", "offset")
+        return F.concat(*(one for text, name in parts for one in (F.lit(text), frame[name])))
+    return frame["_metadata.file_path"]
+
+
 def positions(frame: DataFrame, definition: StreamDefinition) -> list[SparkColumn]:
     """Three numbers by which the pieces that a batch reads of a source are in order.
 

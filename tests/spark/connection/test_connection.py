@@ -97,7 +97,7 @@ def test_queries_of_one_pipeline_answer_what_the_oracle_says(db: Connection) -> 
             assert Counter(rows([db[name].snapshot(at=instant)])) == line.at(instant), name
     facts = db.progress()
     assert facts["streams"]["s"] == {
-        "rows": 6, "late": 0, "aside": 0, "watermark": 26, "latest": 30,
+        "rows": 6, "late": 0, "aside": 0, "forgotten": 0, "watermark": 26, "latest": 30,
     }  # fmt: skip
     assert facts["queries"]["grouped"]["lag"] == 5
     assert facts["queries"]["grouped"]["elements"] > 0
@@ -362,7 +362,7 @@ def test_a_failure_is_one_sentence_and_can_be_mended(
     """)
     seen: list[int] = []
     db.on_commit(lambda record: seen.append(record.number))
-    (folder / "broken.parquet").write_bytes(b"this is no parquet file, whatever it is called")
+    pl.DataFrame({"ts": ["soon"]}).write_parquet(folder / "broken.parquet")
     with pytest.raises(PipelineFailed, match="the pipeline has stopped: ") as caught:
         db.wait_idle()
     assert "\tat " not in str(caught.value)

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import TimeUnit
-from penstock.home.bundles import Bundle
+from penstock.catalog.definitions import StreamDefinition
+from penstock.home.aside import aside_rows
 from penstock.home.results import result_blocks
 from penstock.pipeline.bound import bound
 from penstock.pipeline.grouping import groups_for
@@ -201,8 +202,8 @@ def check(home: Home, scenario: Scenario, queries: Sequence[str] = tuple(QUERIES
         progress = last.streams[name]
         assert (progress.rows, progress.late) == (sum(map(len, files)), len(late[name])), name
         assert late[name], "the scenario has no late rows: it shows too little"
-    assert _aside(home, counting(records)) == {name: Counter(rows) for name, rows in late.items()}
     plan = make_plan(scenario.statements(), queries, lanes=2)
+    assert _aside(home, last, plan) == {name: Counter(rows) for name, rows in late.items()}
     compare(home, counting(records), plan, Inputs(streams=taken))
 
 
@@ -228,16 +229,14 @@ def compare(home: Home, records: Sequence[Record], plan: PipelinePlan, inputs: I
             assert different is None, f"{name}: {different}"
 
 
-def _aside(home: Home, records: Sequence[Record]) -> dict[str, Counter[Row]]:
+def _aside(home: Home, record: Record, plan: PipelinePlan) -> dict[str, Counter[Row]]:
     """The rows that were set aside, by stream."""
-    found: dict[str, Counter[Row]] = {name: Counter() for name in STREAMS}
-    for record in records:
-        for segment in record.results:
-            bundle = Bundle(home.segments / segment)
-            for name in STREAMS:
-                if f"aside/{name}" in bundle.names:
-                    columns = (
-                        bundle.table(f"aside/{name}").select(["ts", *STREAMS[name]]).to_pydict()
-                    )
-                    found[name].update(zip(*columns.values(), strict=True))
+    catalog = bound(plan).session.catalog
+    found: dict[str, Counter[Row]] = {}
+    for name, columns in STREAMS.items():
+        stream = catalog.find(name, "stream")
+        assert isinstance(stream, StreamDefinition)
+        rows = aside_rows(home, record.aside, name, stream.schema)
+        values = rows.select(["ts", *columns]).to_pydict().values()
+        found[name] = Counter(zip(*values, strict=True))
     return found
