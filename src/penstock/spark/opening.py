@@ -10,7 +10,7 @@ from penstock.errors import QueryError
 from penstock.home.layout import Home
 from penstock.spark.causes import cause_of
 from penstock.spark.connection import Connection
-from penstock.spark.session import start_session
+from penstock.spark.session import running_master, start_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +41,18 @@ def open_pipeline(
 
 
 def _spark(master: str, settings: Mapping[str, str] | None) -> SparkSession:
+    running = running_master()
+    if running is not None and running != master and not _are_local(running, master):
+        msg = f'Spark runs in this process already, with the master "{running}", not "{master}"'
+        hint = "Stop it with db.spark.stop(), or connect from another process."
+        raise QueryError(msg, hint=hint)
     try:
         return start_session("penstock", master=master, settings=settings)
     except Exception as fault:
         msg = f'Spark does not start with the master "{master}": {cause_of(fault).text}'
         raise QueryError(msg, hint="./penstock doctor checks Java and Spark.") from fault
+
+
+def _are_local(*masters: str) -> bool:
+    """Whether all are this machine: with how many cores is settled by who came first."""
+    return all(one.startswith("local") for one in masters)

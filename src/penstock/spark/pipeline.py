@@ -78,7 +78,7 @@ class Pipeline:
         self.home = home
         self.tasks = tasks
         self.ledger = Ledger(home)
-        self.reloading = Reloading(spark, self.ledger)
+        self.reloading = Reloading(spark, self.ledger, self.note_error)
         self._jobs = Jobs(spark, self.ledger, tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
@@ -150,7 +150,7 @@ class Pipeline:
     def _recover(self, fault: Exception, feeds: Sequence[Feed], run: int, *, finite: bool) -> None:
         """After a failure: start again, or give up."""
         cause = cause_of(fault)
-        self.status.errors = [*self.status.errors, (time.time(), cause.text)][-MOST_ERRORS:]
+        self.note_error(cause.text)
         self._failed += 1
         if cause.may_pass and self._failed <= RESTARTS:
             self._write_status()
@@ -172,8 +172,7 @@ class Pipeline:
             try:
                 self.start(finite=finite)
             except Exception as fault:  # Whoever waits has to learn of it.
-                text = cause_of(fault).text
-                self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+                self.note_error(cause_of(fault).text)
                 self._run = run
                 return False
             return True
@@ -228,6 +227,24 @@ class Pipeline:
             Sent.by(done).remove(self.home)
             self._tell()
 
+    def note_error(self, text: str) -> None:
+        """Add a sentence to the last errors, which the status shows."""
+        with self.lock:
+            self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+
+    def look(self) -> None:
+        """Let the lanes know of what changed apart from rows, unless a micro-batch runs.
+
+        That one looks by itself; without rows there is none.
+        """
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
+            if self.ledger.plan.groups and self._look_around():
+                self.tick()
+        finally:
+            self.lock.release()
+
     def tick(self) -> None:
         """Let the lanes take in what changed apart from the rows of streams."""
         with self.lock:
@@ -250,8 +267,7 @@ class Pipeline:
                 # So that all lanes have come equally far.
                 self.tick()
             for query, reason in relane(self.ledger, lanes).items():
-                text = f'query "{query}" goes on with as many lanes as before: {reason}'
-                self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+                self.note_error(f'query "{query}" goes on with as many lanes as before: {reason}')
             if is_over:
                 # The end of the input holds until more rows come.
                 self.flush()
@@ -271,10 +287,13 @@ class Pipeline:
             replaced = [number for number in waiting if replace_group(self.ledger, number)]
             return bool(replaced)
 
-    def _look_around(self) -> None:
-        """Take note of what happens apart from rows: relations that changed, streams that wait."""
-        self.reloading.refresh()
-        self.ledger.pass_idle(time.monotonic())
+    def _look_around(self) -> bool:
+        """Take note of what happens apart from rows; whether anything did.
+
+        Relations have changed, or streams have been silent for too long.
+        """
+        has_changed = self.reloading.refresh()
+        return self.ledger.pass_idle(time.monotonic()) or has_changed
 
     def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
         """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
@@ -345,12 +364,7 @@ class Pipeline:
     @cached_property
     def housekeeping(self) -> Housekeeping:
         """What folds old results and removes old files, beside the micro-batches."""
-
-        def report(text: str) -> None:
-            with self.lock:
-                self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
-
-        return Housekeeping(self.ledger, self.lock, report)
+        return Housekeeping(self.ledger, self.lock, self.note_error)
 
     def clean(self) -> None:
         """Fold old results if they are many, and remove files that nobody needs any more, now."""

@@ -17,12 +17,13 @@ from penstock.operators.tables import arrays_of
 from penstock.pipeline.logs import CHANGES
 from penstock.runtime.reading import read_columns
 from penstock.spark.causes import cause_of
-from penstock.spark.sources import FILE_FORMATS, columns_ddl, source_options
+from penstock.spark.formats import FILE_FORMATS, require_allowed
+from penstock.spark.sources import columns_ddl, source_options
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -30,31 +31,59 @@ if TYPE_CHECKING:
 
 RELOAD = "reload"
 """The option that says how often a relation is read again; Spark need not know it."""
+NOTHING = RelationProgress()
 
 
 class Reloading:
-    """Keeps the relations of a pipeline as their sources are; a change is dated when it is seen."""
+    """Keeps the relations of a pipeline as their sources are; a change is dated when it is seen.
 
-    def __init__(self, spark: SparkSession, ledger: Ledger) -> None:
+    Args:
+        spark: What reads them.
+        ledger: Where changes are written down.
+        report: Told, in a sentence, that a relation could not be read again: it stays as it was.
+    """
+
+    def __init__(self, spark: SparkSession, ledger: Ledger, report: Callable[[str], None]) -> None:
         self._spark = spark
         self._ledger = ledger
-        self._read_at: dict[str, float] = {}
+        self._report = report
+        # When each was last read, or tried, and as it was declared then.
+        self._read_at: dict[str, tuple[RelationDefinition, float]] = {}
 
     def refresh(self) -> bool:
         """Read the relations whose time has come; whether one of them has changed.
 
         Raises:
-            DataError: A relation cannot be read, or not as declared.
+            DataError: A relation cannot be read, or not as declared, and it never was.
+            QueryError: Its format is not allowed.
         """
         changed = False
         for definition in self._declared():
             interval = definition.reload_seconds
-            last = self._read_at.get(definition.name)
+            known, last = self._read_at.get(definition.name, (None, 0.0))
             now = time.monotonic()
-            if last is None or (interval is not None and now - last >= interval):
-                self._read_at[definition.name] = now
-                changed = self._reload(definition) or changed
+            if known != definition:
+                changed = self._first(definition) or changed
+            elif interval is None or now - last < interval:
+                continue
+            else:
+                changed = self._again(definition) or changed
+            self._read_at[definition.name] = (definition, now)
         return changed
+
+    def _first(self, definition: RelationDefinition) -> bool:
+        """Read a relation for the first time since the home was opened; whether it has changed."""
+        # What the home knows of it is better than nothing.
+        is_known = bool(self._ledger.record.relations.get(definition.name, NOTHING).changes)
+        return self._again(definition) if is_known else self._reload(definition)
+
+    def _again(self, definition: RelationDefinition) -> bool:
+        """Read a relation that is known; whether it has changed."""
+        try:
+            return self._reload(definition)
+        except DataError as fault:
+            self._report(f"{fault.message}; it stays as it was")
+            return False
 
     def _declared(self) -> Sequence[RelationDefinition]:
         """The relations that running queries read and that have a source."""
@@ -65,7 +94,7 @@ class Reloading:
 
     def _reload(self, definition: RelationDefinition) -> bool:
         columns = self._read(definition)
-        before = self._ledger.record.relations.get(definition.name, RelationProgress())
+        before = self._ledger.record.relations.get(definition.name, NOTHING)
         parts = [
             from_table(Bundle(self._ledger.home.segments / file).table(CHANGES))
             for file in before.changes
@@ -82,6 +111,7 @@ class Reloading:
 
     def _read(self, definition: RelationDefinition) -> tuple[pa.Array, ...]:
         """The rows of a relation as its source has them now."""
+        require_allowed(self._spark, f'relation "{definition.name}"', definition.format)
         options = source_options(definition.format, definition.options)
         options.pop(RELOAD, None)
         reader = self._spark.read.format(str(definition.format)).options(**options)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from penstock.pipeline.plans import PipelinePlan
     from penstock.spark.pipeline import Pipeline
 
+LOOK_SECONDS = 0.2
+"""So often it is seen, without rows, whether relations are to be read again, or streams wait."""
+FAILED_SECONDS = 10.0
+"""After a failure, that is left alone for so long."""
 QUIET_SECONDS = 0.25
 """If nothing was committed for so long, nothing comes soon: lanes are told the watermarks."""
 
@@ -42,10 +46,12 @@ class Running:
         self.is_over = False
         self.is_closed = False
         self._news = threading.Condition()
+        self._over = threading.Event()
         self._starts = 0
         self._failure: PipelineFailed | None = None
         self._settled = -1
         pipeline.listeners.append(self._tell)
+        self._looking = threading.Thread(target=self._look, name="penstock looking", daemon=True)
 
     @property
     def record(self) -> Record:
@@ -56,9 +62,11 @@ class Running:
         """Let micro-batches run, if a query reads streams.
 
         Raises:
-            PipelineFailed: A stream cannot be read as it is declared.
+            PipelineFailed: A stream or a relation cannot be read as it is declared.
         """
         try:
+            with self.pipeline.lock:
+                self.pipeline.reloading.refresh()
             self.pipeline.start()
         except PipelineFailed:
             raise
@@ -76,6 +84,8 @@ class Running:
             self.start()
         except PipelineFailed as failure:
             self._failure = failure
+        if self._looking.ident is None:
+            self._looking.start()
 
     def resume(self) -> None:
         """Let micro-batches run again after a failure.
@@ -180,14 +190,33 @@ class Running:
             self._do(self.pipeline.flush)
             # Not before: who goes along takes it for the end of all records.
             self.is_over = True
+            self._over.set()
         self._tell(self.record)
 
     def close(self) -> None:
         """Run no more; who waits, waits no longer."""
         self.is_closed = self.is_over = True
+        self._over.set()
         with self.changing:
             self.pipeline.stop()
         self._tell(self.record)
+
+    def _look(self) -> None:
+        """See now and then whether anything happened apart from rows, until this is over."""
+        rest = LOOK_SECONDS
+        while not self._over.wait(rest):
+            rest = LOOK_SECONDS
+            # Who changes what runs, looks by itself.
+            if self._failure or self.pipeline.failure or not self.changing.acquire(blocking=False):
+                continue
+            try:
+                if not self.is_over:
+                    self.pipeline.look()
+            except Exception as fault:  # Rows come in as before; the next time may go well.
+                self.pipeline.note_error(cause_of(fault).text)
+                rest = FAILED_SECONDS
+            finally:
+                self.changing.release()
 
     def check(self) -> None:
         """See whether the pipeline can go on.
@@ -242,6 +271,8 @@ class Running:
 def _first_sentence(fault: Exception) -> str:
     """What Spark says of a source it cannot read, without its codes."""
     text = (str(fault).strip() or type(fault).__name__).splitlines()[0]
+    if text.startswith("An error occurred while calling"):
+        text = cause_of(fault).text
     return re.sub(r"^\[[A-Z_.]+\] | ?SQLSTATE: \w+$", "", text).rstrip(". ")
 
 

@@ -77,6 +77,14 @@ def start_session(
         return builder.getOrCreate()
 
 
+def running_master() -> str | None:
+    """The master of the Spark that runs in this process; None if there is none."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    return None if session is None else str(session.sparkContext.master)
+
+
 def launch_environment(master: str) -> dict[str, str]:
     """The variables under which Spark has to be started, on top of the ones we have."""
     import pyspark

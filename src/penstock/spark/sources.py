@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.pipeline.file_rows import brought_type
 from penstock.pipeline.folders import READER, is_brought
+from penstock.spark.formats import FILE_FORMATS, require_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,15 +20,18 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.home.layout import Home
 
-FILE_FORMATS = ("csv", "json", "parquet", "orc", "text")
-"""Formats whose streams are folders of files."""
 UNREADABLE = "_penstock_unreadable"
 """The column with the text of a row that cannot be read as declared."""
 _YEARS = "36500d"
 
 
 def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) -> DataFrame:
-    """The rows of a stream, from where it is declared to come; else those brought from Python."""
+    """The rows of a stream, from where it is declared to come; else those brought from Python.
+
+    Raises:
+        QueryError: Its format is not allowed.
+    """
+    require_allowed(spark, f'stream "{definition.name}"', definition.format)
     reader = spark.readStream.name(source_name(definition.name))
     if is_brought(definition):
         path = home.incoming(definition.name)
@@ -73,7 +77,7 @@ def one_file(options: dict[str, str]) -> dict[str, str]:
 
 def tells_unreadable(definition: StreamDefinition) -> bool:
     """Whether rows of a stream may come as texts that cannot be read."""
-    return definition.format in ("csv", "json")
+    return definition.format in ("csv", "json", "xml")
 
 
 def tells_positions(definition: StreamDefinition) -> bool:
