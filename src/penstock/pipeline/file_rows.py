@@ -78,7 +78,7 @@ class FileRows:
         """The rows of files that a task's lanes read, by the names that they have in a log.
 
         Raises:
-            DataError: A file has other columns than the stream is declared with.
+            DataError: A file of rows that were brought is damaged.
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
         columns, raw = self._columns(folder, names)
@@ -103,16 +103,18 @@ class FileRows:
     def _rows_or_reason(self, path: Path, name: str, schema: Schema) -> tuple[pa.Array, ...]:
         """The columns of a file, and the place of rows without time.
 
-        A broken file becomes one row without values, whose text says why: so it is kept with what
-        else cannot be read, and the others go on. All tasks read it, and find the same.
+        A file that is broken, or not as declared, becomes one row without values, whose text says
+        why: so it is kept with what else cannot be read, and the others go on. All tasks read it,
+        and find the same.
         """
         try:
             columns = self._read(path, name, schema)
-        except BrokenFileError as fault:
+        except (BrokenFileError, DataError) as fault:
             # What was brought was written by us: if it cannot be read, the home is damaged.
             if is_brought(self.definition):
                 raise DataError(fault.message) from fault
-            if time.time() - path.stat().st_mtime < UNFINISHED_SECONDS:
+            age = time.time() - path.stat().st_mtime
+            if isinstance(fault, BrokenFileError) and age < UNFINISHED_SECONDS:
                 raise
             nulls = [pa.nulls(1, to_arrow(one)) for one in schema.types]
             return (*nulls, pa.array([f"{path}{BREAK}{fault.message}"], pa.string()))

@@ -357,19 +357,19 @@ def test_a_failure_is_one_sentence_and_can_be_mended(
     folder.mkdir()
     db.execute(f"""
         CREATE STREAM files (ts BIGINT, WATERMARK FOR ts AS ts)
-        USING parquet OPTIONS (path '{folder}');
+        USING csv OPTIONS (path '{folder}');
         CREATE QUERY of_files AS SELECT ts FROM files [RANGE 5];
     """)
     seen: list[int] = []
     db.on_commit(lambda record: seen.append(record.number))
-    pl.DataFrame({"ts": ["soon"]}).write_parquet(folder / "broken.parquet")
+    (folder / "broken.csv").write_text("when\n1\n9\n")
     with pytest.raises(PipelineFailed, match="the pipeline has stopped: ") as caught:
         db.wait_idle()
     assert "\tat " not in str(caught.value)
     assert len(str(caught.value).splitlines()) <= 3
     with pytest.raises(PipelineFailed):
         list(db["of_files"].changes(follow=True))
-    pl.DataFrame({"ts": [1, 9]}).write_parquet(folder / "broken.parquet")
+    (folder / "broken.csv").write_text("ts\n1\n9\n")
     db.resume()
     db.wait_idle()
     assert rows(db["of_files"].changes()) == [(1, 1, "+"), (1, 6, "-")]
