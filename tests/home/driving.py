@@ -80,10 +80,10 @@ class Driver:
         groups = groups_for(plans, first, lanes)
         self.ledger.change_plan(PipelinePlan(tuple(statements), tuple(groups)))
 
-    def batch(self, rows: Mapping[str, Rows]) -> None:
+    def batch(self, rows: Mapping[str, Rows], offsets: Mapping[str, object] | None = None) -> None:
         """One micro-batch: rows of streams, as Python values by column; instants are numbers."""
         query, last = self.ledger.record.batch or ("query", -1)
-        self.done = self._driver.feed(self._tables(rows), (query, last + 1))
+        self.done = self._driver.feed(self._tables(rows), (query, last + 1), offsets)
 
     def flush(self) -> None:
         """The end of the input."""
@@ -102,7 +102,7 @@ class Driver:
         self,
         *,
         seconds: Mapping[str, float] | None = None,
-        offsets: Mapping[str, object] | None = None,
+        found: Mapping[str, int] | None = None,
         errors: Sequence[tuple[float, str]] = (),
     ) -> None:
         """Write the status after the last batch, as a pipeline does."""
@@ -116,7 +116,7 @@ class Driver:
             self.operators,
             dict(seconds or self.done[0].seconds),
             sum(one.rows for done in self.done for one in done.streams.values()),
-            dict(offsets or {}),
+            dict(found or {}),
             list(errors),
         )
         write_status(self.home, status)

@@ -15,6 +15,7 @@ from home.driving import Driver
 from penstock.errors import DataError
 from penstock.home.layout import Home
 from penstock.home.observing import Observer
+from penstock.home.records import FilesRead
 from penstock.home.results import result_blocks
 from penstock.home.status import Status, read_status, write_status
 from penstock.planner.measuring import measured
@@ -214,16 +215,49 @@ def test_what_a_pipeline_reports_makes_statistics(driver: Driver) -> None:
 
 
 def test_the_status_tells_of_the_last_batch(driver: Driver) -> None:
-    driver.write_status(
-        seconds={"job": 0.5}, offsets={"cars": {"logOffset": 3}}, errors=[(7.0, "no room")]
-    )
+    driver.write_status(seconds={"job": 0.5}, errors=[(7.0, "no room")])
     written = driver.ledger.record.number
     driver.batch({"cars": cars(50)})
     facts = look(driver)
     assert (facts.status_record, facts.record) == (written, written + 1)
     assert (facts.batch_rows, facts.batch_seconds) == (3, {"job": 0.5})
-    assert facts.offsets == {"cars": {"logOffset": 3}}
     assert facts.errors == ((7.0, "no room"),)
+
+
+def test_offsets_are_those_of_the_newest_record(driver: Driver) -> None:
+    offsets = {"cars": {"logOffset": 3}, "hits": 12}
+    driver.batch({"cars": cars(50)}, offsets)
+    driver.flush()
+    driver.close()
+    found = {one.stream: one.offset for one in look(driver).sources}
+    assert found == offsets
+
+
+def test_a_batch_whose_offsets_are_not_known_leaves_no_old_ones(driver: Driver) -> None:
+    driver.batch({"cars": cars(50)}, {"cars": {"logOffset": 3}})
+    driver.batch({"cars": cars(60)})
+    assert look(driver).sources == ()
+
+
+def test_a_stream_that_is_not_declared_any_more_has_no_offset(driver: Driver) -> None:
+    driver.batch({"cars": cars(50)}, {"cars": {"logOffset": 3}, "hits": 12})
+    driver.run([STATEMENTS[0], "CREATE QUERY more AS SELECT speed FROM cars [NOW]"], ["more"])
+    assert [one.stream for one in look(driver).sources] == ["cars"]
+    assert set(driver.ledger.record.offsets) == {"cars"}
+
+
+def test_files_wait_that_were_found_and_not_read_since(driver: Driver) -> None:
+    driver.write_status(found={"cars": 5, "hits": 1})
+    before = driver.ledger.record
+    found = {one.stream: (one.files_read, one.files_waiting) for one in look(driver).sources}
+    assert found == {"cars": (0, 5), "hits": (0, 1)}
+    # Of the status nothing changes until somebody writes it.
+    files = {"cars": FilesRead(("more",), ("d",), 3), "hits": FilesRead((), ("e", "f"), 2)}
+    driver.home.chain.publish(before.next("change", files=files))
+    found = {one.stream: (one.files_read, one.files_waiting) for one in look(driver).sources}
+    assert found == {"cars": (3, 2), "hits": (2, 0)}
+    (driver.home.path / "status.json").unlink()
+    assert [one.files_waiting for one in look(driver).sources] == [None, None]
 
 
 def test_a_strange_status_is_no_obstacle(driver: Driver) -> None:

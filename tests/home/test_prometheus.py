@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from home.driving import Driver
+from penstock.home.facts import SourceFacts
 from penstock.home.observing import Observer
-from penstock.home.prometheus import exposition
+from penstock.home.prometheus import ERROR_LENGTH, exposition
 from penstock.home.status import Durations
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def test_metrics_have_the_values_of_the_facts(facts: Facts) -> None:
     assert value(found, "taking_rows") == 1
     assert value(found, "record_number") == facts.record
     assert value(found, "last_error_timestamp_seconds") == 5.5
+    assert value(found, "last_error_info", text="no room") == 1
     assert value(found, "stream_rows_total", stream="cars") == 4
     assert value(found, "stream_late_rows_total", stream="cars") == 1
     assert value(found, "stream_watermark_timestamp_seconds", stream="cars") == 25
@@ -140,6 +142,41 @@ def test_what_was_measured_is_told(facts: Facts) -> None:
     assert 0.25 in [v for key, v in found.items() if key[0] == "penstock_operator_selectivity"]
     assert value(found, "stream_rate", stream="cars") == 3.5
     assert value(found, "stream_column_values", stream="cars", column="lane") == 3
+
+
+def test_offsets_are_told_as_numbers(facts: Facts) -> None:
+    sources = (
+        SourceFacts("files", {"logOffset": 5}),
+        SourceFacts("topics", {"a/b": {"0": 12, "1": 9_007_199_254_740_993}, "c": {"0": 3}}),
+        SourceFacts("ticks", 13),
+        SourceFacts("others", {"id": "x", "isLast": True, "list": [1]}),
+        SourceFacts("folder", None, 7, 2),
+        SourceFacts("quiet", None, 1),
+    )
+    text = exposition(replace(facts, sources=sources))
+    found = read(text)
+    assert value(found, "source_offset", source="files", part="logOffset") == 5
+    assert value(found, "source_offset", source="topics", part="a/b/0") == 12
+    assert value(found, "source_offset", source="topics", part="c/0") == 3
+    assert 'part="a/b/1"} 9007199254740993\n' in text
+    assert value(found, "source_offset", source="ticks") == 13
+    assert sum(key[0] == "penstock_source_offset" for key in found) == 5
+    assert value(found, "source_files_read_total", source="folder") == 7
+    assert value(found, "source_files_waiting", source="folder") == 2
+    assert value(found, "source_files_read_total", source="quiet") == 1
+    assert value(found, "source_files_waiting", source="quiet") is None
+    assert value(found, "source_files_read_total", source="files") is None
+
+
+def test_the_last_error_is_told_with_its_text_on_a_line_that_is_not_too_long(facts: Facts) -> None:
+    errors = ((4.5, "an older one"), (5.5, 'no "room"\r\nleft on C:\\data'))
+    found = read(exposition(replace(facts, errors=errors)))
+    assert value(found, "last_error_info", text='no "room" left on C:\\data') == 1
+    long = read(exposition(replace(facts, errors=((5.5, "\\ word\n" * 10_000),))))
+    ((_, labels),) = [key for key in long if key[0] == "penstock_last_error_info"]
+    ((_, text),) = labels
+    assert len(text) == ERROR_LENGTH
+    assert text.endswith("...")
 
 
 def test_what_is_not_known_is_left_out(facts: Facts) -> None:

@@ -31,7 +31,7 @@ FULL = Record(
     "batch",
     "p",
     {"s": StreamProgress(1, 2, 3, 4, 5, 6)},
-    {"s": FilesRead(("f",), ("d", "e"))},
+    {"s": FilesRead(("f",), ("d", "e"), 9)},
     {"0.0": LaneState("image", 9, ("a", "b"), 7)},
     {"r": RelationProgress(("c",), 5)},
     {"0": {"r": ["c"]}},
@@ -43,6 +43,7 @@ FULL = Record(
     {"q": {"/": 2}},
     {"q": 4},
     ("id", 6),
+    {"t": {"topic": {"0": 12}}},
     1.5,
 )
 

@@ -137,7 +137,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
         "Conditions": _conditions(facts),
         "State": _state(facts),
         f"Last batch (record {facts.status_record})": _batch(facts),
-        "Sources": _pairs(("source", "read up to"), _offsets(facts)),
+        "Sources": _pairs(("stream", "read up to"), _sources(facts)),
         "Disk": _disk(facts),
         "Last errors": _pairs(("ago", "error"), _errors(facts)),
     }
@@ -269,11 +269,16 @@ def _batch(facts: Facts) -> Table:
     return table
 
 
-def _offsets(facts: Facts) -> Iterator[tuple[str, str]]:
+def _sources(facts: Facts) -> Iterator[tuple[str, str]]:
     import json
 
-    for source, offset in facts.offsets.items():
-        yield source, offset if isinstance(offset, str) else json.dumps(offset)
+    for one in facts.sources:
+        if one.files_read is None:
+            yield one.stream, json.dumps(one.offset)
+        else:
+            files = "1 file" if one.files_read == 1 else f"{one.files_read:,} files"
+            waiting = "" if one.files_waiting is None else f", {one.files_waiting:,} waiting"
+            yield one.stream, files + waiting
 
 
 def _disk(facts: Facts) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,13 +36,16 @@ class KeeperDriver:
         self._keepers = [Keeper(self._home, least_log) for _ in range(tasks)]
 
     def feed(
-        self, tables: Mapping[str, pa.Table], batch: tuple[str, int] | None = None
+        self,
+        tables: Mapping[str, pa.Table],
+        batch: tuple[str, int] | None = None,
+        offsets: Mapping[str, Any] | None = None,
     ) -> list[Done]:
         """Let the lanes take in rows of streams, and commit; `batch` is Spark's name for it."""
         slots = slots_for(self._ledger.plan.streams)
         parts = [self._coded(name, table, slots) for name, table in tables.items()]
         done = self._stages(pa.concat_tables(parts) if parts else None, is_last=False)
-        self._ledger.commit_batch(done, self._tasks, batch)
+        self._ledger.commit_batch(done, self._tasks, batch, None, offsets)
         Sent.by(done).remove(self._home)
         return done
 

@@ -48,6 +48,23 @@ class StreamFacts:
 
 
 @dataclass(frozen=True)
+class SourceFacts:
+    """How far a stream has been read where it comes from.
+
+    Attributes:
+        offset: Up to where Spark has read it, in the words of the source; None if Spark does not.
+        files_read: How many files tasks have read; None if Spark reads it.
+        files_waiting: How many files were found that tasks have not read yet; None if it is not
+            known.
+    """
+
+    stream: str
+    offset: Any = None
+    files_read: int | None = None
+    files_waiting: int | None = None
+
+
+@dataclass(frozen=True)
 class QueryFacts:
     """A query; without a group it is declared, but does not run.
 
@@ -158,7 +175,7 @@ class Facts:
         batch_rows: Rows of the last batch that the status tells of.
         batch_seconds: How long its parts took.
         durations: How long batches took, since the process was started that wrote the status.
-        offsets: How far the sources have been read, in Spark's words.
+        sources: How far each stream has been read where it comes from.
         errors: The last errors, newest last, each with its time.
         disk: Kinds of files in the home, and the room they take.
         notes: What could not be found out, in sentences.
@@ -182,7 +199,7 @@ class Facts:
     batch_rows: int
     batch_seconds: dict[str, float]
     durations: Durations | None
-    offsets: dict[str, Any]
+    sources: tuple[SourceFacts, ...]
     errors: tuple[tuple[float, str], ...]
     disk: dict[str, DiskUse]
     notes: tuple[str, ...]

@@ -14,8 +14,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Stream
 from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
@@ -29,9 +27,12 @@ from penstock.home.facts import (
     Instant,
     OperatorFacts,
     QueryFacts,
+    SourceFacts,
     StreamFacts,
 )
+from penstock.home.lagging import lag_of
 from penstock.home.processes import is_alive
+from penstock.home.records import FilesRead
 from penstock.home.status import read_status
 from penstock.planner.measuring import (
     conditions_seen,
@@ -43,13 +44,13 @@ from penstock.planner.measuring import (
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
 
     from penstock.home.layout import Home
-    from penstock.home.records import Record, StreamProgress
+    from penstock.home.records import Record
     from penstock.home.status import Status
 
 Lanes = dict[str, list[dict[str, Any]]]
@@ -107,7 +108,7 @@ class Observer:
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
             durations=status.batches if status else None,
-            offsets=status.offsets if status else {},
+            sources=tuple(_sources(record, status.found if status else {})),
             errors=tuple(status.errors) if status else (),
             disk=_disk(self._home),
             notes=notes,
@@ -230,6 +231,17 @@ def _streams(plan: _Plan, record: Record, lanes: Lanes) -> Iterator[StreamFacts]
         )
 
 
+def _sources(record: Record, found: Mapping[str, int]) -> Iterator[SourceFacts]:
+    """The streams of which something is known; `found` counts files when the status was written."""
+    for name in record.streams:
+        if name in record.offsets:
+            yield SourceFacts(name, record.offsets[name])
+        elif name in record.files or name in found:
+            count = record.files.get(name, FilesRead()).count
+            waiting = max(0, found[name] - count) if name in found else None
+            yield SourceFacts(name, None, count, waiting)
+
+
 def _per_second(rate: float | None, unit: TimeUnit) -> float | None:
     """Of rows in a step of time those in a second, or in a tick."""
     if rate is None or unit.micros is None:
@@ -246,7 +258,7 @@ def _queries(
         group, lanes = plan.groups.get(found.name, (None, 0))
         unit = found.plan.unit or TimeUnit.TICK
         clock = record.clocks.get(found.name, BEGINNING)
-        lag = _lag(clock, _sources(found, record)) if group is not None else None
+        lag = lag_of(record, found) if group is not None else None
         yield QueryFacts(
             name=found.name,
             text=" ".join(found.text.split()),
@@ -265,20 +277,6 @@ def _most_lanes(record: Record, group: int | None) -> int:
     """On how many lanes the fragments of a group run, the widest of them; 0 if none has run."""
     counts = Counter(name.rpartition(".")[0] for name in record.lanes)
     return max((n for name, n in counts.items() if name.startswith(f"{group}.")), default=0)
-
-
-def _sources(query: QueryDefinition, record: Record) -> list[StreamProgress]:
-    """How far the streams that a query reads have come."""
-    names = {one.name for one in different_nodes(query.plan) if isinstance(one, Stream)}
-    return [record.streams[name] for name in sorted(names) if name in record.streams]
-
-
-def _lag(clock: int, streams: Iterable[StreamProgress]) -> int | None:
-    """How far a clock is behind the latest row; None before any row came through."""
-    latest = max((one.latest for one in streams), default=BEGINNING)
-    if BEGINNING in (latest, clock):
-        return None
-    return max(0, latest - clock)
 
 
 def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
-from penstock.home.status import BOUNDS
+from penstock.home.metrics import Histogram, Labels, Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,56 +17,9 @@ if TYPE_CHECKING:
         QueryFacts,
         StreamFacts,
     )
-    from penstock.home.status import Durations
 
-Labels = dict[str, str | int]
-Samples = list[tuple[Labels, float | int | None]]
-"""Labels and a value each; None is a value that is not known, and is left out."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A metric and its samples; the name of a counter ends with `_total`."""
-
-    name: str
-    meaning: str
-    samples: Samples
-
-    @property
-    def type(self) -> Literal["counter", "gauge"]:
-        """Whether it only grows, until a restart."""
-        return "counter" if self.name.endswith("_total") else "gauge"
-
-    def lines(self) -> Iterator[str]:
-        """What it means, its type, and its values; nothing if there are none."""
-        known = [(labels, value) for labels, value in self.samples if value is not None]
-        if not known:
-            return
-        name = f"penstock_{self.name}"
-        yield f"# HELP {name} {_escaped(self.meaning)}"
-        yield f"# TYPE {name} {self.type}"
-        for labels, value in known:
-            yield f"{name}{_braced(labels)} {_number(value)}"
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How often a value was at most as large as each of some bounds."""
-
-    name: str
-    meaning: str
-    durations: Durations
-
-    def lines(self) -> Iterator[str]:
-        """The counts, each with those before it, and the sum."""
-        name = f"penstock_{self.name}"
-        yield f"# HELP {name} {_escaped(self.meaning)}"
-        yield f"# TYPE {name} histogram"
-        counts = list(accumulate(self.durations.counts))
-        for bound, count in zip((*map(_number, BOUNDS), "+Inf"), counts, strict=True):
-            yield f'{name}_bucket{{le="{bound}"}} {count}'
-        yield f"{name}_sum {_number(self.durations.seconds)}"
-        yield f"{name}_count {counts[-1]}"
+ERROR_LENGTH = 300
+"""Of the text of an error so many characters are told; a label is no place for a long one."""
 
 
 def exposition(facts: Facts) -> str:
@@ -76,6 +27,7 @@ def exposition(facts: Facts) -> str:
     metrics: list[Metric | Histogram] = [
         *_pipeline(facts),
         *_streams(facts),
+        *_sources(facts),
         *_queries(facts),
         *_operators(facts),
         *_conditions(facts),
@@ -105,6 +57,11 @@ def _pipeline(facts: Facts) -> Iterator[Metric]:
         "last_error_timestamp_seconds",
         "When the last error that is remembered happened.",
         [({}, at) for at, _ in facts.errors[-1:]],
+    )
+    yield Metric(
+        "last_error_info",
+        "1, with the text of that error on one line.",
+        [({"text": _shortened(text)}, 1) for _, text in facts.errors[-1:]],
     )
     yield Metric("batch_rows", "Rows of the last batch.", [({}, facts.batch_rows)])
     yield Metric(
@@ -168,6 +125,46 @@ def _streams(facts: Facts) -> Iterator[Metric]:
         "From the watermark to the time of day, unless event time is in ticks.",
         [(labels, _since(one.watermark, facts)) for labels, one in streams],
     )
+
+
+def _sources(facts: Facts) -> Iterator[Metric]:
+    yield Metric(
+        "source_offset",
+        "Up to where Spark has read the source of a stream, as far as its offset has numbers.",
+        [
+            ({"source": one.stream, **({"part": part} if part else {})}, number)
+            for one in facts.sources
+            for part, number in _numbers(one.offset)
+        ],
+    )
+    yield Metric(
+        "source_files_read_total",
+        "Files of a stream that tasks have read.",
+        [({"source": one.stream}, one.files_read) for one in facts.sources],
+    )
+    yield Metric(
+        "source_files_waiting",
+        "Files of a stream that were found and wait to be read by tasks.",
+        [({"source": one.stream}, one.files_waiting) for one in facts.sources],
+    )
+
+
+def _numbers(offset: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, float]]:
+    """The numbers in an offset, each with the names that lead to it.
+
+    >>> list(_numbers({"cars": {"0": 12, "1": 9}, "id": "a"})), list(_numbers(13))
+    ([('cars/0', 12), ('cars/1', 9)], [('', 13)])
+    """
+    if isinstance(offset, dict):
+        for name, one in offset.items():
+            yield from _numbers(one, (*place, name))
+    elif isinstance(offset, int | float) and not isinstance(offset, bool):
+        yield "/".join(place), offset
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= ERROR_LENGTH else f"{line[: ERROR_LENGTH - 3]}..."
 
 
 def _queries(facts: Facts) -> Iterator[Metric]:
@@ -299,27 +296,3 @@ def _conditions(facts: Facts) -> Iterator[Metric]:
 
 def _since(instant: Instant, facts: Facts) -> float | None:
     return None if instant.seconds is None else facts.seen_at - instant.seconds
-
-
-def _number(value: float) -> str:
-    """A value as Prometheus reads it; times keep their milliseconds, and no 1e+09.
-
-    >>> _number(True), _number(12), _number(1700000000.5), _number(0.00000123)
-    ('1', '12', '1700000000.5', '0.000001')
-    """
-    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(int(value))
-
-
-def _braced(labels: Labels) -> str:
-    pairs = [f'{name}="{_escaped(str(value), quoted=True)}"' for name, value in labels.items()]
-    return f"{{{','.join(pairs)}}}" if pairs else ""
-
-
-def _escaped(text: str, *, quoted: bool = False) -> str:
-    r"""A text on one line, as the format wants it.
-
-    >>> print(_escaped('a "b"\nc\\d', quoted=True))
-    a \"b\"\nc\\d
-    """
-    text = text.replace("\\", r"\\").replace("\n", r"\n")
-    return text.replace('"', r"\"") if quoted else text

@@ -86,11 +86,13 @@ class LaneState:
 class FilesRead:
     """The files of a folder that have been read, by their names within it.
 
-    `listed` are segments with names, `recent` are names that are in none of them yet.
+    `listed` are segments with names, `recent` are names that are in none of them yet. `count` has
+    all that were read, also those whose names are forgotten, as they are removed.
     """
 
     listed: tuple[str, ...] = ()
     recent: tuple[str, ...] = ()
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ class Record:
     record that `content` names are folded there. `aside` has all rows that were not taken in and
     are still kept. `files` has what was read of each stream whose
     files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
-    committed. `resumed` has the clocks before the end of the input, with
+    committed, `offsets` has up to where that one read each stream, as far as it could be told.
+    `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
     together.
     """
@@ -123,6 +126,7 @@ class Record:
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     result_rows: dict[str, int] = field(default_factory=dict)
     batch: tuple[str, int] | None = None
+    offsets: dict[str, Any] = field(default_factory=dict)
     written_at: float = 0.0
 
     @property
@@ -168,7 +172,7 @@ def decoded(content: bytes) -> Record:
         raise ValueError(msg)
     values["streams"] = {name: StreamProgress(**one) for name, one in values["streams"].items()}
     values["files"] = {
-        name: FilesRead(tuple(one["listed"]), tuple(one["recent"]))
+        name: FilesRead(tuple(one["listed"]), tuple(one["recent"]), one["count"])
         for name, one in values["files"].items()
     }
     values["lanes"] = {

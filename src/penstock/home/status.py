@@ -52,7 +52,8 @@ class Status:
         seconds: How long the parts of the last batch took.
         batches: How long all batches took.
         batch_rows: Rows of streams in the last batch.
-        offsets: How far the sources have been read, in Spark's words.
+        found: How many files of each stream have been found that are not read by Spark; those that
+            are not read yet wait.
         errors: The last errors, newest last, each with its time.
     """
 
@@ -64,7 +65,7 @@ class Status:
     operators: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     batch_rows: int = 0
-    offsets: dict[str, Any] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
     errors: list[tuple[float, str]] = field(default_factory=list)
     batches: Durations = field(default_factory=Durations)
 

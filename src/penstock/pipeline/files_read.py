@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -40,16 +41,11 @@ class KnownFiles:
         """Whether a file has been read."""
         return name in self._names
 
-    @property
-    def count(self) -> int:
-        """How many files have been read and are remembered."""
-        return len(self._names)
-
     def after(self, record: int, names: Sequence[str]) -> FilesRead:
         """What has been read when these files have been read, too, by a record."""
-        recent = (*self.read.recent, *names)
+        recent, count = (*self.read.recent, *names), self.read.count + len(names)
         if len(recent) <= MOST_RECENT:
-            return FilesRead(self.read.listed, recent)
+            return FilesRead(self.read.listed, recent, count)
         listed, together = list(self.read.listed), list(recent)
         while listed and self._sizes[listed[-1]] <= 2 * len(together):
             together = self._listed(listed.pop()) + together
@@ -57,7 +53,7 @@ class KnownFiles:
         table = pa.table({NAMES: pa.array(together, pa.string())})
         write_bundle(self._home.segments / segment, {NAMES: table}, durable=True)
         self._sizes[segment] = len(together)
-        return FilesRead((*listed, segment))
+        return FilesRead((*listed, segment), (), count)
 
     def note(self, read: FilesRead, names: Sequence[str]) -> None:
         """A record has been published that says so."""
@@ -69,7 +65,7 @@ class KnownFiles:
         gone = set(names)
         self._names -= gone
         left = tuple(one for one in self.read.recent if one not in gone)
-        self.read = FilesRead(self.read.listed, left)
+        self.read = replace(self.read, recent=left)
 
     def _listed(self, segment: str) -> list[str]:
         found: list[str] = Bundle(self._home.segments / segment).table(NAMES)[NAMES].to_pylist()

@@ -92,6 +92,7 @@ class Ledger:
             "change",
             plan=self._written(before.number + 1, plan, made),
             files=files,
+            offsets={name: one for name, one in before.offsets.items() if name in known},
             lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
             streams=streams,
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
@@ -224,6 +225,7 @@ class Ledger:
         tasks: int,
         batch: tuple[str, int] | None,
         files: Mapping[str, Sequence[str]] | None = None,
+        offsets: Mapping[str, Any] | None = None,
     ) -> None:
         """Publish what the tasks have done.
 
@@ -232,6 +234,7 @@ class Ledger:
             tasks: How many there are.
             batch: Spark's query and micro-batch, if Spark brought rows.
             files: The files that the tasks have read, by stream.
+            offsets: Up to where Spark has read streams, if it brought rows.
         """
         _require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
@@ -252,6 +255,7 @@ class Ledger:
             relations=self._relations(done),
             pending={},
             batch=batch or self.record.batch,
+            offsets=dict(offsets or {}) if batch else self.record.offsets,
             files={**self.record.files, **read},
             **self._reached(done),
         )

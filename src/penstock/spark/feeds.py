@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import PenstockError
 
@@ -60,8 +60,8 @@ class Feed(Protocol):
     def stop(self) -> None:
         """Call for no more, after the one that runs."""
 
-    def offsets(self) -> dict[str, Any]:
-        """How far each source has been read, for people."""
+    def found(self) -> dict[str, int]:
+        """How many files of each stream have been found, those that were read among them."""
 
 
 class SparkFeed:
@@ -90,11 +90,9 @@ class SparkFeed:
         """Call for no more, after the one that runs."""
         self._query.stop()
 
-    def offsets(self) -> dict[str, Any]:
-        """How far each source has been read, as Spark says it."""
-        progress = self._query.lastProgress
-        sources = progress["sources"] if progress is not None else ()
-        return {source["description"]: source["endOffset"] for source in sources}
+    def found(self) -> dict[str, int]:
+        """None: what it finds is known to Spark alone."""
+        return {}
 
 
 class FolderFeed:
@@ -162,14 +160,11 @@ class FolderFeed:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    def offsets(self) -> dict[str, Any]:
-        """How many files have been read of each folder, and how many wait."""
+    def found(self) -> dict[str, int]:
+        """How many files of each stream have been found, those that were read among them."""
         return {
-            f"{one.stream}: {one.path}": {
-                "filesRead": self._known[one.stream].count,
-                "filesWaiting": len(self._waiting[one.stream]),
-            }
-            for one in self._folders
+            name: self._known[name].read.count + len(waiting)
+            for name, waiting in self._waiting.items()
         }
 
     def _run(self) -> None:

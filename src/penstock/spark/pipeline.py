@@ -23,6 +23,7 @@ from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
 from penstock.spark.jobs import Jobs
+from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
 from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
@@ -215,7 +216,7 @@ class Pipeline:
         for feed in feeds:
             feed.stop()
         if feeds:
-            self._write_status()
+            self._write_status(feeds)
         self.housekeeping.wait()
 
     def flush(self) -> None:
@@ -337,7 +338,8 @@ class Pipeline:
         done = self._jobs.run(frame, files, with_reports=is_looked_at)
         worked = time.perf_counter()
         read = {stream: names for stream, (_, names) in (files or {}).items()}
-        self.ledger.commit_batch(done, self.tasks, batch, read)
+        offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
+        self.ledger.commit_batch(done, self.tasks, batch, read, offsets)
         Sent.by(done).remove(self.home)
         self._failed = 0
         self._tell()
@@ -380,10 +382,10 @@ class Pipeline:
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
         self._write_status()
 
-    def _write_status(self) -> None:
+    def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
         self.status.is_running = self.is_running
-        for feed in self._feeds:
-            self.status.offsets |= feed.offsets()
+        for feed in (*self._feeds, *stopped):
+            self.status.found |= feed.found()
         self.status.record = self.ledger.record.number
         # Nobody relies on the status: a full disk must not end a pipeline here.
         with suppress(OSError):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Stream
 from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.home.lagging import lag_of
 
 if TYPE_CHECKING:
     from penstock.home.records import Record
@@ -46,14 +45,10 @@ def _stream_facts(record: Record, name: str) -> dict[str, Any]:
 
 
 def _query_facts(program: Program, record: Record, name: str) -> dict[str, Any]:
-    plan = program.definition(name).plan
-    streams = [one.name for one in different_nodes(plan) if isinstance(one, Stream)]
-    latest = [record.streams[one].latest for one in streams if one in record.streams]
-    clock = record.clocks.get(name, BEGINNING)
     return {
         "running": program.group_of(name) is not None,
-        "clock": _instant(clock),
-        "lag": _lag(max(latest, default=BEGINNING), clock),
+        "clock": _instant(record.clocks.get(name, BEGINNING)),
+        "lag": lag_of(record, program.definition(name)),
         "elements": record.result_rows.get(name, 0),
         "failures": dict(record.failures.get(name, {})),
     }
@@ -61,10 +56,3 @@ def _query_facts(program: Program, record: Record, name: str) -> dict[str, Any]:
 
 def _instant(value: int) -> int | None:
     return None if value in (BEGINNING, INFINITY) else value
-
-
-def _lag(latest: int, clock: int) -> int | None:
-    """How far results are behind the latest row, in event time."""
-    if latest == BEGINNING or clock == BEGINNING:
-        return None
-    return max(latest + 1 - clock, 0)

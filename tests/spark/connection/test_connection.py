@@ -15,6 +15,7 @@ import pytest
 import penstock
 from penstock.catalog.definitions import QueryDefinition
 from penstock.errors import DataError, PenstockError, QueryError, UnknownName
+from penstock.home.observing import Observer
 from penstock.planner.measuring import measured
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
@@ -99,7 +100,9 @@ def test_queries_of_one_pipeline_answer_what_the_oracle_says(db: Connection) -> 
     assert facts["streams"]["s"] == {
         "rows": 6, "late": 0, "aside": 0, "forgotten": 0, "watermark": 26, "latest": 30,
     }  # fmt: skip
-    assert facts["queries"]["grouped"]["lag"] == 5
+    assert facts["queries"]["grouped"]["lag"] == 30 - 26
+    told = {one.name: one.lag for one in Observer(db.home).look().queries}
+    assert told == {name: facts["queries"][name]["lag"] for name in QUERIES}
     assert facts["queries"]["grouped"]["elements"] > 0
     assert facts["running"]
     db.finish()

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from docs.pages import ROOT, fences, settle
 from home.driving import Driver
 from penstock.cli.status import page, status
-from penstock.home.facts import DiskUse
+from penstock.home.facts import DiskUse, SourceFacts
 from penstock.home.observing import Observer
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def call(*arguments: str | Path) -> Result:
 @pytest.fixture
 def driver(tmp_path: Path) -> Iterator[Driver]:
     with Driver(tmp_path / "highway", STATEMENTS, ["congested", "traffic"], lanes=2) as made:
-        for start in (0, 60, 70):
+        for number, start in enumerate((0, 60, 70)):
             at = [NOON + start + second for second in range(20)]
             made.batch(
                 {
@@ -69,7 +69,8 @@ def driver(tmp_path: Path) -> Iterator[Driver]:
                         {"lane": n % 5, "speed": 10.0 + n, "passed": one * 1_000_000}
                         for n, one in enumerate(at)
                     ]
-                }
+                },
+                {"cars": {"logOffset": number}},
             )
         made.write_status(
             seconds={
@@ -79,7 +80,6 @@ def driver(tmp_path: Path) -> Iterator[Driver]:
                 "operators": 0.121,
                 "write": 0.02,
             },
-            offsets={"cars": {"logOffset": 2}},
             errors=[(time.time() - 90.0, "no space left on /data")],
         )
         yield made
@@ -104,12 +104,26 @@ def test_a_terminal_gets_what_fits(driver: Driver) -> None:
     assert "congested" in text
 
 
+def test_files_are_counted_where_tasks_read_them(driver: Driver) -> None:
+    sources = (SourceFacts("a", None, 1, 0), SourceFacts("b", None, 2_000))
+    facts = replace(Observer(driver.home).look(), sources=sources)
+    text = page(facts, Console(width=10_000, highlight=False, markup=False))
+    assert "stream  read up to\na       1 file, 0 waiting\nb       2,000 files\n" in text
+
+
 def test_programs_get_json(driver: Driver) -> None:
     found = json.loads(call("--home", driver.home.path, "--format", "json").stdout)
     assert found["record"] == driver.ledger.record.number
     assert found["streams"][0]["rows"] == 60
     assert [one["name"] for one in found["queries"]] == ["congested", "traffic"]
-    assert found["offsets"] == {"cars": {"logOffset": 2}}
+    assert found["sources"] == [
+        {
+            "stream": "cars",
+            "offset": {"logOffset": 2},
+            "files_read": None,
+            "files_waiting": None,
+        }
+    ]
     assert found["commit_age"] >= 0
     assert found["streams"][0]["values"]["lane"] == 5
     aggregate = next(one for one in found["operators"] if one["label"].startswith("Aggregate"))
