@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from home.driving import Driver
 from penstock.errors import Refused
 from penstock.fuzz.check import check
 from penstock.fuzz.keepers import KeeperContender
 from penstock.fuzz.pipelines import new_home
 from penstock.fuzz.trial import RelationInput, Script, StreamInput, Trial
+from penstock.home.layout import Home
 from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.replanning import replanned
+from penstock.planner.measuring import measured
 from penstock.planner.statistics import Statistics
 from penstock.reference.inputs import RelationChange
 from penstock.session import Session
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DECLARED = "".join(
     f"CREATE STREAM {name} (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts - 1);" for name in "abc"
@@ -124,3 +132,30 @@ def test_what_never_forgets_is_refused(query: str, reason: str) -> None:
         ledger.change_plan(PipelinePlan(statements, tuple(groups_for({"q": plan}, 0, 2))))
         with pytest.raises(Refused, match=reason):
             replanned(ledger, 0, Statistics(), 1)
+
+
+@pytest.mark.parametrize("apart", ["a", "c"])
+def test_keys_that_never_meet_decide_which_plan_takes_over(tmp_path: Path, apart: str) -> None:
+    chain = "a [RANGE 50] a JOIN b [RANGE 50] b ON a.k = b.k JOIN c [RANGE 50] c ON b.v = c.v"
+    query = f"CREATE QUERY q AS SELECT a.v FROM {chain}"
+    statements = (*filter(None, DECLARED.split(";")), "SET joins = tree", query)
+    with Driver(tmp_path, statements, ["q"], lanes=2) as driver:
+        for start in range(0, 800, 200):
+            driver.batch(
+                {
+                    name: [
+                        {"ts": at, "k": at % 10 + moved, "v": at * 7 % 10 + moved}
+                        for at in range(start, start + 200)
+                    ]
+                    for name in "abc"
+                    for moved in (1000 if name == apart else 0,)
+                }
+            )
+        found = measured(driver.operators)
+        made = replanned(driver.ledger, 0, found, 1)
+        # The rows of `a` and `b` are joined first, as long as nothing is known.
+        assert (made is None) == (apart == "a")
+        if made is not None:
+            driver.ledger.change_plan(made)
+    kept = Ledger(Home(tmp_path)).plan.plan.groups[-1].known
+    assert kept == (Statistics() if apart == "a" else found)

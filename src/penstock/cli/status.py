@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from penstock.home.facts import Facts, Instant
+    from penstock.home.facts import Facts, Instant, OperatorFacts
     from penstock.home.observing import Observer
 
 EVERY = 2.0
@@ -136,6 +136,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
         "Streams": _streams(facts),
         "Conditions": _conditions(facts),
         "State": _state(facts),
+        "Joins": _joins(facts),
         f"Last batch (record {facts.status_record})": _batch(facts),
         "Sources": _pairs(("stream", "read up to"), _sources(facts)),
         "Disk": _disk(facts),
@@ -239,14 +240,27 @@ def _state(facts: Facts) -> Table:
         left=(0, 1),
     )
     for one in facts.operators:
-        lane = f"{one.group}.{one.fragment}.{one.lane}"
         share = "-" if one.withdrawn_share is None else f"{one.withdrawn_share:.0%}"
         ratio = "-" if one.selectivity is None else f"{one.selectivity:.3g}"
         counts = [f"{number:,}" for number in (one.rows_in, one.rows_out)]
         flow = [*counts, _rate(one.rate, one.per), ratio, share]
         kept = [f"{one.state_rows:,}", _size(one.state_bytes)]
-        table.add_row(lane, one.label, *flow, *kept, f"{one.seconds:.3f}")
+        table.add_row(_lane(one), one.label, *flow, *kept, f"{one.seconds:.3f}")
     return table
+
+
+def _joins(facts: Facts) -> Table:
+    """Where joins keep their inputs and, of many inputs, in which orders they probe them."""
+    table = _table("lane", "join", "keeps inputs in", "probing", "changed", left=(0, 1, 2, 3))
+    for one in (one for one in facts.operators if one.structures):
+        orders = "; ".join(f"{name}: {' '.join(others)}" for name, others in one.orders.items())
+        changed = f"{one.reordered:,}" if orders else "-"
+        table.add_row(_lane(one), one.label, " + ".join(one.structures), orders or "-", changed)
+    return table
+
+
+def _lane(one: OperatorFacts) -> str:
+    return f"{one.group}.{one.fragment}.{one.lane}"
 
 
 def _rate(rate: float | None, per: str) -> str:

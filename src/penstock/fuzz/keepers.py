@@ -80,14 +80,15 @@ def _plan_anew(ledger: Ledger, trial: Trial) -> None:
     ]
     asked = [one.predicate for one in nodes if one.predicate is not None]
     keys = [key for one in asked for key in (one.key, *(part for part, _ in one.parts))]
+    met = [one.meeting.condition for one in nodes if one.meeting is not None]
     statistics = Statistics(
         rates,
         {column: draw.pick(*sizes) for column in columns},
-        {key: draw.pick(0.0001, 0.2, 1.0) for key in keys if key is not None},
+        {key: draw.pick(0.0001, 0.2, 1.0) for key in (*keys, *met) if key},
         outputs={
-            one.made_of: (draw.pick(0.001, 1.0, 4.0), draw.pick(0.0, 1.0))
-            for one in nodes
-            if one.made_of is not None
+            key: (draw.pick(0.001, 1.0, 4.0), draw.pick(0.0, 1.0))
+            for key in (*(one.made_of for one in nodes), *met)
+            if key is not None
         },
     )
     for number in list(ledger.plan.groups):

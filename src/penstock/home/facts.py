@@ -112,6 +112,23 @@ class ConditionFacts:
 
 
 @dataclass(frozen=True)
+class ProbeFacts:
+    """A probe of a join of many inputs, since it last changed their order.
+
+    Attributes:
+        origin: The input whose new rows lead to it.
+        target: The input that is probed.
+        probes: How often; once for new rows that look for others together.
+        found: Rows that were found.
+    """
+
+    origin: str
+    target: str
+    probes: int
+    found: int
+
+
+@dataclass(frozen=True)
 class OperatorFacts:
     """An operator of a lane: what it has done since the lane was made in memory, and remembers.
 
@@ -126,6 +143,11 @@ class OperatorFacts:
         pairs_held: How many of them satisfy it.
         made_of: Of an aggregate or DISTINCT, which rows it is made of: by this, a plan that is
             chosen anew finds how many rows it sends and withdraws for each that comes.
+        structures: Where a join keeps the rows of each input now: `fifo`, `calendar(n)`, or
+            `hashed`, which is a calendar and an index by which withdrawn rows are found.
+        probes: Of a join of many inputs, what it probes, for the rows of each input in the order
+            in which that is done now.
+        reordered: How often it has changed these orders.
     """
 
     group: int
@@ -147,6 +169,17 @@ class OperatorFacts:
     pairs_tested: int | None = None
     pairs_held: int | None = None
     made_of: str | None = None
+    structures: tuple[str, ...] = ()
+    probes: tuple[ProbeFacts, ...] = ()
+    reordered: int = 0
+
+    @property
+    def orders(self) -> dict[str, list[str]]:
+        """By input of a join of many, which others its rows probe, in order."""
+        found: dict[str, list[str]] = {}
+        for one in self.probes:
+            found.setdefault(one.origin, []).append(one.target)
+        return found
 
 
 @dataclass(frozen=True)

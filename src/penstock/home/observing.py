@@ -26,6 +26,7 @@ from penstock.home.facts import (
     Facts,
     Instant,
     OperatorFacts,
+    ProbeFacts,
     QueryFacts,
     SourceFacts,
     StreamFacts,
@@ -306,6 +307,9 @@ def _operators(plan: _Plan, lanes: Lanes) -> Iterator[OperatorFacts]:
                 pairs_tested=pairs[0],
                 pairs_held=pairs[1],
                 made_of=values.get("made_of"),
+                structures=tuple(values.get("structures", ())),
+                probes=tuple(ProbeFacts(**one) for one in values.get("probes", ())),
+                reordered=values.get("reordered", 0),
             )
 
 

@@ -261,6 +261,11 @@ def _operators(facts: Facts) -> Iterator[Metric]:
         [(labels, one.pairs_held) for labels, one in operators],
     )
     yield Metric(
+        "operator_reordered_total",
+        "How often a join of many inputs has changed the order in which it probes them.",
+        [(labels, one.reordered) for labels, one in operators if one.probes],
+    )
+    yield Metric(
         "operator_seconds_total",
         "Seconds that it worked.",
         [(labels, one.seconds) for labels, one in operators],

@@ -22,6 +22,7 @@ from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
 from penstock.operators.block import empty_block
 from penstock.planner.explaining import explained
+from penstock.planner.in_use import described_use
 from penstock.planner.measuring import measured, selectivity_of
 
 if TYPE_CHECKING:
@@ -125,9 +126,13 @@ class Query:
         return elements_table(self.plan, self._outcomes.elements.take(self._empty))
 
     def explain(self) -> str:
-        """The plan, what was measured of it, and which key divides it among lanes."""
-        lanes = [lane.reports() for lane in self.batch.lanes.lanes]
-        return explained(self.plan, self.batch.choices, measured(lanes))
+        """The plan, what was measured of it, which key divides it, and what joins use now."""
+        batch = self.batch
+        lanes = [lane.reports() for lane in batch.lanes.lanes]
+        text = explained(self.plan, batch.choices, measured(lanes))
+        below = sorted(batch.graph.below(batch.graph.results[self.name]))
+        own = [[reports[number] for number in below] for reports in lanes]
+        return "\n".join([text, *described_use(own, batch.choices.strategy)])
 
     def operators(self) -> pa.Table:
         """What each operator below the query has done, and what it remembers, in all lanes.

@@ -115,6 +115,11 @@ class AntiJoin(Operator):
         return division.rows(parts, spreads)
 
     @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the left rows are kept; of the right side, only which keys are covered is."""
+        return (self._rows.structure,)
+
+    @property
     def state_rows(self) -> int:
         """Left rows, and what is known of coverage."""
         return len(self._rows) + len(self._coverage)

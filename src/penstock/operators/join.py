@@ -95,6 +95,11 @@ class Join(Operator):
         return division.rows(parts, dict(zip(_NAMES, division.inputs, strict=True)))
 
     @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the rows of each side are kept."""
+        return tuple(rows.structure for rows in self._rows)
+
+    @property
     def state_rows(self) -> int:
         """Rows of both sides."""
         return sum(map(len, self._rows))

@@ -125,6 +125,11 @@ class FifoSide:
         return self._store.take(places), self._records[places, TE]
 
     @property
+    def structure(self) -> str:
+        """A ring is a queue."""
+        return "fifo"
+
+    @property
     def nbytes(self) -> int:
         """Bytes of memory in use."""
         return self._store.nbytes + self._records.nbytes

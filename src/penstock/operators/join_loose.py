@@ -17,6 +17,7 @@ from penstock.operators.join_loops import (
     NOBODY,
     PREVIOUS,
     SCANNED,
+    STRICT,
     TE,
     Kept,
     drop_ended,
@@ -157,6 +158,12 @@ class LooseSide:
         """All rows and their ends."""
         places = self._places.taken()
         return self._store.take(places), self._records[places, TE]
+
+    @property
+    def structure(self) -> str:
+        """A calendar queue alone, or hashed as well."""
+        is_hashed = self._twins is not None and self._twins.kind == STRICT
+        return "hashed" if is_hashed else f"calendar({self._calendar[1]})"
 
     @property
     def nbytes(self) -> int:

@@ -115,6 +115,10 @@ class KeptRows(Protocol):
     def nbytes(self) -> int:
         """Bytes of memory in use."""
 
+    @property
+    def structure(self) -> str:
+        """What they are kept in now, in the words of EXPLAIN."""
+
 
 def rows_of_side(side: JoinSide, port: int) -> KeptRows:
     """An empty structure for a side; `port` is its column in the heads of chains."""

@@ -178,6 +178,11 @@ class MultiJoin(Operator):
         ]
 
     @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the rows of each input are kept."""
+        return tuple(rows.first.rows.structure for rows in self._rows)
+
+    @property
     def state_rows(self) -> int:
         """Rows of all inputs."""
         return sum(map(len, self._rows))

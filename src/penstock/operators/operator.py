@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.dividing import Division
+    from penstock.operators.multi_join import Measured
     from penstock.operators.pair_condition import PairCondition
 
 Segments = dict[str, "pa.Table"]
@@ -43,11 +44,13 @@ class Operator:
         meets: Whether what comes of a row depends on others that come into the same lane.
         condition: What it asks of pairs of rows beyond equal keys; None: nothing.
         conditions: What it asks of some rows of several inputs each, by their names in statistics.
+        reordered: How often a join of many inputs has changed the order in which it probes them.
     """
 
     meets = True
     condition: PairCondition | None = None
     conditions: Mapping[str, PairCondition] = MappingProxyType({})
+    reordered = 0
 
     def process(self, port: int, block: Block) -> Sequence[Block]:
         """Take rows of an input; return results that do not depend on anything yet to come."""
@@ -86,6 +89,16 @@ class Operator:
         if any(parts):
             raise division.refused()
         return [{} for _ in range(division.lanes)]
+
+    @property
+    def measured(self) -> Sequence[Measured]:
+        """The probes of a join of many inputs, for the rows of each input in order."""
+        return ()
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """Where a join keeps the rows of each input now."""
+        return ()
 
     @property
     def state_rows(self) -> int:

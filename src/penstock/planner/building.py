@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Evaluation, Expiration, Joins, Tactics
     from penstock.algebra.types import Schema, Type
     from penstock.compute.evaluate import Evaluator
-    from penstock.planner.graph import Maker, Predicate
+    from penstock.planner.graph import Maker, Meeting, Predicate
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ class Building:
         is_numbering: bool = False,
         predicate: Predicate | None = None,
         made_of: str | None = None,
+        meeting: Meeting | None = None,
+        names: tuple[str, ...] = (),
     ) -> int:
         """Add a node, or find the one that is the same.
 
@@ -91,6 +93,8 @@ class Building:
             is_numbering,
             predicate,
             made_of,
+            meeting,
+            names,
         )
         return self.graph.add(key, node)
 

@@ -55,7 +55,8 @@ class JoinCondition:
     """Key expressions over left columns and over right ones; and the residual, over both.
 
     `null_matches` says for each key whether NULL matches NULL. `names` are what the parts of the
-    residual are called in statistics (`penstock.planner.tracing`), None where they have no name.
+    residual are called in statistics (`penstock.planner.tracing`), None where they have no name;
+    `equality` is what the equality of all keys is called.
     """
 
     left: tuple[Expression, ...] = ()
@@ -63,6 +64,7 @@ class JoinCondition:
     null_matches: tuple[bool, ...] = ()
     residual: Expression | None = None
     names: tuple[str | None, ...] = field(default=(), compare=False)
+    equality: str | None = field(default=None, compare=False)
 
     @property
     def is_only_keys(self) -> bool:

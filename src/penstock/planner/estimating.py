@@ -21,7 +21,13 @@ from penstock.planner.lower_joins import condition_of
 from penstock.planner.multiway import Multiway
 from penstock.planner.selectivity import selectivity
 from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
-from penstock.planner.tracing import chosen_group, made_of, predicate_key, residual_over
+from penstock.planner.tracing import (
+    chosen_group,
+    existence,
+    made_of,
+    predicate_key,
+    residual_over,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -131,7 +137,8 @@ class Estimates:
             case op.Product() | op.Join():
                 return _joined(inputs[0], inputs[1], self._pairs(plan, inputs))
             case op.SemiJoin() | op.AntiJoin():
-                return _existing(plan, inputs[0], inputs[1], self._pairs(plan, inputs))
+                passing = _existing(plan, inputs[0], inputs[1], self._pairs(plan, inputs))
+                return self._as_measured(plan, passing, inputs[0])
             case op.Distinct():
                 return self._as_measured(plan, _distinct(plan, inputs[0]), inputs[0])
             case op.UnionAll():
@@ -181,14 +188,19 @@ class Estimates:
         return share
 
     def _as_measured(self, plan: Plan, assumed: Flow, rows: Flow) -> Flow:
-        """What an operator sends for each row that comes, if that was measured."""
+        """What an operator sends for each row that comes, if that was measured.
+
+        Of a semi-join or an anti-join, for each left row, wherever it stood then.
+        """
         known = self._statistics.outputs
-        key = made_of(plan) if known else None
+        key = (existence(plan) or made_of(plan)) if known else None
         if key is None or key not in known:
             return assumed
         came = rows.rate + rows.withdrawn
         sent, withdrawn = known[key]
-        return replace(assumed, rate=came * sent, withdrawn=came * withdrawn)
+        share = self.measured_share(key)
+        live = assumed.live if share is None else rows.live * share
+        return replace(assumed, rate=came * sent, withdrawn=came * withdrawn, live=live)
 
     def _source(self, plan: st.Source) -> Flow:
         known = {

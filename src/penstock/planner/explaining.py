@@ -15,7 +15,7 @@ from penstock.planner.conditions import conjuncts
 from penstock.planner.explaining_joins import described_joins, joins_json
 from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
 from penstock.planner.partitioning import partitioning_of
-from penstock.planner.tracing import made_of, predicate_key
+from penstock.planner.tracing import existence, made_of, predicate_key
 from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def described_statistics(statistics: Statistics, plan: Plan) -> str:
 
 def _is_known(condition: Expression, over: Plan, statistics: Statistics) -> bool:
     """Whether the selectivity of a condition was measured, or that of a part of it."""
-    parts = [condition, *conjuncts(condition)]
-    return any(predicate_key(part, over) in statistics.selectivities for part in parts)
+    keys = [predicate_key(part, over) for part in (condition, *conjuncts(condition))]
+    return any(key in statistics.selectivities for key in (existence(over), *keys))
 
 
 def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:

@@ -57,13 +57,28 @@ class Predicate:
 
 
 @dataclass(frozen=True)
+class Meeting:
+    """By what rows of two inputs meet, written over columns of sources.
+
+    Args:
+        condition: Equal keys; or [NOT] EXISTS, which left rows satisfy.
+        of_pairs: Whether each pair that meets is a result; else left rows are.
+    """
+
+    condition: str
+    of_pairs: bool
+
+
+@dataclass(frozen=True)
 class Node:
     """An operator to be made, the nodes it reads, and what is known of its results.
 
     `span` is how long rows live, about: the longest window below. Numbers that tell elements
     apart, if it is the operator that gives them, are in the last column (`is_numbering`). Of a
     filter, or of a join that asks for more than equal keys, `predicate` says whose selectivity it
-    measures. `made_of` says of an aggregate or DISTINCT which rows it is made of.
+    measures. `made_of` says of an aggregate or DISTINCT which rows it is made of, `meeting` of a
+    join, a semi-join or an anti-join by what its rows meet. `names` are those of the inputs of a
+    join of many.
     """
 
     make: Maker
@@ -76,6 +91,8 @@ class Node:
     is_numbering: bool = False
     predicate: Predicate | None = None
     made_of: str | None = None
+    meeting: Meeting | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def schema(self) -> Schema:

@@ -23,8 +23,8 @@ from penstock.operators.sources import Passing
 from penstock.planner import lower_rows as rows
 from penstock.planner.building import combined, evaluators
 from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
-from penstock.planner.graph import Lineage, positions
-from penstock.planner.tracing import named, predicate_of_pairs
+from penstock.planner.graph import Lineage, Meeting, positions
+from penstock.planner.tracing import existence, named, predicate_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,17 +57,25 @@ def join_node(lowering: Lowering, plan: Binary) -> int:
     left, right = lowering.lower(plan.left), lowering.lower(plan.right)
     condition = join_condition(condition_of(plan), len(plan.left.schema))
     condition = named(condition, lowering.uncut(plan))
-    if isinstance(plan, op.SemiJoin):
-        return semi_join_node(building, left, right, condition, plan.label())
-    if isinstance(plan, op.AntiJoin):
-        return _anti_join(building, left, right, condition, plan.label())
+    if isinstance(plan, op.SemiJoin | op.AntiJoin):
+        asked = existence(lowering.uncut(plan))
+        meeting = None if asked is None else Meeting(asked, of_pairs=False)
+        node = semi_join_node if isinstance(plan, op.SemiJoin) else _anti_join
+        return node(building, left, right, condition, plan.label(), meeting)
     return pairs_node(building, left, right, condition, plan.label())
 
 
 def pairs_node(
-    building: Building, left: int, right: int, condition: JoinCondition, label: str
+    building: Building,
+    left: int,
+    right: int,
+    condition: JoinCondition,
+    label: str,
+    meeting: Meeting | None = None,
 ) -> int:
-    """All pairs of rows that satisfy a condition."""
+    """All pairs of rows that satisfy a condition; by which, unless `meeting` says it, rows meet."""
+    if meeting is None and condition.equality is not None:
+        meeting = Meeting(condition.equality, of_pairs=True)
     types = (*building.node(left).types, *building.node(right).types)
     sides = [
         join_side(building, child, keys, condition.null_matches)
@@ -92,6 +100,7 @@ def pairs_node(
         pattern=combined([building.node(child).pattern for child in (left, right)]),
         lineage=beside(building, left, right, condition),
         predicate=predicate_of_pairs(condition, types),
+        meeting=meeting,
     )
 
 
@@ -131,15 +140,21 @@ def join_side(
 
 
 def semi_join_node(
-    building: Building, left: int, right: int, condition: JoinCondition, label: str
+    building: Building,
+    left: int,
+    right: int,
+    condition: JoinCondition,
+    label: str,
+    meeting: Meeting | None = None,
 ) -> int:
     """Left rows with a match, each once."""
     width = len(building.node(left).types)
     kept = [building.column(left, number) for number in range(width)]
     if condition.is_only_keys:
         covered = _keys_of(building, right, condition.right)
-        by_key = replace(condition, right=tuple(building.columns(covered)))
-        return building.mapped(pairs_node(building, left, covered, by_key, label), kept, "Map")
+        by_key = replace(condition, right=tuple(building.columns(covered)), equality=None)
+        matched = pairs_node(building, left, covered, by_key, label, meeting)
+        return building.mapped(matched, kept, "Map")
     numbered = number_node(building, left)
     pairs = pairs_node(building, numbered, right, _behind_number(condition, width), label)
     whole = [building.column(pairs, number) for number in range(width + 1)]
@@ -148,16 +163,22 @@ def semi_join_node(
 
 
 def _anti_join(
-    building: Building, left: int, right: int, condition: JoinCondition, label: str
+    building: Building,
+    left: int,
+    right: int,
+    condition: JoinCondition,
+    label: str,
+    meeting: Meeting | None,
 ) -> int:
     """Left rows without a match."""
     if condition.is_only_keys:
         covered = _keys_of(building, right, condition.right)
-        return _uncovered(building, left, covered, condition.left, condition.null_matches, label)
+        keys, null_matches = condition.left, condition.null_matches
+        return _uncovered(building, left, covered, keys, null_matches, label, meeting)
     width = len(building.node(left).types)
     numbered = number_node(building, left)
     pairs = pairs_node(building, numbered, right, _behind_number(condition, width), label)
-    alone = _without_numbers(building, numbered, pairs, label)
+    alone = _without_numbers(building, numbered, pairs, label, meeting)
     kept = [building.column(alone, number) for number in range(width)]
     return building.mapped(alone, kept, "Map")
 
@@ -167,12 +188,14 @@ def _keys_of(building: Building, right: int, keys: Sequence[Expression]) -> int:
     return rows.distinct_node(building, building.mapped(right, keys, "Map"), "Distinct keys")
 
 
-def _without_numbers(building: Building, numbered: int, pairs: int, label: str) -> int:
+def _without_numbers(
+    building: Building, numbered: int, pairs: int, label: str, meeting: Meeting | None = None
+) -> int:
     """Numbered left rows whose number is in none of the pairs."""
     place = len(building.node(numbered).types) - 1
     number = building.column(numbered, place)
     matched = rows.distinct_node(building, building.mapped(pairs, [number], "Map"))
-    return _uncovered(building, numbered, matched, [number], (False,), label)
+    return _uncovered(building, numbered, matched, [number], (False,), label, meeting)
 
 
 def _uncovered(
@@ -182,6 +205,7 @@ def _uncovered(
     keys: Sequence[Expression],
     null_matches: tuple[bool, ...],
     label: str,
+    meeting: Meeting | None,
 ) -> int:
     """Left rows whose key is not among the rows of another node, which has each row once."""
     rows_of_left = join_side(building, left, keys, null_matches)
@@ -194,6 +218,7 @@ def _uncovered(
         types=building.node(left).types,
         pattern=Pattern.STR,
         lineage=Lineage((tuple(building.columns(left)), _nothing(building, left))),
+        meeting=meeting,
     )
 
 

@@ -87,6 +87,7 @@ def _combinations(building: Building, inputs: Sequence[int], plan: Multiway) -> 
         types=[type_ for node in nodes for type_ in node.types],
         pattern=combined([node.pattern for node in nodes]),
         lineage=_side_by_side(building, inputs, asks),
+        names=tuple(plan.names),
     )
 
 

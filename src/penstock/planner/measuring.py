@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
+from penstock.planner.meeting import meetings
 from penstock.planner.statistics import Statistics, rounded
 from penstock.state.sketches import Sketch, values_among
 
@@ -102,6 +103,15 @@ def streams_seen(lanes: Lanes) -> dict[str, StreamSeen]:
         if name not in found or found[name].rows < one.rows:
             found[name] = one
     return found
+
+
+def by_operator(lanes: Lanes) -> list[list[dict[str, Any]]]:
+    """What each operator has said, in all lanes of its fragment."""
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for lane, reports in _named(lanes).items():
+        for number, report in enumerate(reports):
+            found.setdefault((lane.rpartition(".")[0], number), []).append(report)
+    return list(found.values())
 
 
 def span_of(reports: Reports, streams: Sequence[str] | None = None) -> tuple[int, int] | None:
@@ -212,23 +222,50 @@ def conditions_seen(lanes: Lanes, least_rows: int = 1) -> dict[str, ConditionSee
     least = max(least_rows, 1)
     found = [
         {key: seen for key, seen in some.items() if seen.asked >= least}
-        for some in (sampled, counted)
+        for some in (sampled, counted, _meetings_seen(lanes))
     ]
-    return {**found[0], **found[1]}
+    return {**found[0], **found[1], **found[2]}
+
+
+def _meetings_seen(lanes: Lanes) -> dict[str, ConditionSeen]:
+    """What joins by equal keys, semi-joins and anti-joins have seen of their conditions."""
+    found: dict[str, ConditionSeen] = {}
+    for one in meetings(by_operator(lanes)):
+        seen = found.setdefault(one.condition, ConditionSeen(0, 0, one.of_pairs, True))
+        seen.add(round(one.asked), round(one.held))
+    return found
 
 
 def _selectivities(lanes: Lanes, least_rows: int) -> dict[str, float]:
-    found = conditions_seen(lanes, least_rows)
-    return {key: rounded(seen.share) for key, seen in found.items() if seen.share is not None}
+    """The shares of rows, and of pairs of rows, that satisfy conditions."""
+    met = list(meetings(by_operator(lanes)))
+    # Where too few pairs had equal keys to tell, the values of columns tell more.
+    unsure = {one.condition for one in met} - {one.condition for one in met if one.says_enough}
+    return {
+        key: rounded(seen.share)
+        for key, seen in conditions_seen(lanes, least_rows).items()
+        if seen.share is not None and key not in unsure
+    }
 
 
 def _outputs(lanes: Lanes, least_rows: int) -> dict[str, tuple[float, float]]:
-    """Rows that aggregates and DISTINCT send, and withdraw, for each row that they looked at."""
-    found: dict[str, tuple[int, int, int]] = {}
+    """Rows that operators send, and withdraw, for each row that they looked at.
+
+    Of semi-joins and anti-joins, for each left row.
+    """
+    found: dict[str, tuple[float, float, float]] = {}
+    for met in meetings(by_operator(lanes)):
+        if not met.of_pairs:
+            came, sent, withdrawn = found.get(met.condition, (0.0, 0.0, 0.0))
+            found[met.condition] = (
+                came + met.asked,
+                sent + met.sent * met.asked,
+                withdrawn + met.withdrawn * met.asked,
+            )
     for one in (report for reports in _named(lanes).values() for report in reports):
         key = one.get("made_of")
         if key is not None:
-            came, sent, withdrawn = found.get(key, (0, 0, 0))
+            came, sent, withdrawn = found.get(key, (0.0, 0.0, 0.0))
             found[key] = (
                 came + one["rows_in"] - one["waiting"],
                 sent + one["rows_out"] - one["withdrawn"],

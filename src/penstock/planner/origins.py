@@ -174,10 +174,7 @@ def _made_of(plan: Plan, window: str) -> tuple[list[str], list[str]]:
             asked = _asked(plan.condition, plan, window) if isinstance(plan, op.Join) else []
             return [*left[0], *right[0]], [*left[1], *right[1], *asked]
         case op.SemiJoin() | op.AntiJoin():
-            asked = _asked(plan.condition, plan, window)
-            matched = f"EXISTS ({rows_of(plan.right)} ON {' AND '.join(sorted(asked))})"
-            found = matched if isinstance(plan, op.SemiJoin) else f"NOT {matched}"
-            return _and(_made_of(plan.left, window), [found])
+            return _and(_made_of(plan.left, window), [matched(plan, window)])
         case op.Aggregate():
             calls = sorted(_call(call, plan.child) for _, call in plan.aggregates)
             return [_subquery(", ".join(calls) or "NULL", plan)], []
@@ -188,6 +185,17 @@ def _made_of(plan: Plan, window: str) -> tuple[list[str], list[str]]:
     if not plan.children:
         raise Nameless
     return [f"{type(plan).__name__}({'; '.join(map(rows_of, plan.children))})"], []
+
+
+def matched(plan: op.SemiJoin | op.AntiJoin, window: str = "") -> str:
+    """What a semi-join or an anti-join asks of left rows.
+
+    Raises:
+        Nameless: Its condition reads a column of unknown origin.
+    """
+    asked = " AND ".join(sorted(_asked(plan.condition, plan, window)))
+    found = f"EXISTS ({rows_of(plan.right)} ON {asked})"
+    return found if isinstance(plan, op.SemiJoin) else f"NOT {found}"
 
 
 def _and(rows: tuple[list[str], list[str]], more: Iterable[str]) -> tuple[list[str], list[str]]:

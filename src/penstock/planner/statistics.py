@@ -34,11 +34,13 @@ class Statistics:
         rates: Rows of a stream in a step of its time.
         values: How many values a column has, by source and column.
         selectivities: The share of rows that a predicate lets pass, by the predicate as it is
-            written over columns of sources (`penstock.planner.tracing`).
+            written over columns of sources (`penstock.planner.tracing`); of pairs, if it is asked
+            of rows of several. Of [NOT] EXISTS, the share of left rows that are in the result.
         even: How many equally frequent values would be the same in two rows as often as those of
             a column are, by source and column: the more some values prevail, the fewer.
         outputs: Of an aggregate or DISTINCT, how many rows it sends and how many it withdraws for
-            each row that comes, by what it is made of (`penstock.planner.origins`).
+            each row that comes, by what it is made of (`penstock.planner.origins`). The same of a
+            semi-join or an anti-join for each left row, by its [NOT] EXISTS.
     """
 
     rates: Mapping[str, float] = field(default_factory=dict)

@@ -13,12 +13,20 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import Call, Column, Literal, columns_of, substituted
+from penstock.algebra.expressions import (
+    TRUE,
+    Call,
+    Column,
+    Literal,
+    columns_of,
+    conjunction,
+    substituted,
+)
 from penstock.algebra.types import BOOLEAN
 from penstock.compute.evaluate import compile_expression
 from penstock.planner.conditions import conjuncts, positional
 from penstock.planner.graph import Predicate, positions
-from penstock.planner.origins import Nameless, ordered, original, rows_of
+from penstock.planner.origins import Nameless, matched, ordered, original, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,11 +55,15 @@ def predicate_of(predicate: Expression, below: Plan) -> Predicate:
 
 
 def named(condition: JoinCondition, plan: Plan) -> JoinCondition:
-    """The condition of a join with the names of the parts of its residual."""
+    """The condition of a join with the names of its keys, and of the parts of its residual."""
     residual = residual_over(condition, plan)
-    if residual is None:
-        return condition
-    return replace(condition, names=tuple(_part_key(one, plan) for one in conjuncts(residual)))
+    rest = [] if residual is None else conjuncts(residual)
+    equal = [one for one in conjuncts(getattr(plan, "condition", TRUE)) if one not in rest]
+    return replace(
+        condition,
+        names=tuple(_part_key(one, plan) for one in rest),
+        equality=predicate_key(conjunction(equal), plan) if condition.left else None,
+    )
 
 
 def residual_over(condition: JoinCondition, plan: Plan) -> Expression | None:
@@ -78,6 +90,16 @@ def made_of(plan: Plan) -> str | None:
     """What the rows of an aggregate, or of DISTINCT, are made of; None if nobody can say."""
     try:
         return rows_of(plan)
+    except Nameless:
+        return None
+
+
+def existence(plan: Plan) -> str | None:
+    """What a semi-join or an anti-join asks of left rows; None if nobody can say."""
+    if not isinstance(plan, op.SemiJoin | op.AntiJoin):
+        return None
+    try:
+        return matched(plan)
     except Nameless:
         return None
 

@@ -243,7 +243,16 @@ class Lane:
         stream = None if meter is None else meter.report(self._whole)
         below = self.graph.below(number)
         reads = [name for name, (_, entry) in self.graph.streams.items() if entry in below]
-        return self.stations[number].report(stream, tuple(sorted(reads)))
+        node = self.graph.nodes[number]
+        inputs = () if node.meeting is None else node.inputs
+        whole = {port for port, one in enumerate(inputs) if self._is_whole(one)}
+        return self.stations[number].report(stream, tuple(sorted(reads)), whole)
+
+    def _is_whole(self, number: int) -> bool:
+        """Whether other lanes have the same results of a node."""
+        below = self.graph.below(number)
+        entries = {**self.graph.clocked, **self.graph.relations}
+        return {name for name, (_, entry) in entries.items() if entry in below} <= {*self._whole}
 
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""

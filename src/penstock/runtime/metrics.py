@@ -27,6 +27,67 @@ class StreamReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ValidityReport:
+    """Rows that came to an operator, or that it sent, and how long they are valid.
+
+    Args:
+        rows: How many, those that withdraw others included.
+        ending: Those of them that have an end, and withdraw nothing.
+        lasting: For how many steps of time these are valid, in all; less what is withdrawn of it.
+        endless: Rows without an end, less those that are withdrawn.
+        since: Their instants, added up.
+        always: Rows without an end that have been there from the beginning.
+        first: The earliest instant of them all.
+        latest: The latest.
+        is_whole: Whether other lanes of the same operators get the same rows; else each gets some.
+    """
+
+    rows: int
+    ending: int
+    lasting: float
+    endless: int
+    since: float
+    always: int
+    first: int
+    latest: int
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingReport:
+    """How often rows of two inputs have met.
+
+    Args:
+        condition: What they meet by: equal keys, or [NOT] EXISTS.
+        came: The rows of both inputs; of [NOT] EXISTS those of the left one.
+        met: Pairs of rows with equal keys, or rows that were sent.
+        sent: How long those that were sent are valid; None: pairs were counted.
+    """
+
+    condition: str
+    came: tuple[ValidityReport, ...]
+    met: int
+    sent: ValidityReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """A probe of a join of many inputs, since it last changed their order.
+
+    Args:
+        origin: The input whose new rows lead to it.
+        target: The input that is probed.
+        probes: How often; once for new rows that look for others together.
+        found: Rows that were found.
+    """
+
+    origin: str
+    target: str
+    probes: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorReport:
     """An operator: rows in and out so far, what it remembers, and the time it spent.
 
@@ -35,6 +96,11 @@ class OperatorReport:
     how many each lets pass. So does a join that asks for more than equal keys; `pairs` says of how
     many pairs it asked it, and how many satisfied it. Where a stream enters, `stream` tells of it;
     `reads` are the streams that it depends on. An aggregate and DISTINCT say what they are made of.
+    A join by equal keys, a semi-join and an anti-join tell of the `meeting` of their inputs.
+
+    A join says in which `structures` it keeps its inputs now. One of many inputs tells of its
+    `probes`, for the rows of each input in the order in which they are made, and how often it has
+    `reordered` them.
     """
 
     label: str
@@ -51,3 +117,7 @@ class OperatorReport:
     reads: tuple[str, ...] = ()
     pairs: tuple[int, int] | None = None
     made_of: str | None = None
+    meeting: MeetingReport | None = None
+    structures: tuple[str, ...] = ()
+    probes: tuple[ProbeReport, ...] = ()
+    reordered: int = 0

@@ -13,12 +13,13 @@ from penstock.compute.failures import Failures
 from penstock.operators.operator import Metrics
 from penstock.operators.waiting import Waiting
 from penstock.runtime.looking import Budget, PredicateMeter
-from penstock.runtime.metrics import OperatorReport
+from penstock.runtime.meeting import MeetingMeter
+from penstock.runtime.metrics import OperatorReport, ProbeReport
 from penstock.state import arrays
 from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
@@ -51,6 +52,7 @@ class Station:
         self._asked = self.operator.condition
         if self._asked is not None and self._predicate is not None:
             self._asked.watch = self._predicate.at_pairs
+        self._meeting = None if node.meeting is None else MeetingMeter(node.meeting)
 
     def push(self, port: int, block: Block) -> None:
         """Put rows into the queue of an input."""
@@ -70,12 +72,16 @@ class Station:
         self._metrics.seconds += time.perf_counter() - began
         self._metrics.rows_out += sum(map(len, made))
         self._metrics.withdrawn += sum(map(_negative, made))
+        if self._meeting is not None:
+            self._meeting.send(made)
         return made
 
     def _step(self, clock: int) -> list[Block]:
         made: list[Block] = []
         for port, queue in enumerate(self._queues):
             for block in queue.take(clock):
+                if self._meeting is not None:
+                    self._meeting.take_in(port, block)
                 made += self.operator.process(port, block)
         made += self.operator.advance(clock)
         self.clock = clock
@@ -101,9 +107,15 @@ class Station:
         return np.concatenate([queue.instants() for queue in self._queues])
 
     def report(
-        self, stream: StreamReport | None = None, reads: tuple[str, ...] = ()
+        self,
+        stream: StreamReport | None = None,
+        reads: tuple[str, ...] = (),
+        whole: Collection[int] = (),
     ) -> OperatorReport:
-        """What the operator has done and remembers, the rows in its queues included."""
+        """What the operator has done and remembers, the rows in its queues included.
+
+        Through the inputs in `whole`, other lanes of the graph get the same rows.
+        """
         predicate = self.node.predicate
         waiting = sum(map(len, self._queues))
         queued = sum(queue.nbytes for queue in self._queues)
@@ -122,6 +134,22 @@ class Station:
             reads,
             self._pairs(),
             self.node.made_of,
+            None if self._meeting is None else self._meeting.report(self._met(), whole),
+            self.operator.structures,
+            self._probes(),
+            self.operator.reordered,
+        )
+
+    def _met(self) -> int:
+        """Pairs with equal keys, before more is asked of them; or rows that were sent."""
+        return self._metrics.rows_out if self._asked is None else self._asked.tested
+
+    def _probes(self) -> tuple[ProbeReport, ...]:
+        """What a join of many inputs probes, by the names of these."""
+        names = self.node.names
+        return tuple(
+            ProbeReport(names[one.origin], names[one.target], one.probes, one.matches)
+            for one in self.operator.measured
         )
 
     def _parts(self) -> dict[str, tuple[int, int]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.planner.building import Choices
 from penstock.planner.explaining import explained
+from penstock.planner.in_use import described_use
 from penstock.planner.measuring import measured
 
 if TYPE_CHECKING:
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
 def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline) -> str:
     """The plan, which key divides it among lanes and, if it is cut, the lanes of each part.
 
-    Of a query that runs, estimates rely on what its lanes have measured, as last reported.
+    Of a query that runs, estimates rely on what its lanes have measured, as last reported; so does
+    what its joins use now.
     """
     group = program.group_of(query.name)
     bound = pipeline.ledger.plan.groups
     if group is None or group.number not in bound:
         return explained(query.plan, Choices.of(query.tactics))
     parts = bound[group.number].described_fragments()
-    statistics = measured(pipeline.status.operators)
-    whole = explained(query.plan, bound[group.number].choices, statistics, group.known)
-    return "\n".join([whole, *parts])
+    lanes = pipeline.status.operators
+    choices = bound[group.number].choices
+    whole = explained(query.plan, choices, measured(lanes), group.known)
+    own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
+    return "\n".join([whole, *parts, *described_use(own, choices.strategy)])

@@ -144,6 +144,45 @@ def test_conditions_are_shown_with_their_selectivities(driver: Driver) -> None:
     assert f'of="rows"}} {having["asked"]}\n' in metrics
 
 
+def test_joins_are_shown_with_what_they_use(tmp_path: Path) -> None:
+    streams = [f"CREATE STREAM {name} (k INT, at BIGINT, WATERMARK FOR at AS at)" for name in "abc"]
+    windows = [f"{name} [RANGE 50] {name}" for name in "abc"]
+    three = f"{windows[0]} JOIN {windows[1]} ON a.k = b.k JOIN {windows[2]} ON b.k = c.k"
+    without = "NOT EXISTS (SELECT * FROM b [RANGE 50] b WHERE b.k = a.k)"
+    queries = [
+        "SET joins = multiway",
+        f"CREATE QUERY triples AS SELECT a.at FROM {three}",
+        f"CREATE QUERY alone AS SELECT q.at FROM (SELECT a.k, a.at FROM {windows[0]}"
+        f" WHERE {without}) AS q JOIN {windows[2]} ON q.k = c.k",
+    ]
+    with Driver(tmp_path, [*streams, *queries], ["triples", "alone"], lanes=2) as driver:
+        driver.batch(
+            {
+                name: [{"k": at % 7 + first, "at": at} for at in range(200)]
+                for name, first in (("a", 0), ("b", 3), ("c", 0))
+            }
+        )
+        driver.write_status()
+        text = call("--home", tmp_path).stdout
+        found = json.loads(call("--home", tmp_path, "--format", "json").stdout)
+        metrics = call("--home", tmp_path, "--format", "prometheus").stdout
+    joins = text.partition("\nJoins\n")[2].partition("\n\n")[0]
+    assert "a.k = b.k = c.k  fifo + fifo + fifo  a: b c; b: a c; c: a b        0\n" in joins
+    assert "AntiJoin" in joins
+    assert "Join a.k = c.k             hashed + fifo       -" in joins
+    probed = next(one for one in found["operators"] if one["probes"])
+    assert [one["target"] for one in probed["probes"] if one["origin"] == "a"] == ["b", "c"]
+    assert probed["probes"][0]["probes"] > 0
+    assert probed["reordered"] == 0
+    assert "penstock_operator_reordered_total{" in metrics
+    (negated,) = (one for one in found["conditions"] if one["condition"].startswith("NOT EXISTS"))
+    assert negated["selectivity"] == pytest.approx(3 / 7, rel=0.1)
+    (equal,) = (one for one in found["conditions"] if one["of_pairs"])
+    assert equal["condition"] == "(a [RANGE 50].k = c [RANGE 50].k)"
+    assert equal["selectivity"] == pytest.approx(1 / 7, rel=0.1)
+    assert f'condition="{equal["condition"]}",of="pairs"}}' in metrics
+
+
 def test_prometheus_gets_its_format(driver: Driver) -> None:
     done = call("--home", driver.home.path, "--format", "prometheus")
     assert 'penstock_stream_rows_total{stream="cars"} 60\n' in done.stdout
