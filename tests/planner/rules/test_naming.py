@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from penstock.algebra.text import plan_text
 from penstock.fuzz.generate import generate
 from penstock.planner import optimizing
@@ -17,6 +15,8 @@ from planner.rules.templates import QUERIES, random_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pytest
 
     from penstock.algebra.plan import Plan
 
