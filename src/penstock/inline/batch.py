@@ -52,7 +52,7 @@ class Batch:
 
     def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
         self.choices = options.choices
-        running = plans_to_run(plans)
+        running = plans_to_run(plans, choices=options.choices)
         self.graph = operator_graph(running, options.choices)
         partitioning = common_partitioning(list(running.values()))
         self.shape = shape_of([(self.graph, partitioning)])

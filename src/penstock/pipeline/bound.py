@@ -113,7 +113,7 @@ class BoundGroup:
     def fragments(self) -> list[BoundFragment]:
         """What runs, inputs before what reads them; one fragment if a key divides all plans."""
         known = self.group.known
-        running = plans_to_run(self.plans, known)
+        running = plans_to_run(self.plans, known, self.choices)
         if len(running) == 1:
             ((query, plan),) = running.items()
             parts = fragments_of(query, plan, self.choices, is_routable, known)

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.algebra.plan import Plan
+    from penstock.planner.building import Choices
     from penstock.planner.partitioning import Partitioning
 
 
-def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]:
-    """Divide new queries into groups, each with a key that all of its queries agree on.
+def groups_for(
+    plans: Mapping[str, Plan], first: int, lanes: int, choices: Choices | None = None
+) -> list[Group]:
+    """Divide new queries, which run alike, into groups with a key that all queries agree on.
 
     A query without a key is in a group of its own, whose plan is cut into fragments. So is one
     that reads relations only: its clock is what the changes say, and a lane would know only its
@@ -27,11 +30,11 @@ def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]
     together: list[_Together] = []
     alone: list[str] = []
     for name, plan in plans.items():
-        own = common_partitioning(list(plans_to_run({name: plan}).values()))
+        own = _common({name: plan}, choices)
         if not has_clock(plan) or not is_routable(own):
             alone.append(name)
         elif not any(one.takes(name, plan, own) for one in together):
-            together.append(_Together(name, plan, own))
+            together.append(_Together(name, plan, own, choices))
     agreed = [names for one in together for names in one.groups()]
     found = [*agreed, *((name,) for name in alone)]
     return [Group(first + number, names, lanes) for number, names in enumerate(found)]
@@ -40,7 +43,10 @@ def groups_for(plans: Mapping[str, Plan], first: int, lanes: int) -> list[Group]
 class _Together:
     """Queries with a key that all agree on."""
 
-    def __init__(self, name: str, plan: Plan, partitioning: Partitioning) -> None:
+    def __init__(
+        self, name: str, plan: Plan, partitioning: Partitioning, choices: Choices | None
+    ) -> None:
+        self._choices = choices
         self._plans = {name: plan}
         self._partitioning = partitioning
         # What queries would be divided by alone, of those that have been taken in.
@@ -49,7 +55,7 @@ class _Together:
     def takes(self, name: str, plan: Plan, own: Partitioning) -> bool:
         """Take a query in, if it has a key in common with the others."""
         if not self._is_alike(own):
-            found = _common({**self._plans, name: plan})
+            found = _common({**self._plans, name: plan}, self._choices)
             if not is_routable(found):
                 return False
             self._partitioning = found
@@ -67,8 +73,9 @@ class _Together:
     def groups(self) -> list[tuple[str, ...]]:
         """All of them, if they agree when they run together: they run otherwise than alone."""
         names = tuple(self._plans)
-        return [names] if is_routable(_common(self._plans)) else [(name,) for name in names]
+        is_agreed = is_routable(_common(self._plans, self._choices))
+        return [names] if is_agreed else [(name,) for name in names]
 
 
-def _common(plans: Mapping[str, Plan]) -> Partitioning:
-    return common_partitioning(list(plans_to_run(plans).values()))
+def _common(plans: Mapping[str, Plan], choices: Choices | None) -> Partitioning:
+    return common_partitioning(list(plans_to_run(plans, choices=choices).values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.planner.costs import Costs
@@ -20,6 +21,15 @@ MOST_ROUNDS = 12
 """How many times a plan is exchanged for a cheaper one."""
 WORTH_IT = 0.95
 """A plan is exchanged for one that costs less than this share of it: estimates are rough."""
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A plan, what it costs, and the rules that made it: one by cost, and those that tidied up."""
+
+    cost: float
+    plan: Plan
+    fired: tuple[str, ...]
 
 
 class Choosing:
@@ -45,22 +55,23 @@ class Choosing:
             found = self._best(plan, place, least * WORTH_IT)
             if found is None:
                 break
-            name, plan, least = found
-            self.fired.append(name)
+            plan, least = found.plan, found.cost
+            self.fired += found.fired
         return plan
 
-    def _best(self, plan: Plan, place: Place, least: float) -> tuple[str, Plan, float] | None:
-        candidates: list[tuple[float, int, str, Plan]] = []
-        for number, (name, other) in enumerate(alternatives(plan, self._by_cost, place)):
-            tidy = Rewriting(self._always).rewritten(other, place)
-            candidates.append((self._cost(tidy), number, name, tidy))
+    def _best(self, plan: Plan, place: Place, least: float) -> _Candidate | None:
+        candidates: list[_Candidate] = []
+        for name, other in alternatives(plan, self._by_cost, place):
+            tidying = Rewriting(self._always)
+            tidy = tidying.rewritten(other, place)
+            candidates.append(_Candidate(self._cost(tidy), tidy, (name, *tidying.fired)))
         is_divided = partitioning_of(plan).is_partitioned
-        for cost, _, name, other in sorted(candidates, key=lambda one: one[:2]):
-            if cost >= least:
+        for one in sorted(candidates, key=lambda one: one.cost):
+            if one.cost >= least:
                 break
             # All lanes at once are worth more than any order of operators on one.
-            if partitioning_of(other).is_partitioned or not is_divided:
-                return name, other, cost
+            if partitioning_of(one.plan).is_partitioned or not is_divided:
+                return one
         return None
 
     def _cost(self, plan: Plan) -> float:

@@ -25,11 +25,11 @@ from penstock.planner.rules import (
 )
 from penstock.planner.rules.pruning import PruneColumns
 from penstock.planner.rules.representation import CommonSubplans
-from penstock.planner.sharing import Shared, count_nodes, merged
+from penstock.planner.sharing import Shared, reused
 from penstock.planner.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
     from penstock.planner.rules.rule import Rule, TogetherRule
@@ -86,6 +86,8 @@ BY_COST: tuple[Rule, ...] = (
     joins.PushDownNegation(),
 )
 """Rules whose outcome may be dearer or cheaper."""
+TIDY: tuple[Rule, ...] = (maps.MergeMaps(), maps.IdentityMap())
+"""Rules for what pruning leaves behind."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,21 @@ class Optimized:
 
 
 def optimized(
-    plans: Mapping[str, Plan], statistics: Statistics | None = None
+    plans: Mapping[str, Plan],
+    statistics: Statistics | None = None,
+    choices: Choices | None = None,
 ) -> dict[str, Optimized]:
-    """The plans that queries run by which run together; the same under all strategies."""
-    choices, statistics = Choices(), statistics or Statistics()
-    given = list(plans.values())
-    common = merged(given)
-    by_all = [CommonSubplans.name] if count_nodes(common) < count_nodes(given) else []
-    shared = Shared(common)
+    """The plans that queries run by which run together.
+
+    Args:
+        plans: The queries, by name.
+        statistics: What is known of their input; None: what is assumed.
+        choices: How all of them run: what a plan costs depends on the strategy.
+    """
+    choices, statistics = choices or Choices(), statistics or Statistics()
+    together = _Together(list(plans.values()))
+    together.merge()
+    shared = Shared(together.plans)
     fired: list[list[str]] = []
     found: list[Plan] = []
     for opaque, place in shared.parts():
@@ -112,20 +121,54 @@ def optimized(
         choosing = Choosing(BY_COST, ALWAYS, choices, statistics)
         found.append(choosing.cheapest(rewriting.rewritten(opaque, place), place))
         fired.append([*rewriting.fired, *choosing.fired])
-    whole = merged(shared.whole(found))
-    pruned = PruneColumns().rewritten(whole)
-    if any(old is not new for old, new in zip(whole, pruned, strict=True)):
-        by_all.append(PruneColumns.name)
-    tidy = Rewriting((maps.MergeMaps(), maps.IdentityMap()))
-    made = merged([tidy.rewritten(one) for one in pruned])
+    together.become(shared.whole(found), shared.of_each(fired))
+    together.merge()
+    together.prune()
+    together.tidy()
+    together.merge()
     return {
-        name: Optimized(plan, tuple(dict.fromkeys([*rules, *by_all])))
-        for name, plan, rules in zip(plans, made, shared.of_each(fired), strict=True)
+        name: Optimized(plan, tuple(dict.fromkeys(rules)))
+        for name, plan, rules in zip(plans, together.plans, together.fired, strict=True)
     }
 
 
+class _Together:
+    """The plans of all queries, and the rules that fired in each, as they become."""
+
+    def __init__(self, plans: list[Plan]) -> None:
+        self.plans = plans
+        self.fired: list[list[str]] = [[] for _ in plans]
+
+    def become(self, plans: list[Plan], fired: Sequence[Sequence[str]]) -> None:
+        """Note what the plans have become, and the rules by which each did."""
+        self.plans = plans
+        for known, new in zip(self.fired, fired, strict=True):
+            known += new
+
+    def merge(self) -> None:
+        """Equal subplans become one."""
+        made = CommonSubplans().rewritten(self.plans)
+        before, after = reused(self.plans), reused(made)
+        changed = [old != new for old, new in zip(before, after, strict=True)]
+        self.become(made, [[CommonSubplans.name] if one else [] for one in changed])
+
+    def prune(self) -> None:
+        """Columns that nothing reads are dropped."""
+        made = PruneColumns().rewritten(self.plans)
+        changed = [old != new for old, new in zip(self.plans, made, strict=True)]
+        self.become(made, [[PruneColumns.name] if one else [] for one in changed])
+
+    def tidy(self) -> None:
+        """What pruning has left to do: it makes projections, and empties others."""
+        several = [Rewriting(TIDY) for _ in self.plans]
+        made = [one.rewritten(plan) for one, plan in zip(several, self.plans, strict=True)]
+        self.become(made, [one.fired for one in several])
+
+
 def plans_to_run(
-    plans: Mapping[str, Plan], statistics: Statistics | None = None
+    plans: Mapping[str, Plan],
+    statistics: Statistics | None = None,
+    choices: Choices | None = None,
 ) -> dict[str, Plan]:
     """The optimised plans of queries that run together."""
-    return {name: one.plan for name, one in optimized(plans, statistics).items()}
+    return {name: one.plan for name, one in optimized(plans, statistics, choices).items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
@@ -34,9 +35,11 @@ def merged(plans: Sequence[Plan]) -> list[Plan]:
     return [made[id(plan)] for plan in plans]
 
 
-def count_nodes(plans: Sequence[Plan]) -> int:
-    """How many operators plans have, those that are one object counted once."""
-    return len({id(node) for plan in plans for node in different_nodes(plan)})
+def reused(plans: Sequence[Plan]) -> list[tuple[int, int]]:
+    """Of each plan, how many operators it has, as objects, and how many of these others have."""
+    own = [{id(node) for node in different_nodes(plan)} for plan in plans]
+    holders = Counter(node for nodes in own for node in nodes)
+    return [(len(nodes), sum(holders[node] > 1 for node in nodes)) for nodes in own]
 
 
 def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:

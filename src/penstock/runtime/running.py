@@ -51,7 +51,7 @@ class Running:
         lanes: int = 1,
         choices: Choices | None = None,
     ) -> None:
-        plans = plans_to_run(plans)
+        plans = plans_to_run(plans, choices=choices)
         self.graph = operator_graph(plans, choices)
         self.partitioning = common_partitioning(list(plans.values()))
         self.lanes = Lanes(self.graph, self.partitioning, lanes)

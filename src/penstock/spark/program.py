@@ -230,8 +230,8 @@ class Program:
         found: list[Group] = []
         for tactics in dict.fromkeys(one.tactics for one in queries.values()):
             plans = {name: one.plan for name, one in queries.items() if one.tactics == tactics}
-            groups = groups_for(plans, self._next_group + len(found), self._lanes)
             choices = Choices.of(tactics, self._plan.partitions)
+            groups = groups_for(plans, self._next_group + len(found), self._lanes, choices)
             for group in groups:
                 # Lowered here, so that what cannot run is known before anything is stopped.
                 own = {name: plans[name] for name in group.queries}

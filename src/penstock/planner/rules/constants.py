@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -126,8 +125,11 @@ def _leave_no_value(parts: Sequence[Expression]) -> bool:
 
 
 def _is_empty(bounds: Sequence[tuple[str, Value]]) -> bool:
-    """Whether no value is within all bounds: the lowest is above the highest."""
-    if any(value is None or _is_nan(value) for _, value in bounds):
+    """Whether no value is within all bounds: the lowest is above the highest.
+
+    NaN is neither above nor below anything to Python, so it leaves all values.
+    """
+    if any(value is None for _, value in bounds):
         return False
     lows = [(value, function != ">") for function, value in bounds if function in ("=", ">", ">=")]
     highs = [(value, function != "<") for function, value in bounds if function in ("=", "<", "<=")]
@@ -136,10 +138,6 @@ def _is_empty(bounds: Sequence[tuple[str, Value]]) -> bool:
             if low > high or (low == high and not (holds_low and holds_high)):  # type: ignore[operator]
                 return True
     return False
-
-
-def _is_nan(value: Value) -> bool:
-    return isinstance(value, float) and math.isnan(value)
 
 
 def is_empty(plan: Plan) -> bool:

@@ -37,7 +37,7 @@ class FlattenUnions(Rule):
         inputs = [part for one in plan.inputs for part in _parts(one)]
         if len(inputs) == len(plan.inputs):
             return None
-        return op.UnionAll((named_like(inputs[0], plan), *inputs[1:]))
+        return op.UnionAll(tuple(inputs))
 
 
 def _parts(plan: Plan) -> tuple[Plan, ...]:

@@ -1,0 +1,120 @@
+"""For rules whose plans no query text says, or not with these names: plans that are built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from penstock.builder import Query, stream
+from planner.rules.parts import COLUMNS, Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Random plans that no query text says."""
+
+    parts: Parts
+
+    def of(self, name: str) -> Query:
+        """A stream, without a window."""
+        return built(name)
+
+    def windowed(self, query: Query) -> Query:
+        """Under any window."""
+        return query.window(self.parts.window()[1:-1])
+
+    def ended(self, query: Query) -> Query:
+        """Under a window that ends, so that intervals can be split."""
+        size = self.parts.draw.count(1, 6)
+        return query.window(self.parts.draw.pick(f"RANGE {size}", f"FIXED {size}", "NOW"))
+
+    def cut(self, query: Query) -> Query:
+        """In other pieces."""
+        draw = self.parts.draw
+        return query.coalesce() if draw.chance(50) else query.split(draw.count(1, 3))
+
+    def grouped(self, query: Query) -> Query:
+        """One of several parts."""
+        draw = self.parts.draw
+        return draw.pick(*query.group_into(draw.pick("k", "v", "6 DIV k"), draw.count(2, 3)))
+
+    def where(self, query: Query) -> Query:
+        """Filtered."""
+        return query.where(self.parts.on("v", "k"))
+
+    def sent(self, query: Query) -> Query:
+        """At times as a stream."""
+        how = self.parts.draw.pick("", "", "istream", "dstream", "rstream", "rstream")
+        made = getattr(query, how)() if how else query
+        assert isinstance(made, Query)
+        return made
+
+    def named_alike(self) -> Query:
+        """A negation below a join with a stream that has the same columns as what it looks into."""
+        left = self.windowed(self.of("a")).alias("a")
+        no, other = (self.windowed(self.of("b")).alias("b") for _ in range(2))
+        return left.anti_join(no, "a.k = b.k").join(other, self.parts.between("a.k = b.k"))
+
+    def renamed(self) -> Query:
+        """A join of what joins have made, under other names; below these, names are the same."""
+        first, second = (self.chosen(name) for name in ("d", "e"))
+        return first.join(second, self.parts.between("d.k = e.v", "d.j = e.k"))
+
+    def chosen(self, name: str) -> Query:
+        """Columns of a join, under a name."""
+        left = self.windowed(self.of("a")).select("k", "v")
+        right = self.windowed(self.of("b")).select("x", "y")
+        pairs = left.join(right, self.parts.between("k = x", "v = x"))
+        columns = self.parts.draw.pick({"j": "x"}, {"j": "x", "y": "y"}, {"j": "v"})
+        return pairs.select("k", "v", **columns).alias(name)
+
+    def moved(self) -> Query:
+        """Three inputs; between the joins columns move, or get other names."""
+        left = self.windowed(self.of("a")).select("k", "v")
+        right = self.windowed(self.of("b")).select("x", "y")
+        pairs = left.join(right, self.parts.between("k = x", "v = x"))
+        shown = self.parts.draw.pick(("y", "x", "v", "k"), ("x AS v", "v AS x", "k", "y"))
+        third = self.windowed(self.of("c")).select("z")
+        named = {one.split()[-1]: one.split()[0] for one in shown}
+        return pairs.select(**named).join(third, self.parts.between("x = z", "v = z", "k = z"))
+
+    def sets(self) -> Query:
+        """A filter of a set operation."""
+        left = self.windowed(self.of("a")).select("k", "v")
+        right = self.windowed(self.of("b")).select("x", "k")
+        combined = left.max_union if self.parts.draw.chance(50) else left.strict_difference
+        return self.where(combined(right))
+
+    def distinct_pairs(self) -> Query:
+        """DISTINCT over a join or product."""
+        left = self.windowed(self.of("a")).select("k", "v")
+        right = self.windowed(self.of("b")).select("x", "y")
+        if self.parts.draw.chance(30):
+            return left.cross(right).distinct()
+        return left.join(right, self.parts.between("k = x", "v = x")).distinct()
+
+
+@cache
+def built(name: str) -> Query:
+    """A stream to build on."""
+    return stream(name, COLUMNS[name], time="ts")
+
+
+BUILT: dict[str, Callable[[Chains], Query]] = {
+    "identity-map": lambda t: t.where(t.windowed(t.of("a")).select("ts", "k", "v", "w")),
+    "group-below-window": lambda t: t.grouped(t.windowed(t.of("a"))),
+    "filter-below-group": lambda t: t.windowed(t.where(t.grouped(t.of("a")))),
+    "filter-below-cut": lambda t: t.where(t.cut(t.ended(t.of("a")))),
+    "drop-cuts": lambda t: t.cut(t.ended(t.of("a"))).distinct(),
+    "distinct-below-product": lambda t: t.distinct_pairs(),
+    "filter-below-set-operation": lambda t: t.sets(),
+    "map-above-join": lambda t: t.renamed(),
+    "associate-join": lambda t: t.moved(),
+    "exchange-join": lambda t: t.moved(),
+    "pull-up-negation": lambda t: t.named_alike(),
+}
+"""A random plan for which the rule of that name has a use, mostly."""

@@ -1,0 +1,299 @@
+"""For each rule queries that it has a use for, with random windows and conditions."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from penstock.fuzz.draw import Draw
+from penstock.session import Session
+from planner.rules.chains import BUILT, Chains
+from planner.rules.parts import DECLARED, Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.algebra.plan import Plan
+
+
+def exists(t: Parts, *, word: str = "NOT EXISTS") -> str:
+    return f"{word} (SELECT 1 FROM {t.b} WHERE {t.between('b.k = a.k', 'b.x = a.v')})"
+
+
+def outer(t: Parts, kinds: str = "LEFT RIGHT FULL") -> str:
+    kind = t.draw.pick(*kinds.split())
+    return f"{t.a} {kind} JOIN {t.b} ON {t.between('a.k = b.k', 'a.v = b.x')}"
+
+
+def joined(t: Parts) -> str:
+    return f"{t.a} JOIN {t.b} ON {t.between('a.k = b.k', 'a.v = b.x', 'a.w = b.y')}"
+
+
+def three(t: Parts, *pairs: str) -> str:
+    return f"SELECT a.v, b.x, c.z FROM {joined(t)} JOIN {t.c} ON {t.between(*pairs)}"
+
+
+def negated(t: Parts) -> str:
+    """A negation below a join; what it looks into may be joined as well."""
+    rows = f"SELECT v, k FROM {t.a} WHERE {exists(t)}"
+    if t.draw.chance(30):
+        return f"SELECT s.v, b.x FROM ({rows}) AS s JOIN {t.b} ON {t.between('s.k = b.k')}"
+    if t.draw.chance(30):
+        return f"SELECT s.v, c.z FROM {t.c} JOIN ({rows}) AS s ON {t.between('s.k = c.k')}"
+    return f"SELECT s.v, c.z FROM ({rows}) AS s, {t.c} WHERE {t.on('s.v', 'c.z')}"
+
+
+def nothing(t: Parts) -> str:
+    """A condition that no row fulfils, mostly."""
+    column, low = t.draw.pick("k", "v", "w"), t.draw.count(0, 2)
+    return t.draw.pick(
+        f"{column} > {low + 1} AND {column} < {low}",
+        f"{column} = {low} AND {column} > {low}",
+        f"{column} >= {low} AND {column} <= {low}",
+        f"{column} IS NULL AND {column} > {low}",
+        f"{column} IS NULL AND {column} IS NOT NULL",
+        f"{column} > {low} AND NOT ({column} > {low})",
+        f"{column} >= {low} AND {column} <= CAST('NaN' AS DOUBLE)",
+        f"{column} = NULL AND {t.on(column)}",
+    )
+
+
+QUERIES: dict[str, Callable[[Parts], str]] = {
+    "rename-is-map": lambda t: f"SELECT s.v FROM a {t.window()} AS s WHERE {t.on('s.v', 's.w')}",
+    "fold-constants": lambda t: (
+        f"""
+        SELECT v + (1 + 2) AS s, {t.draw.pick("6 / (1 - 1)", "NULL + 1", "1 + 1")} AS f FROM {t.a}
+        WHERE {t.on("v")} OR {t.draw.pick("2 + 1", "NULL + 1", "7 / (1 - 1)")} > v"""
+    ),
+    "true-filter": lambda t: f"SELECT v FROM {t.a} WHERE {t.draw.pick('1 < 2', '1 = 1 AND 2 > 1')}",
+    "contradiction": lambda t: (
+        f"""
+        SELECT v FROM {t.a} WHERE {t.draw.pick("", "", f"{t.failing('k')} AND ")} {nothing(t)}
+        UNION ALL SELECT x FROM {t.b}"""
+    ),
+    "duplicate-conditions": lambda t: (
+        f"SELECT v FROM {t.a} WHERE {(same := t.on('v', 'k'))} AND {t.on('k', 'w')} AND {same}"
+    ),
+    "simplify-outer-join": lambda t: (
+        f"""
+        SELECT a.v, b.x FROM {outer(t)}
+        WHERE {t.draw.pick(t.on("b.x", "a.v"), t.compared("b.x"), t.compared("a.v"))}"""
+    ),
+    "merge-filters": lambda t: (
+        f"""
+        SELECT v FROM (SELECT v, k FROM {t.a} WHERE {t.draw.pick(t.on("v", "w"), "k > 0")}) AS s
+        WHERE {t.draw.pick(t.on("s.k", "s.v"), "6 / COALESCE(s.k, 0) > 1")}"""
+    ),
+    "product-to-join": lambda t: (
+        f"""
+        SELECT a.v, b.x FROM {t.a}, {t.b} WHERE {t.on("a.v + b.x", "a.w + b.y")}"""
+    ),
+    "transitive-conditions": lambda t: (
+        f"""
+        SELECT a.v, b.x FROM {t.a}, {t.b} WHERE {
+            t.draw.pick(
+                *(
+                    f"{one} = {other} AND {t.compared(t.draw.pick(one, other))}"
+                    for one, other in (("a.k", "b.k"), ("a.w", "b.y"), ("b.x", "a.w"))
+                )
+            )
+        }"""
+    ),
+    "filter-below-map": lambda t: (
+        f"""
+        SELECT d FROM (SELECT {t.draw.pick(t.value("k", "v"), "6 / k")} AS d, k, w
+            FROM {t.a}) AS s
+        WHERE {t.draw.pick(t.on("d", "w"), "k > 0")}"""
+    ),
+    "filter-below-union": lambda t: (
+        f"""
+        SELECT k FROM (SELECT k, v FROM {t.a} UNION ALL SELECT x, k FROM {t.b}) AS s
+        WHERE {t.on("k", "v")}"""
+    ),
+    "filter-below-outer-join": lambda t: (
+        f"""
+        SELECT a.v, b.x FROM {outer(t)}
+        WHERE {t.on("a.v", "a.k")} {t.draw.pick("", f"AND {t.on('a.v', 'b.x')}")}"""
+    ),
+    "filter-below-join": lambda t: (
+        f"""
+        SELECT a.v, b.x FROM {joined(t)} WHERE {t.on("a.v", "a.k")} AND {t.on("a.v", "b.x")}"""
+    ),
+    "filter-below-exists": lambda t: (
+        f"""
+        SELECT v FROM (SELECT v, k FROM {t.a} WHERE {
+            t.draw.pick(
+                exists(t),
+                exists(t, word="EXISTS"),
+                f"v NOT IN (SELECT x FROM {t.b})",
+                f"v > (SELECT MIN(x) FROM {t.b})",
+                f"v > (SELECT MIN(x) FROM {t.b} WHERE b.k = a.k)",
+            )
+        }) AS s WHERE {t.on("v", "k")}"""
+    ),
+    "filter-below-arrival": lambda t: (
+        f"""
+        SELECT a.v, n.name FROM a {t.window()} AS a JOIN n ON a.k = n.k
+        WHERE {t.on("a.v", "a.k")} AND {t.on("n.name", "a.v")}"""
+    ),
+    "filter-below-distinct": lambda t: (
+        f"""
+        SELECT k FROM (SELECT DISTINCT k, {t.value("v")} AS v FROM {t.a}) AS s
+        WHERE {t.on("k", "v")}"""
+    ),
+    "filter-below-set-operation": lambda t: (
+        f"""
+        SELECT k FROM (SELECT k, v FROM {t.a}
+            {t.draw.pick("EXCEPT ALL", "INTERSECT ALL", "EXCEPT", "INTERSECT")}
+            SELECT x, k FROM {t.b}) AS s WHERE {t.on("k", "v")}"""
+    ),
+    "filter-below-aggregate": lambda t: t.draw.pick(
+        f"""SELECT k, {t.aggregate("v", "v", "6 / v")} AS n FROM {t.a} GROUP BY k, {t.value("v")}
+            HAVING {" AND ".join(t.draw.shuffled(["COUNT(*) > 1", t.failing("k")]))}""",
+        f"""SELECT k, {t.aggregate("v", "v", "6 / v")} AS n FROM {t.a}
+            GROUP BY k HAVING {t.on("k")}""",
+        f"SELECT {t.aggregate('v')} AS n FROM {t.a} HAVING 1 > 2 AND COUNT(*) >= 0",
+    ),
+    "filter-below-window": lambda t: (
+        f"SELECT v FROM {t.a} WHERE {t.draw.pick(t.on('v', 'k', 'w'), t.failing('k'))}"
+    ),
+    "condition-below-join": lambda t: t.draw.pick(
+        f"SELECT a.v FROM {joined(t)} AND {t.draw.pick(t.on('a.v'), t.on('b.x'))}",
+        f"""SELECT v FROM {t.a} WHERE {t.draw.pick("EXISTS", "NOT EXISTS")} (
+            SELECT 1 FROM {t.b} WHERE b.k = a.k AND {t.draw.pick(t.on("b.x"), t.on("a.v"))})""",
+        f"""SELECT v FROM {t.a} WHERE v >= (
+            SELECT COUNT(x) FROM {t.b} WHERE b.k = a.k AND {t.on(t.draw.pick("b.x", "a.v"))})""",
+    ),
+    "empty-branch": lambda t: t.draw.pick(
+        f"SELECT k FROM {t.a} UNION ALL SELECT {t.aggregate('v')} FROM {t.a} WHERE {nothing(t)}",
+        f"SELECT k AS j FROM {t.a} UNION ALL SELECT v FROM {t.a} WHERE {nothing(t)}",
+        f"SELECT v AS j FROM {t.a} WHERE {nothing(t)} UNION ALL SELECT k FROM {t.a}",
+        f"SELECT k FROM {t.a} {t.draw.pick('EXCEPT', 'EXCEPT ALL')} "
+        f"SELECT k FROM {t.a} WHERE {nothing(t)}",
+        f"""SELECT k FROM {t.a} WHERE NOT EXISTS (
+            SELECT 1 FROM (SELECT k AS j FROM {t.a} WHERE {nothing(t)}) AS s WHERE s.j = a.k)""",
+    ),
+    "merge-maps": lambda t: (
+        f"""
+        SELECT {t.value("d", "v")} AS e, v AS f FROM (
+            SELECT {t.value("k", "v")} AS d, v FROM (SELECT DISTINCT k, v FROM {t.a}) AS u) AS s"""
+    ),
+    "map-above-join": lambda t: (
+        f"""
+        SELECT s.v, c.z FROM (
+            SELECT a.v, a.k AS j, b.x FROM {joined(t)}
+        ) AS s JOIN (SELECT k, z FROM {t.draw.pick(t.c, f"(SELECT DISTINCT k, z FROM {t.c}) AS d")})
+        AS c ON {t.between("s.j = c.k", "s.v = c.z")}"""
+    ),
+    "map-into-aggregate": lambda t: t.draw.pick(
+        f"""SELECT d, {t.aggregate("d", "e")} AS n, {t.aggregate("e")} AS m FROM (
+            SELECT {t.value("a.v", "b.x")} AS d, a.k AS e FROM {joined(t)}) AS s GROUP BY d""",
+        f"""SELECT e, {t.aggregate("d", "e")} AS n FROM (
+            SELECT {t.draw.pick("v", "6 / v")} AS d, k AS e FROM (
+                SELECT DISTINCT k, v FROM {t.a}) AS u) AS s GROUP BY e""",
+    ),
+    "map-below-window": lambda t: t.draw.pick(
+        f"SELECT {t.value('v', 'k')} AS d {t.draw.pick('', ', k')} FROM {t.a}",
+        f"SELECT 6 / k AS d FROM {t.a}",
+        f"SELECT v AS d {t.draw.pick('', ', k')} FROM a [PARTITION BY k ROWS 1]",
+        f"SELECT {t.value('v', 'k')} AS d FROM {t.counted()}",
+        f"SELECT {t.value('v', 'k')} AS d, k FROM {t.internal('a')}",
+        f"""SELECT d, n.name FROM (SELECT {t.value("v", "k")} AS d, k FROM a {t.window()}) AS s
+            JOIN n ON s.k = n.k""",
+    ),
+    "flatten-unions": lambda t: (
+        f"""
+        SELECT k, v FROM {t.a} UNION ALL (SELECT x, k FROM {t.b} UNION ALL SELECT k, z FROM {t.c})
+        UNION ALL SELECT {t.draw.pick("a.v", "b.x")}, 1 FROM {outer(t)}"""
+    ),
+    "redundant-distinct": lambda t: t.draw.pick(
+        f"""SELECT DISTINCT k, v, {t.aggregate("v")} AS n FROM {t.a}
+            GROUP BY k, v {t.draw.pick("", "", ", w")}""",
+        f"SELECT DISTINCT {t.aggregate('v')} AS n FROM {t.a} GROUP BY k HAVING {t.on('k')}",
+        f"SELECT DISTINCT COUNT(*) AS n FROM {t.a} GROUP BY k",
+        f"""SELECT DISTINCT k FROM ((SELECT DISTINCT k FROM {t.a})
+            {t.draw.pick("EXCEPT ALL", "INTERSECT ALL")} SELECT k FROM {t.b}) AS s""",
+        f"""SELECT DISTINCT s.k, d.k AS l, d.x FROM (SELECT DISTINCT k FROM {t.a}) AS s
+            JOIN (SELECT {t.draw.pick("", "DISTINCT")} k, x FROM {t.b}) AS d ON s.k = d.k""",
+        f"""SELECT DISTINCT k {t.draw.pick("", ", v")} FROM (SELECT DISTINCT k, v FROM {t.a}) AS s
+            WHERE {t.on("k", "v")}""",
+    ),
+    "absorbed-distinct": lambda t: (
+        f"""
+        SELECT DISTINCT k, {t.value("v")} AS d FROM (
+            SELECT DISTINCT k, v FROM {t.a} UNION ALL SELECT k, x FROM {t.b}) AS s"""
+    ),
+    "distinct-below-exists": lambda t: (
+        f"""
+        SELECT v FROM {t.a} WHERE {t.draw.pick("EXISTS", "NOT EXISTS")} (
+            SELECT 1 FROM (SELECT DISTINCT k, x FROM {t.b}) AS t WHERE {t.between("t.k = a.k")})"""
+    ),
+    "distinct-below-extremes": lambda t: (
+        f"""
+        SELECT k, {t.aggregate("v")} AS n, {t.draw.pick("MIN(v)", "MAX(v)", "SUM(DISTINCT v)")} AS m
+        FROM (SELECT DISTINCT v, k FROM {t.a}) AS s {t.draw.pick("GROUP BY k", "GROUP BY k, v")}"""
+    ),
+    "distinct-aggregates": lambda t: (
+        f"""
+        SELECT COUNT(DISTINCT {(d := t.value("v", "w"))}) AS n, SUM(DISTINCT {d}) AS s
+            {t.draw.pick("", "", ", MAX(k) AS m", ", SUM(DISTINCT k) AS m")}
+        FROM {t.a} {t.draw.pick("GROUP BY k", "")}"""
+    ),
+    "introduce-semi-join": lambda t: (
+        f"""
+        SELECT DISTINCT {t.value(t.draw.pick("a.v", "b.x"))} AS d, {t.draw.pick("a.k", "b.k")}
+        FROM {joined(t)}"""
+    ),
+    "prune-columns": lambda t: t.draw.pick(
+        f"SELECT a.v, {t.value('b.x', 'a.v')} AS e FROM {joined(t)}",
+        f"SELECT v FROM (SELECT {t.value('v', 'k')} AS d, v FROM {t.a}) AS s",
+        f"""SELECT n FROM (
+            SELECT k, {t.aggregate("6 / v")} AS m, COUNT(*) AS n FROM {t.a} GROUP BY k) AS s""",
+        f"SELECT v FROM {t.counted()}",
+        f"SELECT a.v FROM {t.internal('a')} JOIN {t.internal('b')} ON a.k = b.k",
+        f"SELECT COUNT(a.v) AS n FROM {t.internal('a')} JOIN {t.internal('b')} ON a.k = b.k",
+    ),
+    "common-subplans": lambda t: (
+        f"""
+        SELECT p.v FROM ({(s := f"SELECT k, v FROM {t.a} WHERE {t.on('v', 'w')}")}) AS p
+        JOIN ({s}) AS q ON {t.between("p.k = q.v")}"""
+    ),
+    "join-below-union": lambda t: (
+        f"""
+        SELECT s.k, c.z FROM (SELECT k, v FROM {t.a} UNION ALL SELECT x, k FROM {t.b}) AS s
+        JOIN {t.c} ON {t.between("s.k = c.k", "c.z = s.v")}"""
+    ),
+    "commute-join": lambda t: f"SELECT a.v, b.x FROM {joined(t)}",
+    "associate-join": lambda t: three(t, "b.k = c.k", "b.x = c.z"),
+    "exchange-join": lambda t: three(t, "a.v = c.k", "a.k = c.z"),
+    "pull-up-negation": negated,
+    "push-down-negation": lambda t: (
+        f"""
+        SELECT a.v, c.z FROM {t.a} JOIN {t.c} ON {t.between("a.k = c.k")} WHERE {
+            t.draw.pick(
+                exists(t),
+                exists(t),
+                f"NOT EXISTS (SELECT 1 FROM {t.b} WHERE b.k = c.k)",
+                f"NOT EXISTS (SELECT 1 FROM {t.b} WHERE b.k = a.k AND b.x = c.z)",
+            )
+        }"""
+    ),
+}
+"""A random text for which the rule of that name has a use, mostly."""
+
+
+def random_plan(rule: str, number: int) -> Plan:
+    """The plan of a rule and a number."""
+    parts = Parts(Draw(f"{rule} {number}"))
+    if rule in BUILT and (rule not in QUERIES or parts.draw.chance(30)):
+        chains = Chains(parts)
+        return chains.sent(BUILT[rule](chains)).plan
+    return declared().bind(parts.sent(QUERIES[rule](parts))).plan
+
+
+@cache
+def declared() -> Session:
+    """All streams and relations."""
+    session = Session()
+    session.execute(DECLARED)
+    return session
