@@ -98,7 +98,7 @@ class Ways:
         model = costs.model(flat, asks)
         expected = self._expected(model)
         many = Multiway(flat.inputs, plan, flat, asks, best_orders(model), model, expected)
-        cost = costs.of_many(many, model, costs.estimates.of(plan))
+        cost = costs.of_many(many, model)
         of_tree = sum(map(costs.of, flat.joins), Cost(0.0))
         is_cheaper = _weighed(cost) < WORTH_IT * _weighed(of_tree)
         is_set = self._choices.joins != "auto"
