@@ -24,11 +24,12 @@ def _described(way: Way, choices: Choices, notes: Annotations) -> Iterator[str]:
     names = way.many.names
     one, two = notes.price(way.cost), notes.price(way.of_tree)
     inputs = f"{', '.join(names[:-1])} and {names[-1]}"
+    steps = "in parts" if way.is_mixed else "two by two"
     if not way.is_chosen:
-        yield f"Joins: {inputs} two by two, {_why(way)}: {two}; in one operator {one}"
+        yield f"Joins: {inputs} {steps}, {_why(way)}: {two}; in one operator {one}"
         return
     how = f"{choices.join_evaluation} evaluation, {choices.join_expiration} expiration"
-    yield f"Joins: {inputs} in one operator ({how}), {_why(way)}: {one}; two by two {two}"
+    yield f"Joins: {inputs} in one operator ({how}), {_why(way)}: {one}; {steps} {two}"
     for row in expected_rows(way):
         order = ", then ".join(
             f"{names[place]} ({'; '.join(asked)})" if asked else names[place]
@@ -86,7 +87,7 @@ def _json(way: Way, choices: Choices) -> dict[str, Any]:
     names = way.many.names
     return {
         "inputs": names,
-        "runs": "multiway" if way.is_chosen else "tree",
+        "runs": "multiway" if way.is_chosen else "parts" if way.is_mixed else "tree",
         "because": "set" if way.is_set else "cost",
         "times_cheaper_in_one_operator": way.ratio,
         "evaluation": choices.join_evaluation,

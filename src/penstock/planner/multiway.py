@@ -109,12 +109,12 @@ def _beyond(flat: Flat, agreed: Agreed) -> list[Expression]:
 
 
 def names_of(inputs: Sequence[Plan]) -> list[str]:
-    """Inputs by the name that all their columns have in front, or by number."""
-    found = []
+    """Inputs by the names that their columns have in front, or by number."""
+    found: list[str] = []
     for number, one in enumerate(inputs, 1):
-        owners = {name.rpartition(".")[0] for name in one.schema.names}
-        owner = owners.pop() if len(owners) == 1 else ""
-        found.append(owner if owner and owner not in found else f"#{number}")
+        owners = [*dict.fromkeys(name.rpartition(".")[0] for name in one.schema.names)]
+        owner = owners[0] if len(owners) == 1 else f"({', '.join(owners)})"
+        found.append(owner if owners and all(owners) and owner not in found else f"#{number}")
     return found
 
 

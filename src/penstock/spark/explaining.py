@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.pipeline.keys import is_routable
 from penstock.planner.building import Choices
 from penstock.planner.explaining import explained
 from penstock.planner.measuring import measured
@@ -25,5 +26,6 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
         return explained(query.plan, Choices.of(query.tactics))
     parts = bound[group.number].described_fragments()
     statistics = measured(pipeline.status.operators)
-    whole = explained(query.plan, bound[group.number].choices, statistics, group.known)
+    choices = bound[group.number].choices
+    whole = explained(query.plan, choices, statistics, group.known, is_routable)
     return "\n".join([whole, *parts])
