@@ -13,7 +13,8 @@ from penstock.algebra.plan import walk
 from penstock.planner.annotating import Annotations
 from penstock.planner.building import Choices
 from penstock.planner.costs import Cost, Costs
-from penstock.planner.explaining_joins import described_joins
+from penstock.planner.explaining import explained
+from penstock.planner.explaining_joins import described_joins, joins_json
 from penstock.planner.fragments import fragments_of, ways_in_fragments
 from penstock.planner.lowering import operator_graph
 from penstock.planner.multiway import Multiway
@@ -73,55 +74,70 @@ def running(labels: list[str]) -> list[str]:
     return sorted(one for one in labels if one.startswith(("Join", "Product")))
 
 
+@pytest.fixture(scope="module")
+def planned() -> list[tuple[Plan, Statistics]]:
+    """Plans of random queries, and what they were chosen by."""
+    draw = random.Random(8)
+    known = [some_statistics(draw) for _ in range(80)]
+    return [(bound(some_query(draw), one), one) for one in known]
+
+
 @pytest.mark.parametrize("joins", ["auto", "multiway", "tree"])
-def test_the_joins_that_are_shown_are_those_that_run(joins: str) -> None:
-    draw = random.Random(5)
+def test_the_joins_that_are_shown_are_those_that_run(
+    joins: str, planned: list[tuple[Plan, Statistics]]
+) -> None:
     choices = Choices(joins=joins)  # type: ignore[arg-type]  # one of three
-    for _ in range(60):
-        known = some_statistics(draw)
-        query = some_query(draw)
-        plan = bound(query, known)
+    for plan, known in planned:
         graph = operator_graph({"q": plan}, choices, statistics=known)
         shown = Ways([plan], choices, known).shown(plan)
-        assert named(shown) == running([node.label for node in graph.nodes]), query
+        assert named(shown) == running([node.label for node in graph.nodes])
         parts = fragments_of("q", plan, choices, is_divided, known)
         cut = ways_in_fragments(plan, choices, is_divided, known).shown(plan)
-        labels = [node.label for one in parts for node in one.graph.nodes]
-        assert named(cut) == running(labels), query
+        assert named(cut) == running([node.label for one in parts for node in one.graph.nodes])
 
 
-def test_every_operator_for_several_inputs_has_a_line() -> None:
-    draw = random.Random(8)
+def test_every_join_in_one_operator_has_a_line(planned: list[tuple[Plan, Statistics]]) -> None:
     mixed = kept = 0
-    for _ in range(150):
-        known = some_statistics(draw)
-        plan = bound(some_query(draw), known)
+    for plan, known in planned:
         ways = Ways([plan], Choices(), known)
-        found = ways.all_of(plan)
-        shown = ways.shown(plan)
+        found, shown = ways.all_of(plan), ways.shown(plan)
         lines = described_joins(found, Choices(), Annotations(shown, Choices(), known))
-        several = [one for one in walk(shown) if isinstance(one, Multiway)]
+        several = sorted(one.label() for one in walk(shown) if isinstance(one, Multiway))
+        assert sorted(one.many.label() for one in found if one.is_chosen) == several
         assert sum("in one operator (" in one for one in lines) == len(several)
-        assert sorted(one.many.label() for one in found if one.is_chosen) == sorted(
-            one.label() for one in several
-        )
-        mixed += any("in parts, as" in one for one in lines)
         kept += any(one.kept is not None for one in found)
+        if any("in parts, as" in one for one in lines):
+            mixed += 1
+            top, part, *_ = joins_json(found, Choices())
+            assert (top["runs"], part["runs"]) == ("parts", "multiway")
+            assert len(part["inputs"]) < len(top["inputs"])
     assert mixed
     assert kept
 
 
-def test_what_a_tree_costs_is_what_runs() -> None:
-    draw = random.Random(8)
-    for _ in range(150):
-        known = some_statistics(draw)
-        plan = bound(some_query(draw), known)
+def test_what_a_tree_is_said_to_cost_is_what_its_joins_cost(
+    planned: list[tuple[Plan, Statistics]],
+) -> None:
+    for plan, known in planned:
         ways = Ways([plan], Choices(), known)
         shown = ways.shown(plan)
         costs = Costs(shown, Choices(), known)
-        found = ways.all_of(plan)
-        if not found or found[0].is_chosen:
-            continue
-        joins = [one for one in walk(shown) if isinstance(one, Multiway | op.Join | op.Product)]
-        total = sum(map(costs.of, joins), Cost(0.0))
-        assert found[0].of_tree.time == pytest.approx(total.time, rel=0.2)
+        for way in ways.all_of(plan)[:1]:
+            joins = [one for one in walk(shown) if isinstance(one, Multiway | op.Join | op.Product)]
+            total = sum(map(costs.of, joins), Cost(0.0))
+            cost = way.cost if way.is_chosen else way.of_tree
+            # Projections between joins are part of the tree.
+            assert cost.time == pytest.approx(total.time, rel=0.2)
+
+
+def test_explain_of_a_plan_in_fragments_shows_the_joins_of_each() -> None:
+    windows = ", ".join(f"{name} [RANGE 9]" for name in "abcd")
+    query = f"SELECT a.v FROM {windows} WHERE a.k = b.k AND b.k = c.k AND c.v = d.v"
+    choices = Choices(joins="multiway")
+    whole = explained(bound(query), choices)
+    assert "Join of 4" in whole
+    cut = explained(bound(query), choices, routes=is_divided)
+    assert "Join of 3 a.k = b.k = c.k" in cut
+    assert "Join c.v = d.v" in cut
+    assert "Joins: a, b and c in one operator" in cut
+    assert "Join of 4" not in cut
