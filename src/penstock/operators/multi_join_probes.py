@@ -26,7 +26,8 @@ class Theta:
         inputs: The numbers of the inputs it reads, ascending.
         asks: Is given the columns of all of these, in this order, side by side, and how many
             combinations there are; says which satisfy it.
-        cost: How expensive it is to ask, compared with others.
+        cost: What it takes to be rid of a combination by it; the cheapest that can be asked comes
+            first.
     """
 
     inputs: tuple[int, ...]
@@ -118,8 +119,9 @@ def _probe(target: int, bound: Sequence[int], agreements: Sequence[Agreements]) 
 
 def _complete(thetas: Sequence[Theta], bound: Sequence[int], last: int | None) -> tuple[Theta, ...]:
     """The conditions that can be asked now, and could not before the last input was there."""
-    return tuple(
+    found = [
         theta
         for theta in thetas
         if set(theta.inputs) <= set(bound) and (last is None or last in theta.inputs)
-    )
+    ]
+    return tuple(sorted(found, key=lambda theta: theta.cost))

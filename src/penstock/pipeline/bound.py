@@ -116,9 +116,10 @@ class BoundGroup:
         running = plans_to_run(self.plans, known, self.choices)
         if len(running) == 1:
             ((query, plan),) = running.items()
-            parts = fragments_of(query, plan, self.choices, is_routable, known)
+            lanes = self.group.lanes
+            parts = fragments_of(query, plan, self.choices, is_routable, known, lanes)
         else:
-            graph = operator_graph(running, self.choices, statistics=known)
+            graph = operator_graph(running, self.choices, statistics=known, lanes=self.group.lanes)
             runs = self.group.runs
             graph.left = frozenset(name for name in running if is_leftover(runs[name]))
             plans = list(running.values())

@@ -44,7 +44,7 @@ class Agreed:
         keys: The key columns of each input.
         filters: What is asked of the rows of one input alone, over its positions.
         conditions: What is asked of several, beyond equal keys.
-        above: What is asked at last, over positions in all columns.
+        above: What reads no column, and is asked at last.
         classes: The keys that are equal, over positions in the columns of all inputs.
     """
 
@@ -90,7 +90,7 @@ class _Sorting:
             tuple(map(tuple, self._keys)),
             tuple(self._own(n, parts) for n, parts in enumerate(self._alone)),
             tuple(conditions),
-            (*constant, *self._flat.above),
+            tuple(constant),
             tuple(self._classes),
         )
 

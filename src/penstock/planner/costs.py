@@ -18,6 +18,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
 from penstock.algebra.windows import Rows
 from penstock.operators.join_choosing import INDEX, LOOK
+from penstock.planner.asking import asking_cost
 from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.estimating import Estimates
 from penstock.planner.lower_joins import condition_of
@@ -116,7 +117,7 @@ class Costs:
             case op.Product() | op.Join():
                 return self._join(plan, out)
             case Multiway():
-                return self.of_many(plan, self._model(plan), out)
+                return self.of_many(plan, self._model(plan))
             case op.SemiJoin() | op.AntiJoin() | op.GroupJoin() | op.ScalarProduct():
                 return self._exists(plan, out)
             case op.Distinct():
@@ -173,7 +174,8 @@ class Costs:
         elif asked.residual is not None:
             compared = _rows(out) / max(self.estimates.residual(plan), LEAST_SHARE)
         sides = self._kept(plan.left, JOIN, (plan, 0)) + self._kept(plan.right, JOIN, (plan, 1))
-        return sides + Cost(_rows(out) * PAIR + compared * COMPARED)
+        asking = 0.0 if asked.residual is None else asking_cost(asked.residual)
+        return sides + Cost(_rows(out) * PAIR + compared * max(COMPARED, asking))
 
     def model(self, flat: Flat, agreed: Agreed) -> JoinModel:
         """What is expected of a join of many inputs."""
@@ -183,9 +185,11 @@ class Costs:
     def _model(self, plan: Multiway) -> JoinModel:
         return Costs(plan.tree, self._choices, self._statistics).model(plan.flat, plan.agreed)
 
-    def of_many(self, plan: Multiway, model: JoinModel, out: Flow) -> Cost:
+    def of_many(self, plan: Multiway, model: JoinModel) -> Cost:
         """Of a join of many inputs in one operator, which keeps its inputs and nothing else."""
-        results = _rows(out) * GATHER * len(plan.inputs)
+        # What is asked at last is asked of all combinations.
+        asked = FILTER * len(plan.agreed.above)
+        results = model.results() * (GATHER * len(plan.inputs) + asked)
         total = Cost(model.total(plan.orders) + results)
         for one, tables in zip(plan.inputs, tables_of(plan.agreed, plan.orders), strict=True):
             kept = self._kept(one, INSERT + tables * TABLE)

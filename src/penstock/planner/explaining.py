@@ -13,16 +13,18 @@ from penstock.planner.annotating import Annotations
 from penstock.planner.building import Choices
 from penstock.planner.conditions import conjuncts
 from penstock.planner.explaining_joins import described_joins, joins_json
+from penstock.planner.fragments import ways_in_fragments
 from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
 from penstock.planner.partitioning import partitioning_of
 from penstock.planner.tracing import existence, made_of, predicate_key
 from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
+    from penstock.planner.partitioning import Partitioning
     from penstock.planner.rules.rule import Described
     from penstock.planner.statistics import Statistics
 
@@ -34,6 +36,7 @@ def explained(
     choices: Choices | None = None,
     statistics: Statistics | None = None,
     chosen_by: Statistics | None = None,
+    routes: Callable[[Partitioning], bool] | None = None,
 ) -> str:
     """A query as a tree, the tree that it runs by with what is expected of it, and its lanes.
 
@@ -42,10 +45,14 @@ def explained(
         choices: How it runs, where its meaning leaves a choice.
         statistics: Of a query that runs, what was measured, if anything was; for the estimates.
         chosen_by: By what the plan that runs was chosen; None: by what is assumed.
+        routes: Which partitionings lanes can have, if the plan is cut into fragments; None: it
+            runs as a whole.
     """
     choices = choices or Choices()
     found = optimized({QUERY: plan}, chosen_by)[QUERY]
     ways = Ways([found.plan], choices, chosen_by)
+    if routes is not None:
+        ways = ways_in_fragments(found.plan, choices, routes, chosen_by)
     runs = ways.shown(found.plan)
     notes = Annotations(runs, choices, statistics)
     lines = [

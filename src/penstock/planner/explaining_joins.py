@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from penstock.planner.multiway import condition_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,15 +24,19 @@ def _described(way: Way, choices: Choices, notes: Annotations) -> Iterator[str]:
     names = way.many.names
     one, two = notes.price(way.cost), notes.price(way.of_tree)
     inputs = f"{', '.join(names[:-1])} and {names[-1]}"
+    steps = "in parts" if way.is_mixed else "two by two"
     if not way.is_chosen:
-        yield f"Joins: {inputs} two by two, {_why(way)}: {two}; in one operator {one}"
+        yield f"Joins: {inputs} {steps}, {_why(way)}: {two}; in one operator {one}"
         return
     how = f"{choices.join_evaluation} evaluation, {choices.join_expiration} expiration"
-    yield f"Joins: {inputs} in one operator ({how}), {_why(way)}: {one}; two by two {two}"
-    for origin, (probes, visits, found) in enumerate(expected_probes(way)):
-        order = ", then ".join(names[place] for place in probes)
-        seen, made = notes.amount(visits), notes.amount(found)
-        yield f"  a row of {names[origin]} probes {order}: visits {seen} rows, finds {made}"
+    yield f"Joins: {inputs} in one operator ({how}), {_why(way)}: {one}; {steps} {two}"
+    for row in expected_rows(way):
+        order = ", then ".join(
+            f"{names[place]} ({'; '.join(asked)})" if asked else names[place]
+            for place, asked in zip(row.order, row.asked, strict=True)
+        )
+        seen, made = notes.amount(row.visits), notes.amount(row.found)
+        yield f"  a row of {names[row.origin]} probes {order}: visits {seen} rows, finds {made}"
 
 
 def _why(way: Way) -> str:
@@ -37,11 +44,38 @@ def _why(way: Way) -> str:
     return "as is set" if way.is_set else "as time and the fourth root of memory say"
 
 
-def expected_probes(way: Way) -> Iterator[tuple[tuple[int, ...], float, float]]:
-    """For a row of each input: its order, rows that it visits, combinations that it finds."""
-    for origin, order in enumerate(way.many.orders):
-        probes = [*way.many.model.probes(origin, order)]
-        yield order, sum(one.visits for one in probes), probes[-1].found
+@dataclass(frozen=True)
+class ExpectedRow:
+    """What is expected of a new row of an input.
+
+    Args:
+        origin: The input.
+        order: The inputs it probes.
+        asked: The conditions behind each probe, in the order in which they are asked.
+        visits: Rows that are visited for it.
+        found: Combinations that it makes.
+    """
+
+    origin: int
+    order: tuple[int, ...]
+    asked: list[list[str]]
+    visits: float
+    found: float
+
+
+def expected_rows(way: Way) -> Iterator[ExpectedRow]:
+    """What is expected of a row of each input."""
+    many = way.many
+    texts = [condition_text(many.flat, one) for one in many.agreed.conditions]
+    for origin, order in enumerate(many.orders):
+        probes = [*many.model.probes(origin, order)]
+        bound = [{origin, *order[: place + 1]} for place in range(len(order))]
+        asked = [
+            [texts[number] for number in many.model.asked_behind(place, there)]
+            for place, there in zip(order, bound, strict=True)
+        ]
+        visits = sum(one.visits for one in probes)
+        yield ExpectedRow(origin, order, asked, visits, probes[-1].found)
 
 
 def joins_json(ways: Sequence[Way], choices: Choices) -> list[dict[str, Any]]:
@@ -53,18 +87,19 @@ def _json(way: Way, choices: Choices) -> dict[str, Any]:
     names = way.many.names
     return {
         "inputs": names,
-        "runs": "multiway" if way.is_chosen else "tree",
+        "runs": "multiway" if way.is_chosen else "parts" if way.is_mixed else "tree",
         "because": "set" if way.is_set else "cost",
         "times_cheaper_in_one_operator": way.ratio,
         "evaluation": choices.join_evaluation,
         "expiration": choices.join_expiration,
         "orders": [
             {
-                "of": names[origin],
-                "probes": [names[place] for place in order],
-                "rows_visited": visits,
-                "combinations": found,
+                "of": names[row.origin],
+                "probes": [names[place] for place in row.order],
+                "asks": row.asked,
+                "rows_visited": row.visits,
+                "combinations": row.found,
             }
-            for origin, (order, visits, found) in enumerate(expected_probes(way))
+            for row in expected_rows(way)
         ],
     }

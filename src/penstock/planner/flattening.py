@@ -1,18 +1,18 @@
 """Trees of joins taken apart: their inputs side by side, and all that is asked of them.
 
 Filters and projections between joins are taken along as long as these only choose and move columns.
-What may fail stays where it is: it would be computed for other rows, and fail more or less often.
+What may fail is taken along as well: of which combinations a join asks its condition is its affair.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import TRUE, Call, Column
+from penstock.algebra.expressions import TRUE, Call, Column, columns_of
 from penstock.algebra.types import BOOLEAN
-from penstock.compute.evaluate import can_fail
 from penstock.planner.conditions import conjuncts, join_condition, moved, placed, positional
 from penstock.planner.lower_joins import condition_of
 from penstock.planner.partition_keys import EQUAL
@@ -48,14 +48,12 @@ class Flat:
         columns: Where each column of the result stands in the columns of all inputs.
         parts: All that is asked.
         joins: The operators that it was taken apart from.
-        above: What is asked of the combinations at last, as it may fail.
     """
 
     inputs: tuple[Plan, ...]
     columns: tuple[int, ...]
     parts: tuple[Part, ...] = ()
     joins: tuple[Plan, ...] = ()
-    above: tuple[Part, ...] = ()
 
     @property
     def offsets(self) -> list[int]:
@@ -75,12 +73,12 @@ class Flattening:
     """Takes trees of joins apart.
 
     Args:
-        is_shared: Whether others read the result of an operator: then it has to be there.
+        is_whole: Whether the result of an operator has to be there: others read it, for example.
         uncut: What an operator was before inputs were cut off; conditions are known by it.
     """
 
-    def __init__(self, is_shared: Callable[[Plan], bool], uncut: Callable[[Plan], Plan]) -> None:
-        self._is_shared = is_shared
+    def __init__(self, is_whole: Callable[[Plan], bool], uncut: Callable[[Plan], Plan]) -> None:
+        self._is_whole = is_whole
         self._uncut = uncut
 
     def flattened(self, plan: Plan) -> Flat | None:
@@ -100,14 +98,10 @@ class Flattening:
 
     def _below(self, plan: Plan) -> Flat | None:
         """What can be taken apart below something else that asks, or joins."""
-        found = self._alone(plan)
-        return None if found is None or found.above else found
-
-    def _alone(self, plan: Plan) -> Flat | None:
-        return None if self._is_shared(plan) else self.flattened(plan)
+        return None if self._is_whole(plan) else self.flattened(plan)
 
     def _filtered(self, plan: op.Filter) -> Flat | None:
-        below = None if can_fail(plan.predicate) else self._below(plan.child)
+        below = self._below(plan.child)
         if below is None:
             return None
         known_as = self._uncut(plan).children[0]
@@ -120,49 +114,60 @@ class Flattening:
 
     def _moved(self, plan: Unary, names: Sequence[str]) -> Flat | None:
         """A projection that computes nothing."""
-        below = self._alone(plan.child)
+        below = self._below(plan.child)
         if below is None:
             return None
         places = {name: place for place, name in enumerate(plan.child.schema.names)}
         columns = tuple(below.columns[places[name]] for name in names)
         return replace(below, columns=columns, joins=(*below.joins, plan))
 
-    def _joined(self, plan: Binary) -> Flat | None:
+    def _joined(self, plan: Binary) -> Flat:
         condition = join_condition(condition_of(plan), len(plan.left.schema))
         asked = named(condition, self._uncut(plan))
-        if any(map(can_fail, (*asked.left, *asked.right))):
-            return None
-        both = self._beside(plan)
+        both = _beside(plan, *self._sides(plan, asked))
         keys = [Part(_placed(one, both)) for one in _equal(asked, len(plan.left.schema))]
         residual = [] if asked.residual is None else conjuncts(asked.residual)
         rest = [
             Part(_placed(one, both), name) for one, name in zip(residual, asked.names, strict=True)
         ]
-        if any(can_fail(one) for one in residual):
-            return replace(both, parts=(*both.parts, *keys), above=tuple(rest))
         return replace(both, parts=(*both.parts, *keys, *rest))
 
-    def _beside(self, plan: Binary) -> Flat:
-        """The product of what both sides join."""
-        left, right = (self._below(one) or _alone(one) for one in plan.children)
-        if len(left.inputs) + len(right.inputs) > MOST_INPUTS:
-            # The larger side is an operator of its own.
-            if len(left.inputs) >= len(right.inputs):
-                left = _alone(plan.left)
-            else:
-                right = _alone(plan.right)
-        offset = left.offsets[-1]
-        behind = (replace(one, asks=moved(one.asks, 0, offset)) for one in right.parts)
-        return Flat(
-            (*left.inputs, *right.inputs),
-            (*left.columns, *(one + offset for one in right.columns)),
-            (*left.parts, *behind),
-            (*left.joins, *right.joins, plan),
-        )
+    def _sides(self, plan: Binary, asked: JoinCondition) -> list[Flat]:
+        """What both sides join; a side stays whole if there is no key but over several inputs."""
+        sides = [self._below(one) or _alone(one) for one in plan.children]
+        spans = [
+            [_reads_several(key, side) for key in keys]
+            for keys, side in zip((asked.left, asked.right), sides, strict=True)
+        ]
+        if asked.left and all(map(any, zip(*spans, strict=True))):
+            found = zip(sides, spans, plan.children, strict=True)
+            sides = [_alone(one) if any(several) else side for side, several, one in found]
+        if sum(len(side.inputs) for side in sides) > MOST_INPUTS:
+            larger = int(len(sides[0].inputs) < len(sides[1].inputs))
+            sides[larger] = _alone(plan.children[larger])
+        return sides
+
+
+def _beside(plan: Plan, left: Flat, right: Flat) -> Flat:
+    """The product of what both sides of a join are taken apart into."""
+    offset = left.offsets[-1]
+    behind = (replace(one, asks=moved(one.asks, 0, offset)) for one in right.parts)
+    return Flat(
+        (*left.inputs, *right.inputs),
+        (*left.columns, *(one + offset for one in right.columns)),
+        (*left.parts, *behind),
+        (*left.joins, *right.joins, plan),
+    )
 
 
 def _alone(plan: Plan) -> Flat:
     return Flat((plan,), tuple(range(len(plan.schema))))
+
+
+def _reads_several(key: Expression, side: Flat) -> bool:
+    """Whether a key of a join is computed from columns of several inputs."""
+    places = [side.columns[int(name)] for name in columns_of(key)]
+    return len({bisect_right(side.offsets, one) for one in places}) > 1
 
 
 def _equal(asked: JoinCondition, width: int) -> list[Expression]:

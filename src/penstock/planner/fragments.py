@@ -17,6 +17,7 @@ from penstock.algebra.windows import Rows
 from penstock.planner.lowering import operator_graph
 from penstock.planner.partitioning import partitioning_of
 from penstock.planner.phases import in_phases
+from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,12 +83,26 @@ def fragments_of(
     choices: Choices,
     routes: Callable[[Partitioning], bool],
     statistics: Statistics | None = None,
+    lanes: int = 1,
 ) -> list[Fragment]:
     """Cut the plan of a query into fragments, inputs before what reads them; often it is one.
 
-    `routes` says of a partitioning whether rows of streams can be sent to lanes like that.
+    `routes` says of a partitioning whether rows of streams can be sent to lanes like that; a
+    fragment that can be divided runs on so many lanes.
     """
-    return _Cutting(query, choices, routes, statistics).cut(plan)
+    return _Cutting(query, choices, routes, statistics, lanes).cut(plan)
+
+
+def ways_in_fragments(
+    plan: Plan,
+    choices: Choices,
+    routes: Callable[[Partitioning], bool],
+    statistics: Statistics | None = None,
+) -> Ways:
+    """How the joins of a plan run that is cut like this, in terms of the whole plan."""
+    cutting = _Cutting("", choices, routes, statistics, 1)
+    cutting.cut(plan)
+    return Ways([plan], choices, statistics, cut=cutting.sent)
 
 
 class _Cutting:
@@ -97,11 +112,13 @@ class _Cutting:
         choices: Choices,
         routes: Callable[[Partitioning], bool],
         statistics: Statistics | None,
+        lanes: int,
     ) -> None:
         self._query = query
         self._choices = choices
         self._routes = routes
         self._statistics = statistics
+        self._lanes = lanes
         self._stage = 0
         self._made: list[Fragment] = []
         self._computes: list[Plan] = []
@@ -158,8 +175,11 @@ class _Cutting:
             # What is put together before it is sent may be put together in any lane.
             partitioning = partitioning_of(phases.first.child)
             if self._is_island(phases.first.child, partitioning):
-                return phases.second(self._send(phases.first, partitioning))
-        rest = plan.rebuild(tuple(self._replaced(child) for child in plan.children))
+                return self._instead(phases.second(self._send(phases.first, partitioning)), plan)
+        return self._instead(plan.rebuild(tuple(map(self._replaced, plan.children))), plan)
+
+    def _instead(self, rest: Plan, plan: Plan) -> Plan:
+        """What is left of an operator, which is known by what it was."""
         self._uncut[id(rest)] = (rest, self._whole(plan))
         return rest
 
@@ -189,13 +209,28 @@ class _Cutting:
         result = graph.nodes[graph.results[name]]
         sent = st.Exchanged(name, plan.schema, plan.unit, result.pattern, result.span)
         self._sent[id(plan)] = sent
+        self._instead(sent, plan)
         return sent
 
+    @property
+    def sent(self) -> list[Plan]:
+        """The operators, as they were, whose results other fragments read."""
+        read = {name for one in self._made for name in one.graph.exchanges}
+        return [
+            whole
+            for rest, whole in self._uncut.values()
+            if isinstance(rest, st.Exchanged) and rest.name in read
+        ]
+
     def _add(self, plan: Plan, partitioning: Partitioning, name: str | None) -> Graph:
-        graph = operator_graph(
-            {name or self._query: plan}, self._choices, self._whole, self._statistics
-        )
         divided = has_clock(plan) and self._is_divided(partitioning)
+        graph = operator_graph(
+            {name or self._query: plan},
+            self._choices,
+            self._whole,
+            self._statistics,
+            self._lanes if divided else 1,
+        )
         self._made.append(Fragment(graph, partitioning, divided, self._stage, name))
         self._computes.append(plan)
         return graph

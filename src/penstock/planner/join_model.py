@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Order = tuple[int, ...]
 """Inputs in the order in which they are probed."""
+LEAST = 1e-9
+"""A condition that always holds drops at least this share."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,19 @@ class Side:
         values: How many values it has, by the number of the agreement that asks for equal ones.
         buckets: Into how many parts its hash table divides the window; 1: nested loops. None: a
             table with room for all values, where a probe visits rows with equal values only.
+        follows: Whether the window holds more rows when more come; one that counts rows does not.
     """
 
     rate: float
     live: float
     values: Mapping[int, float] = field(default_factory=dict)
     buckets: float | None = 1.0
+    follows: bool = True
+
+    def at_rate(self, rate: float) -> Side:
+        """The same if rows come more or less often."""
+        factor = rate / self.rate if self.follows and self.rate else 1.0
+        return replace(self, rate=rate, live=self.live * factor)
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,11 @@ class Asked:
     inputs: tuple[int, ...]
     share: float
     cost: float = 0.0
+
+    @property
+    def rank(self) -> float:
+        """What it costs to be rid of a combination; of several conditions the least comes first."""
+        return self.cost / max(1.0 - self.share, LEAST)
 
 
 @dataclass(frozen=True)
@@ -105,11 +120,23 @@ class JoinModel:
     def _asked_of(self, last: int, bound: set[int], met: float) -> tuple[float, float]:
         """How many combinations hold what is asked once an input is there; what it costs."""
         cost = 0.0
-        for one in self.asked:
-            if last in one.inputs and bound.issuperset(one.inputs):
-                cost += met * one.cost
-                met *= one.share
+        for number in self.asked_behind(last, bound):
+            one = self.asked[number]
+            cost += met * one.cost
+            met *= one.share
         return met, cost
+
+    def asked_behind(self, last: int, bound: set[int]) -> list[int]:
+        """The conditions that can be asked once an input is there, by number, one by one."""
+        return [
+            number
+            for number in self._in_turn
+            if last in self.asked[number].inputs and bound.issuperset(self.asked[number].inputs)
+        ]
+
+    @cached_property
+    def _in_turn(self) -> list[int]:
+        return sorted(range(len(self.asked)), key=lambda number: self.asked[number].rank)
 
     def local_cost(self, origin: int, order: Order) -> float:
         """Per unit of time, of the rows that come to one input."""
@@ -157,11 +184,8 @@ class JoinModel:
         return replace(self, sides=longer)
 
     def at_rates(self, rates: Sequence[float]) -> JoinModel:
-        """The same with other rates; windows hold as much longer or shorter as their rows come."""
-        changed = [
-            replace(one, rate=rate, live=one.live * rate / one.rate if one.rate else one.live)
-            for one, rate in zip(self.sides, rates, strict=True)
-        ]
+        """The same with other rates; windows of time hold as many times more rows as come."""
+        changed = [side.at_rate(rate) for side, rate in zip(self.sides, rates, strict=True)]
         return replace(self, sides=changed)
 
 

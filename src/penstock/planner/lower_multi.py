@@ -69,7 +69,10 @@ def _combinations(building: Building, inputs: Sequence[int], plan: Multiway) -> 
         made = ReorderingJoin(
             [side(failures) for side in sides],
             agreements,
-            [Theta(one.inputs, own) for one, own in zip(asks.conditions, asked, strict=True)],
+            [
+                Theta(one.inputs, own, one.rank)
+                for one, own in zip(plan.model.asked, asked, strict=True)
+            ],
             ordering,
             evaluation=choices.join_evaluation,
             expiration=choices.join_expiration,

@@ -43,14 +43,16 @@ def operator_graph(
     choices: Choices | None = None,
     uncut: Callable[[Plan], Plan] = lambda plan: plan,
     statistics: Statistics | None = None,
+    lanes: int = 1,
 ) -> Graph:
     """The graph that computes the results of queries, by name; what they have in common once.
 
     Of plans that are parts of others, `uncut` tells what an operator was before it was cut off. By
-    `statistics` it is decided which joins run in one operator.
+    `statistics` it is decided which joins run in one operator; each of the lanes makes room for its
+    share of the rows.
     """
     choices = choices or Choices()
-    ways = Ways(plans.values(), choices, statistics, uncut)
+    ways = Ways(plans.values(), choices, statistics, uncut, lanes)
     lowering = Lowering(Building(choices), uncut, ways)
     for name, plan in plans.items():
         lowering.building.graph.results[name] = lowering.lower(plan)

@@ -10,8 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of, substituted
 from penstock.algebra.plan import Plan
+from penstock.algebra.windows import Rows
+from penstock.planner.asking import asking_cost
 from penstock.planner.join_model import Asked, JoinModel, Side, Weights
 from penstock.planner.selectivity import selectivity
 
@@ -28,7 +32,10 @@ if TYPE_CHECKING:
 INSERT, TABLE = 40.0, 15.0
 """For a row that comes: to keep it, and for each hash table that it enters."""
 LOOK, VISIT, COMPARED = 100.0, 4.0, 20.0
-"""For a partial result that looks into a window, for what it meets there, for what it is asked."""
+"""For a partial result that looks into a window, for what it meets there, for what it is asked.
+
+To ask is to gather the columns; what the functions of a condition take comes on top.
+"""
 GATHER = 6.0
 """For a result and each input: to gather the columns."""
 TABLE_BYTES = 16.0
@@ -88,20 +95,26 @@ def label_of(flat: Flat, agreed: Agreed) -> str:
     return f"Join of {len(flat.inputs)} {asked}".rstrip()
 
 
+def condition_text(flat: Flat, condition: Condition) -> str:
+    """A condition over the names of columns."""
+    offsets, names = flat.offsets, flat.names
+    read = [one for place in condition.inputs for one in names[offsets[place] : offsets[place + 1]]]
+    return str(substituted(condition.asks, {str(n): one for n, one in enumerate(read)}))
+
+
 def _beyond(flat: Flat, agreed: Agreed) -> list[Expression]:
     """What is asked beyond agreements."""
     equal = {one for group in agreed.classes for one in group}
-    parts = [part.asks for part in flat.parts if not {*part.asks.children} <= equal]
-    return [*parts, *(part.asks for part in flat.above)]
+    return [part.asks for part in flat.parts if not {*part.asks.children} <= equal]
 
 
 def names_of(inputs: Sequence[Plan]) -> list[str]:
-    """Inputs by the name that all their columns have in front, or by number."""
-    found = []
+    """Inputs by the names that their columns have in front, or by number."""
+    found: list[str] = []
     for number, one in enumerate(inputs, 1):
-        owners = {name.rpartition(".")[0] for name in one.schema.names}
-        owner = owners.pop() if len(owners) == 1 else ""
-        found.append(owner if owner and owner not in found else f"#{number}")
+        owners = [*dict.fromkeys(name.rpartition(".")[0] for name in one.schema.names)]
+        owner = owners[0] if len(owners) == 1 else f"({', '.join(owners)})"
+        found.append(owner if owners and all(owners) and owner not in found else f"#{number}")
     return found
 
 
@@ -115,12 +128,23 @@ def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[f
             key.agreement: flow.meeting([names[int(one)] for one in columns_of(key.expression)])
             for key in keys
         }
-        sides.append(Side(flow.rate + flow.withdrawn, flow.live, values, None))
+        rate = flow.rate + flow.withdrawn
+        sides.append(Side(rate, flow.live, values, None, follows_rate(plan)))
     conditions = [
-        Asked(one.inputs, share, COMPARED)
+        Asked(one.inputs, share, COMPARED + asking_cost(one.asks))
         for one, share in zip(agreed.conditions, asked, strict=True)
     ]
     return JoinModel(sides, conditions, Weights(look=LOOK, visit=VISIT))
+
+
+def follows_rate(plan: Plan) -> bool:
+    """Whether more rows are valid at a time when more come: not if windows count their rows."""
+    match plan:
+        case st.Window(_, Rows()) | st.Relation() | op.Aggregate() | op.Combine() | op.Distinct():
+            return False
+        case st.Source():
+            return True
+    return any(map(follows_rate, plan.children))
 
 
 def share_of(condition: Condition, flat: Flat, estimates: Estimates) -> float:

@@ -11,19 +11,21 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra import operators as op
 from penstock.algebra.plan import different_nodes
 from penstock.planner.agreements import agreed
 from penstock.planner.costs import Cost, Costs
 from penstock.planner.flattening import LEAST_INPUTS, Flattening
-from penstock.planner.join_orders import best_orders
+from penstock.planner.join_orders import MOST_EXHAUSTIVE, best_orders
 from penstock.planner.multiway import Multiway
 from penstock.planner.rewriting import parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Set
 
     from penstock.algebra.plan import Plan
     from penstock.planner.building import Choices
+    from penstock.planner.flattening import Flat
     from penstock.planner.join_model import JoinModel
     from penstock.planner.statistics import Statistics
 
@@ -40,10 +42,12 @@ class Way:
 
     Args:
         many: It as one operator.
-        cost: What it costs.
-        of_tree: What the tree costs.
+        cost: What it costs, with what `kept` takes.
+        of_tree: What the tree costs, with the parts of it that are in one operator.
         is_chosen: Whether it runs as one operator.
         is_set: Whether SET says so.
+        is_mixed: Whether the tree would have such parts.
+        kept: A part of the tree that stays a join of its own, whose result is an input.
     """
 
     many: Multiway
@@ -51,6 +55,8 @@ class Way:
     of_tree: Cost
     is_chosen: bool
     is_set: bool
+    is_mixed: bool = False
+    kept: Plan | None = None
 
     @property
     def ratio(self) -> float:
@@ -63,7 +69,16 @@ def _weighed(cost: Cost) -> float:
 
 
 class Ways:
-    """The ways of the joins of plans that run together."""
+    """The ways of the joins of plans that run together.
+
+    Args:
+        plans: The plans.
+        choices: How they are to run.
+        statistics: By what is chosen; None: by what is assumed.
+        uncut: What an operator was before inputs were cut off; costs are estimated by it.
+        lanes: How many share the rows.
+        cut: Operators that run elsewhere; those above read what these send.
+    """
 
     def __init__(
         self,
@@ -71,11 +86,15 @@ class Ways:
         choices: Choices,
         statistics: Statistics | None = None,
         uncut: Callable[[Plan], Plan] = lambda plan: plan,
+        lanes: int = 1,
+        cut: Collection[Plan] = (),
     ) -> None:
         self._choices = choices
         self._statistics = statistics
+        self._uncut = uncut
+        self._lanes = lanes
         self._readers = _readers(plans)
-        self._flattening = Flattening(lambda plan: self._readers.get(id(plan), 0) > 1, uncut)
+        self._cut = {id(one): one for one in cut}
         self._known: dict[int, tuple[Plan, Way | None]] = {}
 
     def at(self, plan: Plan) -> Way | None:
@@ -89,27 +108,95 @@ class Ways:
         way = self.at(plan) if self._choices.joins != "tree" else None
         return way.many if way is not None and way.is_chosen else None
 
+    def _flat(self, plan: Plan, kept: Plan | None = None) -> Flat | None:
+        """What a plan joins, three inputs or more."""
+        flat = Flattening(lambda one: one is kept or self._is_whole(one), self._uncut)
+        found = flat.flattened(plan)
+        return None if found is None or len(found.inputs) < LEAST_INPUTS else found
+
+    def _is_whole(self, plan: Plan) -> bool:
+        return self._readers.get(id(plan), 0) > 1 or id(plan) in self._cut
+
     def _way(self, plan: Plan) -> Way | None:
-        flat = self._flattening.flattened(plan)
-        if flat is None or len(flat.inputs) < LEAST_INPUTS:
+        flat = self._flat(plan)
+        if flat is None:
             return None
-        asks = agreed(flat)
-        costs = Costs(plan, self._choices, self._statistics)
-        model = costs.model(flat, asks)
-        expected = self._expected(model)
-        many = Multiway(flat.inputs, plan, flat, asks, best_orders(model), model, expected)
-        cost = costs.of_many(many, model, costs.estimates.of(plan))
-        of_tree = sum(map(costs.of, flat.joins), Cost(0.0))
-        is_cheaper = _weighed(cost) < WORTH_IT * _weighed(of_tree)
+        if isinstance(plan, op.Map | op.Alias):
+            return self._moved(plan)
         is_set = self._choices.joins != "auto"
-        is_chosen = self._choices.joins == "multiway" if is_set else is_cheaper
-        return Way(many, cost, of_tree, is_chosen, is_set)
+        within = {id(one) for one in flat.joins}
+        of_tree = self._by_steps(plan, within, Costs(*self._costing(plan)))
+        whole = self._as_one(plan, flat)
+        if is_set:
+            return Way(*whole, of_tree, self._choices.joins == "multiway", is_set)
+        is_mixed = any(id(one) in within for one in self._parts(plan, within))
+        candidates = [(*whole, None), *self._with_one_kept(plan, flat)]
+        many, cost, kept = min(candidates, key=lambda one: _weighed(one[1]))
+        if _weighed(cost) < WORTH_IT * _weighed(of_tree):
+            return Way(many, cost, of_tree, True, is_set, is_mixed, kept)
+        return Way(*whole, of_tree, False, is_set, is_mixed)
+
+    def _moved(self, plan: op.Map | op.Alias) -> Way:
+        """What only moves columns runs as what is below it does."""
+        below = self.at(plan.child)
+        assert below is not None
+        flat = self._flat(plan, below.kept)
+        assert flat is not None
+        return replace(below, many=replace(below.many, tree=plan, flat=flat))
+
+    def _costing(self, plan: Plan) -> tuple[Plan, Choices, Statistics | None]:
+        return self._uncut(plan), self._choices, self._statistics
+
+    def _as_one(self, plan: Plan, flat: Flat) -> tuple[Multiway, Cost]:
+        """A plan as one operator, and what it costs, its inputs left out."""
+        asks = agreed(flat)
+        costs = Costs(*self._costing(plan))
+        inputs = tuple(map(self._uncut, flat.inputs))
+        model = costs.model(replace(flat, inputs=inputs), asks)
+        orders, expected = best_orders(model), self._expected(model)
+        many = Multiway(flat.inputs, plan, flat, asks, orders, model, expected)
+        return many, costs.of_many(replace(many, inputs=inputs), model)
+
+    def _with_one_kept(
+        self, plan: Plan, flat: Flat
+    ) -> Iterator[tuple[Multiway, Cost, Plan | None]]:
+        """A plan as one operator over a part of its tree, whose result is kept."""
+        if len(flat.inputs) > MOST_EXHAUSTIVE:
+            return
+        for part in flat.joins[:-1]:
+            rest = self._flat(plan, part) if isinstance(part, op.Product | op.Join) else None
+            if rest is not None:
+                many, cost = self._as_one(plan, rest)
+                yield many, cost + self._alone(part, {id(one) for one in flat.joins}), part
+
+    def _alone(self, plan: Plan, within: Set[int]) -> Cost:
+        """What a part of a tree of joins costs."""
+        way = self.at(plan) if self._choices.joins == "auto" else None
+        if way is not None and way.is_chosen:
+            return way.cost
+        return self._by_steps(plan, within, Costs(*self._costing(plan)))
+
+    def _by_steps(self, plan: Plan, within: Set[int], costs: Costs) -> Cost:
+        """The same if the uppermost operator of the part runs for itself."""
+        below = (self._alone(one, within) for one in plan.children if id(one) in within)
+        return sum(below, costs.of(self._uncut(plan)))
+
+    def _parts(self, plan: Plan, within: Set[int]) -> Iterator[Plan]:
+        """What a tree of joins that runs by steps is made of: inputs, and parts in one operator."""
+        for one in plan.children:
+            if id(one) in within and self.many(one) is None:
+                yield from self._parts(one, within)
+            else:
+                yield one
 
     def _expected(self, model: JoinModel) -> tuple[int, ...] | None:
-        """How many rows the inputs will have, if rates were measured: assumed ones take no room."""
+        """How many rows of the inputs a lane will have, if rates were measured.
+
+        What is assumed takes no room.
+        """
         if self._statistics is None or not self._statistics.rates:
             return None
-        return tuple(min(int(side.live), MOST_EXPECTED) for side in model.sides)
+        return tuple(min(int(side.live / self._lanes), MOST_EXPECTED) for side in model.sides)
 
     def shown(self, plan: Plan) -> Plan:
         """The plan with joins of many inputs where it runs them."""
@@ -123,9 +210,14 @@ class Ways:
         return plan if same else rebuild(made)
 
     def all_of(self, plan: Plan) -> list[Way]:
-        """The ways of all joins of a plan, from the top."""
+        """The ways of all joins of a plan, from the top; of parts of a tree if they are chosen."""
         way = self.at(plan)
-        below = parts_of(plan)[0] if way is None else way.many.inputs
+        if way is None:
+            below: Iterable[Plan] = parts_of(plan)[0]
+        elif way.is_chosen:
+            below = way.many.inputs
+        else:
+            below = self._parts(plan, {id(one) for one in way.many.flat.joins})
         found = [] if way is None else [way]
         for one in below:
             found += [other for other in self.all_of(one) if other not in found]

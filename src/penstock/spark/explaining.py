@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.pipeline.keys import is_routable
 from penstock.planner.building import Choices
 from penstock.planner.explaining import explained
 from penstock.planner.in_use import described_use
@@ -28,6 +29,6 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     parts = bound[group.number].described_fragments()
     lanes = pipeline.status.operators
     choices = bound[group.number].choices
-    whole = explained(query.plan, choices, measured(lanes), group.known)
+    whole = explained(query.plan, choices, measured(lanes), group.known, is_routable)
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     return "\n".join([whole, *parts, *described_use(own, choices.strategy)])

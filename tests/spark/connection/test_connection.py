@@ -279,6 +279,20 @@ def test_a_query_that_runs_is_explained_by_what_its_lanes_have_measured(
     assert found.values["heat", "celsius"] == pytest.approx(100, rel=0.15)
 
 
+def test_a_query_in_fragments_is_explained_by_the_joins_of_each(db: Connection) -> None:
+    names = "abcd"
+    for name in names:
+        db.execute(f"CREATE STREAM {name} (at BIGINT, k INT, v INT, WATERMARK FOR at AS at)")
+    windows = ", ".join(f"{name} [RANGE 9]" for name in names)
+    asked = "a.k = b.k AND b.k = c.k AND c.v = d.v"
+    db.execute("SET joins = multiway")
+    db.execute(f"CREATE QUERY q AS SELECT a.v FROM {windows} WHERE {asked}")
+    text = db["q"].explain()
+    assert "Join of 3 a.k = b.k = c.k" in text
+    assert "Join of 4" not in text
+    assert "Fragment 0: " in text
+
+
 def test_what_is_wrong_is_said_and_changes_nothing(db: Connection, tmp_path: Path) -> None:
     db.execute(STREAMS + create("grouped"))
     with pytest.raises(UnknownName, match="Did you mean"):

@@ -1,0 +1,75 @@
+"""Joins of many windows in one operator on several lanes of Spark, by one key and in fragments."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.fuzz import spark
+from penstock.fuzz.check import check
+from penstock.fuzz.spark import SparkContender
+from penstock.spark import pipeline
+from penstock.spark.pipeline import Pipeline
+from planner.many_windows import some_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LANES = 3
+ON_ONE_KEY = (
+    "SELECT a.ts, b.v, c.v AS w FROM a [RANGE 6], b [RANGE 9], c [PARTITION BY k ROWS 2]"
+    " WHERE a.k = b.k AND b.k = c.k AND a.v - b.v < 3 AND a.v < b.v + c.v"
+)
+IN_FRAGMENTS = (
+    "SELECT a.ts, b.v, d.s FROM a [RANGE 5], b [RANGE 5], c [RANGE 5], d [RANGE 5]"
+    " WHERE a.k = b.k AND b.k = c.k AND a.v <= b.v AND c.v = d.v AND a.v + d.v > 4"
+)
+
+
+@pytest.fixture(scope="module")
+def engine() -> SparkContender:
+    return SparkContender()
+
+
+@pytest.fixture
+def reports(monkeypatch: pytest.MonkeyPatch) -> list[Mapping[str, Any]]:
+    """What the lanes of each pipeline said last, by the names of lanes."""
+    found: list[Mapping[str, Any]] = []
+
+    class Watched(Pipeline):
+        def flush(self) -> None:
+            super().flush()
+            found.append(self.status.operators)
+
+    monkeypatch.setattr(pipeline, "STATUS_SECONDS", 0.0)
+    monkeypatch.setattr(spark, "Pipeline", Watched)
+    return found
+
+
+def lanes_with(label: str, operators: Mapping[str, Any]) -> dict[str, int]:
+    """How many rows came to operators of this kind, by lane."""
+    return {
+        lane: one["rows_in"]
+        for lane, several in operators.items()
+        for one in several
+        if one["label"].startswith(label)
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("query", "names"), [(ON_ONE_KEY, "abc"), (IN_FRAGMENTS, "abcd")])
+def test_the_answers_are_those_of_the_evaluator(
+    seed: int, query: str, names: str, engine: SparkContender, reports: list[Mapping[str, Any]]
+) -> None:
+    trial = some_trial(random.Random(seed), names, query, rows=30, feeds=3, lanes=LANES)
+    found = check(trial, engine)
+    assert found is None, found.text
+    (operators,) = reports
+    came = lanes_with("Join of 3", operators)
+    assert len(came) == LANES
+    # Three keys, and a lane may have none of them.
+    assert sum(rows > 0 for rows in came.values()) >= 2
+    fragments = {lane.rpartition(".")[0] for lane in operators}
+    assert len(fragments) == (1 if names == "abc" else 3)
