@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_args
+from unittest import mock
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from operators.join_model import FINDING, Element, Row, Run, edges, plain, read_back
 from penstock.algebra.patterns import Pattern
+from penstock.operators import multi_join_groups
 from penstock.operators.join_sides import JoinSide
 from penstock.operators.multi_join import Evaluation, Expiration, MultiJoin, Theta
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.operators.block import Block
     from penstock.operators.operator import Operator
@@ -119,11 +122,19 @@ def joins(draw: st.DrawFn, /, shape: Shape, **fixed: Any) -> MultiJoin:
         "expiration": draw(st.sampled_from(get_args(Expiration))),
         "at_once": draw(st.sampled_from([1, 3, 1000])),
         "portion": draw(st.sampled_from([1, 4, None])),
+        "buckets": draw(st.none() | st.just([1, 2, 3, 5, 8, 13][: len(shape.patterns)])),
     }
     finding = draw(FINDING)
     sides = [replace(shape.side(one), finding=finding) for one in range(len(shape.patterns))]
     orders = draw(orders_of(len(sides)))
     return MultiJoin(sides, shape.agreements, shape.conditions(), orders, **(options | fixed))
+
+
+@contextmanager
+def grouping() -> Iterator[None]:
+    """Rows of one key look for others together, whether that is worth it or not."""
+    with mock.patch.multiple(multi_join_groups, GROWTH=1e9, MORE=0.0, PAUSE=0):
+        yield
 
 
 @dataclass

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.join_model import HORIZON, check_edge, snapshot
-from operators.multi_join_model import MultiRun, combined, inputs_of, joins, shapes
+from operators.multi_join_model import MultiRun, combined, grouping, inputs_of, joins, shapes
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 
@@ -22,7 +24,8 @@ def test_a_join_is_the_join_of_every_snapshot(inputs: int, data: st.DataObject) 
     run = MultiRun(lambda: data.draw(joins(shape)), types, strict, data=data, shape=shape)
     elements = data.draw(inputs_of(shape))
 
-    found = run.results(data, elements)
+    with grouping() if data.draw(st.booleans()) else nullcontext():
+        found = run.results(data, elements)
 
     check_edge(found, any(strict))
     for instant in range(-1, HORIZON):

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from operators.join_model import Element, block_of, elements_of
-from operators.multi_join_model import plain_orders
+from operators.multi_join_model import grouping, plain_orders
+from operators.multi_join_steps import by_first, common, passing, run, steps_of
 from penstock.algebra.patterns import Pattern
 from penstock.errors import InternalError
 from penstock.operators.block import Block
@@ -24,76 +25,20 @@ from penstock.state.routing import lanes_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.operator import Operator
+    from penstock.operators.multi_join import Evaluation
 
 
-def by_first(pattern: Pattern = Pattern.WKS, width: int = 2, span: int = 100) -> JoinSide:
-    return JoinSide([pa.int64()] * width, lambda block: block.columns[:1], (False,), pattern, span)
-
-
-def common(inputs: int, pattern: Pattern = Pattern.WKS, **options: Any) -> MultiJoin:
-    """A join of so many inputs on their first columns."""
-    sides = [by_first(pattern)] * inputs
-    return MultiJoin(sides, [(0,)] * inputs, (), plain_orders(inputs), **options)
-
-
-def passing(start: int, stop: int, keys: int, seed: int, window: int = 100) -> Block:
-    """One row each instant."""
-    ts = np.arange(start, stop)
-    drawn = np.random.default_rng((start, seed)).integers(0, keys, len(ts))
-    return Block((pa.array(drawn), pa.array(ts)), ts, ts + window)
-
-
-def run(operator: Operator, steps: Sequence[Sequence[Block]], length: int) -> Counter[Element]:
-    found: Counter[Element] = Counter()
-    for number, blocks in enumerate(steps):
-        for port, block in enumerate(blocks):
-            operator.process(port, block)
-        for block in operator.advance((number + 1) * length):
-            found.update(elements_of(block))
-    return found
-
-
-def steps_of(inputs: int, count: int, length: int, keys: int) -> list[list[Block]]:
-    return [
-        [passing(at, at + length, keys, port) for port in range(inputs)]
-        for at in range(0, count * length, length)
-    ]
-
-
-def restoring(**options: Any) -> list[tuple[int, ...]]:
-    """What the third of three windows of 100 completes when all is computed at 210."""
-    join = MultiJoin([by_first()] * 3, [(0,)] * 3, (), [(1, 2), (0, 2), (0, 1)], **options)
+@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
+def test_rows_meet_those_that_were_there_when_they_came(evaluation: Evaluation) -> None:
+    """The windows of tables 2 and 3 of the paper; a row of age 100 does not join here."""
+    join = common(3, evaluation=evaluation)
     times = ((90, 100), (150, 180), (195, 205))
     for port, instants in enumerate(times):
         rows = [Element((1, ts), ts, ts + 100) for ts in instants]
         join.process(port, block_of(rows, [pa.int64()] * 2, False))
-    return sorted(one.row[1::2] for block in join.advance(210) for one in elements_of(block))
-
-
-@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
-def test_rows_meet_those_that_were_there_when_they_came(evaluation: str) -> None:
-    """The windows of tables 2 and 3 of the paper; a row of age 100 does not join here."""
-    assert restoring(evaluation=evaluation) == [(100, 150, 195), (100, 180, 195)]
-
-
-@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
-def test_without_restoring_what_was_there_only_meanwhile_is_not_found(evaluation: str) -> None:
-    assert restoring(evaluation=evaluation, restores=False) == []
-
-
-def there_at(elements: Counter[Element], instant: int) -> Counter[Element]:
-    return Counter({one: n for one, n in elements.items() if one.ts <= instant < one.te})
-
-
-@pytest.mark.parametrize("evaluation", ["eager", "lazy"])
-def test_without_restoring_the_end_of_each_step_is_right(evaluation: str) -> None:
-    steps = steps_of(3, 12, 50, 20)
-    whole = run(common(3, evaluation=evaluation), steps, 50)
-    found = run(common(3, evaluation=evaluation, restores=False), steps, 50)
-    assert found < whole
-    for last in range(49, 600, 50):
-        assert there_at(found, last) == there_at(whole, last)
+    with grouping():
+        found = [one.row[1::2] for block in join.advance(210) for one in elements_of(block)]
+    assert sorted(found) == [(100, 150, 195), (100, 180, 195)]
 
 
 @pytest.mark.parametrize("expiration", ["eager", "lazy"])
@@ -114,7 +59,8 @@ def test_it_finds_what_a_tree_of_joins_does(evaluation: str, expiration: str) ->
             made = tree.advance(150 * (number + 1))
         expected.update(one for block in made for one in elements_of(block))
     join = common(inputs, evaluation=evaluation, expiration=expiration, portion=64, at_once=100)
-    assert run(join, steps, 150) == expected
+    with grouping():
+        assert run(join, steps, 150) == expected
     assert expected
 
 

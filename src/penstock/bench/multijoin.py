@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.bench import multijoin_cases as cases
+from penstock.bench.choosing import chosen
 from penstock.bench.multijoin_orders import Orders
 from penstock.bench.multijoin_spark import OnSpark
-from penstock.errors import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +34,4 @@ def sections(
         cases.lengths(effort),
         OnSpark(on_spark),
     ]
-    known = [one.name for one in every]
-    for name in names:
-        if name not in known:
-            msg = f'bench multijoin measures nothing called "{name}"'
-            otherwise = f"Sections: {', '.join(known)}."
-            raise UnknownName(msg, hint=did_you_mean(name, known, otherwise=otherwise))
-    return [one for one in every if not names or one.name in names]
+    return chosen("multijoin", every, names)

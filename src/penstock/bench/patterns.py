@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
+from penstock.bench.choosing import chosen
 from penstock.bench.kernels import Outcome
 from penstock.bench.patterns_cases import CASES, DOWN, SENT, UP
 from penstock.bench.patterns_report import batches_table, case_table, down_to_up, figures, item
@@ -22,7 +23,6 @@ from penstock.bench.patterns_traffic import (
     SOURCE_SKEW,
     SOURCES,
 )
-from penstock.errors import UnknownName, did_you_mean
 from penstock.planner.optimizing import optimized
 from penstock.planner.statistics import Statistics
 
@@ -118,13 +118,7 @@ def experiments(effort: Effort, names: Sequence[str] = ()) -> list[Experiment | 
     """
     every: list[Experiment | BatchSizes] = [Experiment(case, effort) for case in CASES]
     every.append(BatchSizes(effort))
-    known = [one.name for one in every]
-    for name in names:
-        if name not in known:
-            msg = f'bench patterns measures nothing called "{name}"'
-            otherwise = f"Cases: {', '.join(known)}."
-            raise UnknownName(msg, hint=did_you_mean(name, known, otherwise=otherwise))
-    return [one for one in every if not names or one.name in names]
+    return chosen("patterns", every, names, "Cases")
 
 
 def _tell(line: str) -> None:

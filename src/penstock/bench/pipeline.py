@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.bench import pipeline_report as report
+from penstock.bench.choosing import chosen
 from penstock.bench.kernels import Outcome
 from penstock.bench.pipeline_data import KEYS, RATE, SECOND, WINDOW, Input, written
 from penstock.bench.pipeline_latency import Load, latencies
@@ -15,7 +16,6 @@ from penstock.bench.pipeline_native import STATE_STORES
 from penstock.bench.pipeline_ours import streams_of
 from penstock.bench.pipeline_run import Run, in_own_process
 from penstock.bench.pipeline_steady import Steady, steady
-from penstock.errors import UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -179,13 +179,7 @@ def sections(folder: Path, effort: Effort, names: Sequence[str] = ()) -> list[Se
     Raises:
         UnknownName: There is no such section.
     """
-    every = {one.name: one for one in _sections(Bench(folder, effort))}
-    for name in names:
-        if name not in every:
-            msg = f'bench pipeline measures nothing called "{name}"'
-            otherwise = f"Sections: {', '.join(every)}."
-            raise UnknownName(msg, hint=did_you_mean(name, every, otherwise=otherwise))
-    return [one for name, one in every.items() if not names or name in names]
+    return chosen("pipeline", _sections(Bench(folder, effort)), names)
 
 
 def _sections(bench: Bench) -> list[Section]:

@@ -107,6 +107,10 @@ class FifoSide:
         """The rows at places of the ring."""
         return self._store.take(places, width)
 
+    def column(self, number: int, places: Ints) -> pa.Array:
+        """A column of the rows at places."""
+        return self._store.columns[number].take(places)
+
     def values(self, number: int) -> Values:
         """What a column of one width has at all places."""
         return self._store.values(number)

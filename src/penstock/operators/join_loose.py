@@ -142,6 +142,10 @@ class LooseSide:
         """The rows at places."""
         return self._store.take(places, width)
 
+    def column(self, number: int, places: Ints) -> pa.Array:
+        """A column of the rows at places."""
+        return self._store.columns[number].take(places)
+
     def values(self, number: int) -> Values:
         """What a column of one width has at all places."""
         return self._store.values(number)

@@ -96,6 +96,9 @@ class KeptRows(Protocol):
     def take(self, places: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
         """The rows at places; `width`: only so many columns, the first ones."""
 
+    def column(self, number: int, places: Ints) -> pa.Array:
+        """A column of the rows at places."""
+
     def values(self, number: int) -> Values:
         """What a column of one width has at all places."""
 

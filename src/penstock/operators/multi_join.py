@@ -10,7 +10,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING
 from penstock.operators.block import Block
 from penstock.operators.multi_join_combining import AT_ONCE, Combining, Evaluation, places_of
-from penstock.operators.multi_join_loops import GROUP, UNTIL, arrival_order
+from penstock.operators.multi_join_loops import BEGIN, SIGN, UNTIL, arrival_order
 from penstock.operators.multi_join_probes import Theta, course_of, tables_of
 from penstock.operators.multi_join_rows import InputRows, Sizing
 from penstock.operators.operator import Operator, Segments
@@ -31,6 +31,8 @@ Expiration = Literal["eager", "lazy"]
 
 _LEAST, _MOST = 1 << 13, 1 << 16
 """New rows that are processed together, at least and at most, if there are so many."""
+_SMALL = 1 << 13
+"""Fewer combinations than so many wait for others, before their columns are gathered."""
 
 __all__ = ["Evaluation", "Expiration", "Measured", "MultiJoin", "Theta"]
 
@@ -59,13 +61,13 @@ class MultiJoin(Operator):
         orders: For each input, in which order its new rows probe the others.
         evaluation: Whether new rows of one key look for others together.
         expiration: When rows that have ended are forgotten.
-        restores: Whether combinations that come and go within a step are found.
         at_once: Partial combinations that are there together, at most.
         portion: New rows that are processed together; None: as the windows suggest.
         expected: For each input, how many rows there will be at a time, about: its hash tables
             begin with room for them.
         buckets: For each input, how many buckets its hash tables have, whatever it has rows; in
-            one bucket, all rows are compared. None: as many as the rows need.
+            one bucket, all rows are compared. None: as many as the rows need. Benchmarks compare
+            the two; no plan sets it.
     """
 
     def __init__(
@@ -77,7 +79,6 @@ class MultiJoin(Operator):
         *,
         evaluation: Evaluation = "lazy",
         expiration: Expiration = "lazy",
-        restores: bool = True,
         at_once: int = AT_ONCE,
         portion: int | None = None,
         expected: Sequence[int] | None = None,
@@ -88,7 +89,6 @@ class MultiJoin(Operator):
         self._thetas = thetas
         self._evaluation: Evaluation = evaluation
         self._is_eager = expiration == "eager"
-        self._restores = restores
         self._at_once = at_once
         self._portion = portion
         self._signed = any(side.pattern is Pattern.STR for side in inputs)
@@ -134,15 +134,14 @@ class MultiJoin(Operator):
         ranks, cuts = arrival_order(ts, sign, starts, self._portion_rows())
         ranks += self._rank
         self._rank += len(ranks)
-        horizon = BEGINNING if self._restores else clock - 1
         results: list[Block] = []
         for portion in range(len(cuts) - 1):
             for number, rows in enumerate(self._rows):
                 start, stop = int(cuts[portion, number]), int(cuts[portion + 1, number])
                 at = starts[number]
                 rows.enter(start, stop, ranks[at + start : at + stop])
-            for one in self._combining:
-                results += self._results(one, horizon)
+            for found in self._found():
+                results += self._results(found)
             behind = self._clock_behind(portion, ts, starts, cuts, clock)
             for rows in self._rows:
                 rows.settle(behind, self._is_eager)
@@ -170,7 +169,10 @@ class MultiJoin(Operator):
 
     @property
     def measured(self) -> list[Measured]:
-        """How often each probe was made since the orders were last set, and what it found."""
+        """How often each probe was made since the orders were last set, and what it found.
+
+        Tests look at it; what rows look for together is decided by the same counts.
+        """
         return [
             Measured(one.course.origin, probe.target, probe.agreements, tally.probes, tally.matches)
             for one in self._combining
@@ -210,24 +212,38 @@ class MultiJoin(Operator):
         at = starts[:-1] + cuts[portion + 1]
         return int(min(ts[one] for one, stop in zip(at, starts[1:], strict=True) if one < stop))
 
-    def _results(self, combining: Combining, horizon: int) -> Iterator[Block]:
-        incoming = self._rows[combining.course.origin].first.incoming
-        for found in combining.found(horizon):
-            places = [places_of(found, number) for number in range(len(self._rows))]
-            weights = [
-                weight
+    def _found(self) -> Iterator[Ints]:
+        """The combinations that a portion completes; small parts of them together."""
+        small: list[Ints] = []
+        count = 0
+        for found in (each for one in self._combining for each in one.found()):
+            if len(found) >= _SMALL:
+                yield found
+                continue
+            # It may lie in room for many more.
+            small.append(found.copy())
+            count += len(found)
+            if count >= _SMALL:
+                yield np.concatenate(small)
+                small, count = [], 0
+        if small:
+            yield np.concatenate(small)
+
+    def _results(self, found: Ints) -> Iterator[Block]:
+        places = [places_of(found, number) for number in range(len(self._rows))]
+        weights = [
+            weight
+            for rows, one in zip(self._rows, places, strict=True)
+            for weight in rows.weights(one)
+        ]
+        for part in portions_of_text(len(found), weights):
+            columns = [
+                column
                 for rows, one in zip(self._rows, places, strict=True)
-                for weight in rows.weights(one)
+                for column in rows.take(one[part])
             ]
-            for part in portions_of_text(len(found), weights):
-                new = found[part, GROUP]
-                columns = [
-                    column
-                    for rows, one in zip(self._rows, places, strict=True)
-                    for column in rows.take(one[part])
-                ]
-                sign = incoming.sign[new] if self._signed else None
-                yield Block(tuple(columns), incoming.ts[new], found[part, UNTIL].copy(), sign)
+            sign = found[part, SIGN].astype(np.int8) if self._signed else None
+            yield Block(tuple(columns), found[part, BEGIN].copy(), found[part, UNTIL].copy(), sign)
 
 
 def _name(number: int) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.join_loops import START
+from penstock.operators.multi_join_columns import Gathered
+from penstock.operators.multi_join_groups import Grouping, Tally
 from penstock.operators.multi_join_loops import (
+    BEGIN,
     BORN,
     DIED,
     FIRST,
@@ -18,6 +20,7 @@ from penstock.operators.multi_join_loops import (
     GROUP,
     LAST,
     PLACES,
+    SIGN,
     UNTIL,
     extend,
     narrow,
@@ -26,7 +29,6 @@ from penstock.operators.multi_join_loops import (
 from penstock.state.cutting import portions_of_text
 from penstock.state.fingerprints import fingerprints
 from penstock.state.probing import marks_of
-from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,30 +40,8 @@ if TYPE_CHECKING:
 Evaluation = Literal["eager", "lazy"]
 """Each new row looks for others by itself; or those of one key do so together."""
 
-_MANY, _PAUSE = 256, 15
-"""If more rows than so many have hardly a key in common, the next so many portions have not."""
 AT_ONCE = 1 << 16
 """Partial combinations of one kind that are there together, at most."""
-
-
-@dataclass(frozen=True)
-class Groups:
-    """New rows that look for others together. Those of group g stand in `members[starts[g]:]`.
-
-    They are numbered as they stand among those that may find anything.
-    """
-
-    members: Ints
-    starts: Ints
-    bounds: Ints
-
-
-@dataclass
-class Tally:
-    """How often a probe was made, and how many rows it found."""
-
-    probes: int = 0
-    matches: int = 0
 
 
 class Combining:
@@ -85,21 +65,25 @@ class Combining:
         self.tallies = [Tally() for _ in course.probes]
         self._inputs = inputs
         self._origin = inputs[course.origin]
-        self._grouped_by = _grouping(course, self._origin) if evaluation == "lazy" else None
-        self._pause = 0
+        self._targets = [inputs[one.target].table(one.agreements) for one in course.probes]
+        self._grouping = None
+        if evaluation == "lazy":
+            self._grouping = Grouping(course, inputs, self._targets, self.tallies)
         self._at_once = at_once
         self._width = PLACES + len(inputs)
 
-    def found(self, horizon: int) -> Iterator[Ints]:
-        """The combinations, some at a time; GROUP is the new row. Those end after the horizon."""
-        self._rows = self._seeds(horizon)
+    def found(self) -> Iterator[Ints]:
+        """The combinations, some at a time, with BEGIN and SIGN."""
+        self._rows = self._seeds()
         if not len(self._rows):
             return
         incoming = self._origin.first.incoming
-        self._bounds = self._bounds_of_rows(horizon)
+        self._bounds = self._bounds_of_rows()
         self._ends = incoming.te[self._rows]
         self._spots = self._origin.spots(incoming.place[self._rows])
-        self._groups = self._grouped()
+        self._groups = None
+        if self._grouping is not None:
+            self._groups = self._grouping.groups(self._rows, self._bounds)
         if self._groups is None:
             partials = self._room(len(self._rows))
             partials[:, UNTIL] = self._ends
@@ -110,54 +94,29 @@ class Combining:
         partials[:, GROUP] = np.arange(len(partials))
         partials[:, BORN], partials[:, DIED] = -1, FOREVER
         for part in self._reached(0, partials, self._groups is None):
-            part[:, GROUP] = self._rows[part[:, GROUP]]
+            new = self._rows[part[:, GROUP]]
+            part[:, BEGIN], part[:, SIGN] = incoming.ts[new], incoming.sign[new]
             yield part
 
-    def _seeds(self, horizon: int) -> Ints:
+    def _seeds(self) -> Ints:
         """The new rows whose keys may have rows wherever they can be asked for."""
-        rows = np.flatnonzero(self._origin.first.incoming.te > horizon)
+        rows = np.arange(len(self._origin.ranks))
         count = len(rows)
-        for probe in self.course.probes:
+        for probe, table in zip(self.course.probes, self._targets, strict=True):
             if probe.source == self.course.origin:
-                table = self._inputs[probe.target].table(probe.agreements)
                 marks = self._origin.table(probe.agreements).new_marks
                 count = narrow(rows, count, marks, table.heads, table.kept.oldest)
         return rows[:count]
 
-    def _bounds_of_rows(self, horizon: int) -> Ints:
-        ts = self._origin.first.incoming.ts[self._rows]
-        ranks = self._origin.ranks[self._rows]
-        return np.stack([np.maximum(ts, horizon), ranks, ranks], axis=1)
-
-    def _grouped(self) -> Groups | None:
-        """The new rows by key; None if hardly any have one in common."""
-        if self._grouped_by is None or self._pause:
-            self._pause = max(self._pause - 1, 0)
-            return None
-        rows = self._rows
-        members, starts = np.arange(len(rows)), np.zeros(1, np.int64)
-        if self._grouped_by:
-            tables = [self._origin.tables[one] for one in self._grouped_by]
-            members = order_of(*(table.new_marks[rows] for table in tables))
-            words = np.concatenate([table.new_words[rows[members]] for table in tables], axis=1)
-            # Keys with one hash may stand between each other; that only makes more groups.
-            changes = (words[1:] != words[:-1]).any(axis=1)
-            starts = np.append(starts, np.flatnonzero(changes) + 1)
-        if 4 * len(starts) > 3 * len(rows):
-            self._pause = _PAUSE if len(rows) > _MANY else 0
-            return None
-        bounds = np.empty((len(starts), 3), np.int64)
-        least = np.minimum.reduceat(self._bounds[members], starts, axis=0)
-        bounds[:, FIRST_TS], bounds[:, FIRST] = least[:, FIRST_TS], least[:, FIRST]
-        bounds[:, LAST] = np.maximum.reduceat(self._bounds[members, LAST], starts)
-        return Groups(members, np.append(starts, len(rows)), bounds)
+    def _bounds_of_rows(self) -> Ints:
+        bounds = np.empty((len(self._rows), 3), np.int64)
+        bounds[:, FIRST_TS] = self._origin.first.incoming.ts[self._rows]
+        bounds[:, FIRST] = bounds[:, LAST] = self._origin.ranks[self._rows]
+        return bounds
 
     def _reached(self, level: int, partials: Ints, is_unfolded: bool) -> Iterator[Ints]:
         """Go on with combinations for which so many probes have been made."""
-        needs_rows = level == len(self.course.probes) or any(
-            self.course.origin in theta.inputs for theta in self.course.thetas[level]
-        )
-        if is_unfolded or not needs_rows:
+        if is_unfolded or (self._groups is not None and level < self._groups.probes):
             yield from self._asked(level, partials, is_unfolded)
             return
         for part in self._unfolded(partials):
@@ -179,7 +138,7 @@ class Combining:
         weights = [weight for one, places in rows for weight in one.weights(places)]
         flags = []
         for part in portions_of_text(len(partials), weights):
-            columns = [column for one, places in rows for column in one.take(places[part])]
+            columns = Gathered([one.columns_at(places[part]) for one, places in rows])
             flags.append(theta.asks(columns, len(partials[part])))
         return np.concatenate(flags)
 
@@ -193,16 +152,15 @@ class Combining:
         )
 
     def _extended(self, level: int, partials: Ints, is_unfolded: bool) -> Iterator[Ints]:
-        probe, tally = self.course.probes[level], self.tallies[level]
-        target = self._inputs[probe.target]
-        table = target.table(probe.agreements)
+        probe, tally, table = self.course.probes[level], self.tallies[level], self._targets[level]
         words = self._words(probe, partials, is_unfolded)
         bounds = self._bounds
         if not is_unfolded and self._groups is not None:
             bounds = self._groups.bounds
         first = int(table.incoming.place[0]) if len(table.incoming.place) else INFINITY
         sought = table.buckets(marks_of(words)), words.view(np.int64), bounds
-        among = table.kept, table.heads, table.codes, target.lives, first, PLACES + probe.target
+        lives = self._inputs[probe.target].lives
+        among = table.kept, table.heads, table.codes, lives, first, PLACES + probe.target
         arrays = *sought, *among
         tally.probes += len(partials)
         for part in self._filled(
@@ -248,15 +206,6 @@ class Combining:
 
     def _room(self, rows: int) -> Ints:
         return np.empty((rows, self._width), np.int64)
-
-
-def _grouping(course: Course, origin: InputRows) -> list[int] | None:
-    """The tables whose keys tell new rows apart as far as it matters; None: there are none."""
-    for number, table in reversed(list(enumerate(origin.tables))):
-        if course.reads <= set(table.agreements):
-            return [number] if course.reads else []
-    covered = {one for table in origin.tables for one in table.agreements}
-    return list(range(len(origin.tables))) if course.reads <= covered else None
 
 
 def places_of(partials: Ints, number: int) -> Ints:

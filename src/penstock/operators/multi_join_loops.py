@@ -33,12 +33,14 @@ from penstock.state.prefetching import FAR, NEAR, prefetch
 from penstock.state.probing import home_of
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Ints, Signs
+    from penstock.state.arrays import Flags, Ints, Signs
 
 GROUP, UNTIL, BORN, DIED, PLACES = 0, 1, 2, 3, 4
 """A partial combination: new rows it is for, its end, the ranks between which all its rows are
 there; then places.
 """
+BEGIN, SIGN = GROUP, BORN
+"""A whole combination has in their place when it begins, and whether it comes or goes."""
 FIRST_TS, FIRST, LAST = 0, 1, 2
 """What is known of new rows that look for others together: the first instant, and their ranks."""
 FOREVER = np.iinfo(np.int64).max
@@ -138,6 +140,22 @@ def narrow(rows: Ints, count: int, marks: Ints, heads: Ints, oldest: int) -> int
             rows[left] = row
             left += 1
     return left
+
+
+@compiled
+def group_starts(differ: Flags, ranks: Ints, reach: int) -> Ints:
+    """Where groups of rows begin: those of one key stand together, by rank.
+
+    A group begins where a row's key is not that of the one before it, as `differ` says, and where
+    a row is further than so many ranks from the first one.
+    """
+    starts = np.empty(len(ranks), np.int64)
+    count = 0
+    for row in range(len(ranks)):
+        if row == 0 or differ[row] or ranks[row] - ranks[starts[count - 1]] > reach:
+            starts[count] = row
+            count += 1
+    return starts[:count].copy()
 
 
 @compiled_borrowing

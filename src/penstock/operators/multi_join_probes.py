@@ -25,7 +25,7 @@ class Theta:
     Args:
         inputs: The numbers of the inputs it reads, ascending.
         asks: Is given the columns of all of these, in this order, side by side, and how many
-            combinations there are; says which satisfy it.
+            combinations there are; says which satisfy it. A column is gathered when it is read.
         cost: What it takes to be rid of a combination by it; the cheapest that can be asked comes
             first.
     """
@@ -67,11 +67,21 @@ class Course:
     thetas: tuple[tuple[Theta, ...], ...]
 
     @property
+    def together(self) -> int:
+        """How many probes come before it matters which of the new rows of one key it is."""
+        asked = (
+            level
+            for level, thetas in enumerate(self.thetas)
+            if any(self.origin in theta.inputs for theta in thetas)
+        )
+        return next(asked, len(self.probes))
+
+    @property
     def reads(self) -> set[int]:
-        """The agreements of the new rows that anything is found by."""
+        """The agreements of the new rows that anything is found by until then."""
         return {
             agreement
-            for probe in self.probes
+            for probe in self.probes[: self.together]
             for agreement, source in zip(probe.agreements, probe.sources, strict=True)
             if source == self.origin
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from penstock.errors import InternalError
 from penstock.operators.block import Block, concatenated
 from penstock.operators.join_loops import FIFO
 from penstock.operators.join_sides import block_of_table, rows_of_side, table_of_rows
+from penstock.operators.multi_join_columns import Gathered
 from penstock.operators.multi_join_loops import FOREVER, enter
 from penstock.operators.multi_join_tables import CODES, PORT, Table
 from penstock.state.fingerprints import fingerprints
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.operators.join_sides import JoinSide
+    from penstock.operators.multi_join_columns import ColumnsAt
     from penstock.operators.multi_join_probes import Agreements
     from penstock.state.arrays import Ints, Signs, Words
 
@@ -51,6 +53,11 @@ class InputRows:
         agreements: To which equality class each of its key columns belongs.
         keys: By which its rows are to be found, at least one: some of its agreements.
         sizing: How large its tables are.
+
+    Attributes:
+        ranks: Of the rows of the portion.
+        entered: How many of these are kept; the others withdraw some.
+        lives: Between which ranks kept rows are there; of a FIFO those of the portion.
     """
 
     def __init__(
@@ -65,6 +72,7 @@ class InputRows:
         self.tables = [_table(side, key, place == 0, sizing) for place, key in enumerate(keys)]
         self.first = self.tables[0]
         self.ranks: Ints = np.zeros(0, np.int64)
+        self.entered = 0
         self.lives: Ints = np.zeros((0, 2), np.int64)
         self._expired = BEGINNING
         self._since_expiry = 0
@@ -91,9 +99,10 @@ class InputRows:
         Raises:
             InternalError: A negative row withdraws what is not there.
         """
+        before = len(self)
         for table in self.tables:
             table.accept(start, stop)
-        self.ranks = ranks
+        self.ranks, self.entered = ranks, len(self) - before
         self._since_expiry += stop - start
         first = self.first
         if first.kept.kind == FIFO:
@@ -150,8 +159,14 @@ class InputRows:
     def key_column(self, places: Ints, agreement: int) -> pa.Array:
         """The column of an agreement of the rows at places."""
         nothing = np.zeros(len(places), np.int64)
-        keys = self._side.keys(Block(self.take(places), nothing, nothing))
+        # It is read as a tuple is, and only where the keys read it.
+        columns = cast("tuple[pa.Array, ...]", Gathered([self.columns_at(places)]))
+        keys = self._side.keys(Block(columns, nothing, nothing))
         return keys[self._agreements.index(agreement)]
+
+    def columns_at(self, places: Ints) -> ColumnsAt:
+        """How many columns there are, and what gathers one of them, of the rows at places."""
+        return self.first.width, lambda number: self.first.rows.column(number, places)
 
     def table(self, agreements: Agreements) -> Table:
         """The table over some agreements."""

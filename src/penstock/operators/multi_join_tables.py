@@ -84,6 +84,8 @@ class Table:
 
     def follow(self, places: Ints) -> None:
         """Keep the rows of the portion where another table does."""
+        kept = self.incoming.sign > 0
+        assert np.array_equal(self.incoming.place[kept], places[kept]), "a row has two places"
         follow(self.incoming, self.kept, self.heads)
         self.incoming.place[:] = places
 
