@@ -7,7 +7,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -15,24 +16,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from penstock.bench import pipeline
 from penstock.bench.data import Inputs
 from penstock.bench.driving import workload
 from penstock.bench.multijoin_spark import WAYS as WAYS_OF_FOUR
 from penstock.bench.pipeline import MANY, WAYS, Effort, sections
-from penstock.bench.pipeline_data import Input, written
+from penstock.bench.pipeline_data import WINDOW, Input, written
 from penstock.bench.pipeline_latency import Load, latencies
 from penstock.bench.pipeline_native import SlidingAggregate
-from penstock.bench.pipeline_ours import QUERIES
+from penstock.bench.pipeline_ours import QUERIES, plan_of, statements
 from penstock.bench.pipeline_run import FRAMES, Ran, Run, in_own_process
 from penstock.bench.pipeline_steady import steady
 from penstock.errors import InternalError, UnknownName
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SMALL = Input(2000, 3, keys=50)
 SHORT = 40_000
 """A window of less than the half of a micro-batch of SMALL, in microseconds."""
+
+NATIVE_LABELS = {
+    "join": "Spark",
+    "aggregate": "Spark, hopping by a second",
+    "distinct": "Spark, appearance only",
+}
 
 PAIRS = """
 SELECT count(*) FROM read_parquet('{folder}/a/*') AS a JOIN read_parquet('{folder}/b/*') AS b
@@ -51,6 +56,16 @@ def test_batches_follow_each_other_in_time_and_have_equal_shares(small: Path) ->
         assert [len(table) for table in tables] == [1000] * 3
         ranges = [(min(ts), max(ts)) for ts in (table["ts"].to_pylist() for table in tables)]
         assert all(one[1] < other[0] for one, other in pairwise(ranges))
+
+
+def test_some_batches_may_be_of_another_size_and_come_first(tmp_path: Path) -> None:
+    mixed = replace(SMALL, first_rows=4000, first_batches=2)
+    folder = written(tmp_path, mixed)
+    for stream in mixed.streams:
+        tables = [pq.read_table(path) for path in sorted((folder / stream).iterdir())]
+        assert [len(table) for table in tables] == [2000, 2000, 1000, 1000, 1000]
+        starts = [min(table["ts"].to_pylist()) for table in tables]
+        assert [start // 100_000 for start in starts] == [0, 2, 4, 5, 6]
 
 
 @pytest.mark.parametrize("way", ["hopping", "by hand", "native distinct"])
@@ -136,6 +151,35 @@ def test_the_steady_state_is_the_second_half_or_what_follows_full_windows() -> N
     assert half.parts_ms == {"addBatch": 5.0}
     assert steady(ran, full=5).rows_per_second == pytest.approx(10 / 0.2)
     assert steady(ran, full=5).cpu_per_million is None
+    assert steady(ran, full=5).rows_before == 50
+    with pytest.raises(InternalError, match="ended after 6 micro-batches"):
+        steady(ran, full=6)
+
+
+def test_windows_are_full_before_anything_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[Run, int]] = []
+
+    def pretended(run: Run) -> Ran:
+        files = sorted((Path(run.data) / "a").iterdir())
+        rows = [2 * pq.read_metadata(path).num_rows for path in files]
+        seen.append((run, sum(rows[: run.filling])))
+        return Ran(rows, [1.0] * len(rows))
+
+    monkeypatch.setattr(pipeline, "in_own_process", pretended)
+    monkeypatch.setattr(pipeline, "MIDDLE", 200)
+    monkeypatch.setattr(pipeline, "FILLING", 1000)
+    monkeypatch.setattr(pipeline, "RATE", 20)
+    (scaling,) = sections(tmp_path, Effort(batches=8), ["scaling"])
+    figures = scaling.measure(lambda: None).figures
+    assert list(figures) == ["1 lane", "2 lanes", "2 lanes, window x10", "2 lanes, window x100"]
+    for run, filled in seen:
+        assert filled >= run.window // 1_000_000 * 20
+    assert [one.filling for one, _ in seen] == [1, 1, 2, 20]
+    counted: list[Any] = [one["rows_before"] for one in figures.values()]
+    assert all(many >= filled for many, (_, filled) in zip(counted, seen, strict=True))
+    assert not list(tmp_path.glob("*1000x*")), "large inputs are removed"
 
 
 def test_every_file_has_a_latency(tmp_path: Path) -> None:
@@ -163,6 +207,30 @@ def test_only_what_is_wanted_is_measured(tmp_path: Path) -> None:
     assert names == [*WAYS, "fixed", "many", "latency", "scaling"]
     with pytest.raises(UnknownName, match="jion"):
         sections(tmp_path, Effort(), ["jion"])
+
+
+def test_contests_run_at_all_sizes_and_with_both_state_stores(tmp_path: Path) -> None:
+    found = {one.name: list(one.items) for one in sections(tmp_path, Effort())}
+    for name in ("join", "aggregate", "distinct", "ten"):
+        for size in (20_000, 200_000, 1_000_000):
+            assert {f"{size}: ceiling", f"{size}: Penstock"} <= {*found[name]}
+    for name, label in NATIVE_LABELS.items():
+        for size in (20_000, 200_000, 1_000_000):
+            stores = {f"{size}: {label}, {store}" for store in ("HDFS-backed", "RocksDB")}
+            assert stores <= {*found[name]}
+    for ways in WAYS.values():
+        native = [one for one in ways if one.runs in ("native join", "hopping", "native distinct")]
+        providers = {one.settings["spark.sql.streaming.stateStore.providerClass"] for one in native}
+        assert len(providers) == len(native)
+
+
+def test_a_hundred_queries_are_registered_together_and_one_by_one(tmp_path: Path) -> None:
+    made = statements("hundred", tmp_path, WINDOW, {})
+    (together,) = plan_of(made, 2, one_by_one=False).groups
+    apart = plan_of(made, 2, one_by_one=True).groups
+    assert [one.queries for one in apart] == [(name,) for name in together.queries]
+    assert len(apart) == 100
+    assert [one.one_by_one for one in MANY.values()] == [False, False, True]
 
 
 def test_every_way_is_there_to_be_run() -> None:

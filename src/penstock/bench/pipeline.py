@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,46 +33,66 @@ MIDDLE = 200_000
 WARM = Input(2000, 100)
 STRETCHES = (1, 10, 100)
 """By how much windows are longer than ten seconds."""
+FILLING = 1_000_000
+"""Rows of the micro-batches that make long windows full, which do not count."""
 BY_HAND_AT_MOST = 200_000
 """Rows of a micro-batch for the aggregate written by hand, which calls Python for each key."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compute: what it is called, what runs, Spark's settings, options of our streams."""
+    """A way to compute.
+
+    Args:
+        label: What it is called.
+        runs: What runs.
+        settings: Of Spark.
+        options: Of our streams.
+        one_by_one: Whether each of our queries is registered on its own.
+    """
 
     label: str
     runs: str
     settings: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
+    one_by_one: bool = False
 
 
 def _stored(name: str) -> dict[str, str]:
     return {"spark.sql.streaming.stateStore.providerClass": STATE_STORES[name]}
 
 
+def _native(runs: str, label: str = "Spark") -> dict[str, Way]:
+    """What Spark does by itself, with each of its state stores."""
+    return {store: Way(f"{label}, {store}", runs, _stored(store)) for store in STATE_STORES}
+
+
 CEILING = Way(report.CEILING, "ceiling")
-NATIVE = {store: Way(f"Spark, {store}", "native join", _stored(store)) for store in STATE_STORES}
+NATIVE = _native("native join")
 READ_BY_SPARK = Way("Penstock, read by Spark", "join", options={"reader": "spark"})
 WAYS: dict[str, tuple[Way, ...]] = {
     "join": (CEILING, Way("Penstock", "join"), READ_BY_SPARK, *NATIVE.values()),
     "aggregate": (
         CEILING,
         Way("Penstock", "aggregate"),
-        Way("Spark, hopping by a second", "hopping"),
+        *_native("hopping", "Spark, hopping by a second").values(),
         Way("Spark, by hand in pandas", "by hand"),
     ),
     "distinct": (
         CEILING,
         Way("Penstock", "distinct"),
-        Way("Spark, appearance only", "native distinct"),
+        *_native("native distinct", "Spark, appearance only").values(),
     ),
     "global": (CEILING, Way("Penstock", "global")),
     "regrouped": (CEILING, Way("Penstock", "regrouped")),
     "ten": (CEILING, Way("Penstock", "ten")),
 }
 """The ways to compute each workload."""
-MANY = {"1 query": Way("Penstock, one", "one"), "100 queries": Way("Penstock, 100", "hundred")}
+MANY = {
+    "1 query": Way("Penstock, one", "one"),
+    "100 queries, together": Way("Penstock, 100", "hundred"),
+    "100 queries, one by one": Way("Penstock, 100 one by one", "hundred", one_by_one=True),
+}
 
 
 @dataclass(frozen=True)
@@ -122,10 +143,23 @@ class Bench:
         return self._known[key]
 
     def scaled(self, tasks: int, stretch: int) -> Steady:
-        """The join in some tasks, or over longer windows; results per row stay as they are."""
-        full = -(-WINDOW * stretch * RATE // SECOND // MIDDLE)
-        wanted = Input(MIDDLE, full + self.effort.batches_of(MIDDLE) // 2, keys=KEYS * stretch)
-        return self._measured(WAYS["join"][1], wanted, WINDOW * stretch, tasks, full)
+        """The join in some tasks, or over longer windows; results per row stay as they are.
+
+        First the windows are made full, by larger micro-batches where they are long.
+        """
+        needed = WINDOW * stretch * RATE // SECOND
+        filling = FILLING if needed >= FILLING else MIDDLE
+        wanted = Input(
+            MIDDLE,
+            self.effort.batches_of(MIDDLE) // 2,
+            keys=KEYS * stretch,
+            first_rows=filling,
+            first_batches=-(-needed // filling),
+        )
+        found = self._measured(WAYS["join"][1], wanted, WINDOW * stretch, tasks)
+        # Nobody else reads it, and it is large.
+        shutil.rmtree(self.folder / wanted.name)
+        return found
 
     def latency(self) -> list[float]:
         """Seconds from landing to commit of each file, at half the greatest speed of the join."""
@@ -135,22 +169,21 @@ class Bench:
         staged = written(self.folder, Input(rows, files))
         return latencies(Load(str(staged), rows // 2, files, report.PACE_SECONDS))
 
-    def _measured(
-        self, way: Way, wanted: Input, window: int, tasks: int = 2, full: int = 0
-    ) -> Steady:
+    def _measured(self, way: Way, wanted: Input, window: int, tasks: int = 2) -> Steady:
         run = Run(
             way.runs,
             str(written(self.folder, wanted)),
             str(written(self.folder, replace(WARM, streams=wanted.streams))),
-            # Windows that have to be full first take the time they take.
-            0.0 if self.effort.batches or full else self.effort.seconds,
+            0.0 if self.effort.batches else self.effort.seconds,
             self.effort.warm_seconds,
             window,
             tasks,
+            wanted.first_batches,
+            one_by_one=way.one_by_one,
             settings=dict(way.settings),
             options=dict(way.options),
         )
-        return steady(in_own_process(run), full)
+        return steady(in_own_process(run), wanted.first_batches)
 
 
 @dataclass(frozen=True)

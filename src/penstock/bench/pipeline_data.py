@@ -26,30 +26,37 @@ KEYS = 100_000
 
 @dataclass(frozen=True)
 class Input:
-    """Rows in time order, cut into micro-batches; each stream has an equal share of each."""
+    """Rows in time order, cut into micro-batches; each stream has an equal share of each.
+
+    Before these there may be some of another size (`first_rows`, `first_batches`).
+    """
 
     rows_per_batch: int
     batches: int
     streams: tuple[str, ...] = ("a", "b")
     keys: int = KEYS
+    first_rows: int = 0
+    first_batches: int = 0
 
     @property
     def name(self) -> str:
         """A folder's name for it."""
-        return f"{self.rows_per_batch}x{self.batches}.{''.join(self.streams)}.{self.keys}"
+        sizes = f"{self.first_rows}x{self.first_batches}.{self.rows_per_batch}x{self.batches}"
+        return f"{sizes}.{''.join(self.streams)}.{self.keys}"
 
     @property
-    def rows_per_file(self) -> int:
-        """Rows of one stream in one micro-batch."""
-        return self.rows_per_batch // len(self.streams)
+    def sizes(self) -> list[int]:
+        """The rows of all streams in each micro-batch."""
+        return [self.first_rows] * self.first_batches + [self.rows_per_batch] * self.batches
 
-    def rows(self, random: np.random.Generator, batch: int) -> pa.Table:
-        """The rows of one stream in one micro-batch."""
-        length = self.rows_per_batch * SECOND // RATE
-        count = self.rows_per_file
+    def rows(self, random: np.random.Generator, size: int, before: int) -> pa.Table:
+        """The rows of one stream in a micro-batch, after so many rows of all streams."""
+        length = size * SECOND // RATE
+        count = size // len(self.streams)
+        start = before * SECOND // RATE
         return pa.table(
             {
-                "ts": batch * length + np.sort(random.integers(0, length, count)),
+                "ts": start + np.sort(random.integers(0, length, count)),
                 "k": random.integers(0, self.keys, count),
                 "v": random.integers(0, 1000, count),
             }
@@ -64,9 +71,11 @@ def written(within: Path, wanted: Input) -> Path:
     random = np.random.default_rng(SEED)
     for stream in wanted.streams:
         (folder / stream).mkdir(parents=True)
-        for batch in range(wanted.batches):
+        before = 0
+        for batch, size in enumerate(wanted.sizes):
             path = folder / stream / f"{batch:06d}.parquet"
-            pq.write_table(wanted.rows(random, batch), path)
+            pq.write_table(wanted.rows(random, size, before), path)
+            before += size
             # Spark reads the oldest file first, and a clock may be too coarse to tell.
             os.utime(path, (1e9 + batch, 1e9 + batch))
     return folder

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
-from penstock.pipeline.bound import bound
-from penstock.pipeline.grouping import groups_for
-from penstock.pipeline.plans import Group, PipelinePlan
+from penstock.pipeline.plans import PipelinePlan
 from penstock.spark.pipeline import Pipeline
+from penstock.spark.program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,15 +81,31 @@ def statements(workload: str, data: Path, window: int, options: Mapping[str, str
     return made
 
 
-def pipeline_of(spark: SparkSession, folder: Path, made: Sequence[str], tasks: int) -> Pipeline:
+def pipeline_of(
+    spark: SparkSession,
+    folder: Path,
+    made: Sequence[str],
+    tasks: int,
+    *,
+    one_by_one: bool = False,
+) -> Pipeline:
     """A pipeline with a home of its own, ready to start."""
     home = Home(folder)
     home.open()
-    names = tuple(f"q{number}" for number in range(sum("CREATE QUERY" in one for one in made)))
-    plans = bound(PipelinePlan(tuple(made), (Group(0, names, 1),))).groups[0].plans
     pipeline = Pipeline(spark, home, tasks)
-    pipeline.ledger.change_plan(PipelinePlan(tuple(made), tuple(groups_for(plans, 0, tasks))))
+    pipeline.ledger.change_plan(plan_of(made, tasks, one_by_one=one_by_one))
     return pipeline
+
+
+def plan_of(made: Sequence[str], tasks: int, *, one_by_one: bool) -> PipelinePlan:
+    """What a connection makes of statements, executed all at once or each on its own."""
+    program = Program(PipelinePlan(), 0, tasks)
+    for text in made:
+        for outcome in program.session.execute(text):
+            program.take_in(outcome, text, None)
+        if one_by_one:
+            program.plan()
+    return program.plan()
 
 
 def results_of(pipeline: Pipeline) -> int:

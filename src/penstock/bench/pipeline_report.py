@@ -96,10 +96,11 @@ def latency(found: Mapping[str, Sequence[float]]) -> Shown:
 def scaling(found: Mapping[str, Steady]) -> Shown:
     """The join with fewer lanes and longer windows."""
     title = f"Scaling of the join, {AIM_SIZE:,} rows per batch"
-    table = _table(title, "", *SPEED, "of the second row")
+    table = _table(title, "", *SPEED, "M rows before", "of the second row")
     base = list(found.values())[min(1, len(found) - 1)].rows_per_second
     for name, one in found.items():
-        table.add_row(name, *speed_cells(one), f"{one.rows_per_second / base:.2f}")
+        before = f"{one.rows_before / 1e6:.1f}"
+        table.add_row(name, *speed_cells(one), before, f"{one.rows_per_second / base:.2f}")
     return table, {name: steady_figures(one) for name, one in found.items()}
 
 
@@ -111,6 +112,7 @@ def steady_figures(one: Steady) -> Figures:
         "median_ms": round(one.median_ms, 1),
         "p99_ms": round(one.p99_ms, 1),
         "batches": one.batches,
+        "rows_before": one.rows_before,
         "cpu_seconds_per_million_rows": None if cpu is None else round(cpu, 3),
         "results_per_row": round(one.results_per_row, 3),
         "spark_ms": {name: round(value, 1) for name, value in one.parts_ms.items()},

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,8 @@ class Run:
         warm_seconds: The same for the warming up.
         window: The length of windows.
         tasks: In how many tasks Penstock divides its lanes.
+        filling: Micro-batches that only fill the windows; their time is not among `seconds`.
+        one_by_one: Whether each query of Penstock's is registered on its own.
         flush: Whether Penstock is told at the end that the input has come to its end.
         settings: Of Spark.
         options: Of Penstock's streams.
@@ -83,6 +85,8 @@ class Run:
     warm_seconds: float = 0.0
     window: int = WINDOW
     tasks: int = 2
+    filling: int = 0
+    one_by_one: bool = False
     flush: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
@@ -144,23 +148,24 @@ def measured(run: Run, folder: Path) -> Ran:
     spark = start_session("penstock bench", master=MASTER, settings=settings)
     once = _run_frame if run.way in FRAMES else _run_ours
     if run.warm:
-        once(spark, run, folder / "warm", Path(run.warm), run.warm_seconds)
-    ran = once(spark, run, folder / "run", Path(run.data), run.seconds)
+        warming = replace(run, data=run.warm, seconds=run.warm_seconds, filling=0)
+        once(spark, warming, folder / "warm")
+    ran = once(spark, run, folder / "run")
     spark.stop()
     return ran
 
 
-def _run_frame(spark: SparkSession, run: Run, folder: Path, data: Path, seconds: float) -> Ran:
+def _run_frame(spark: SparkSession, run: Run, folder: Path) -> Ran:
     """Run one of Spark's own ways; what comes of it goes nowhere."""
     ran = Ran()
-    frame = FRAMES[run.way](spark, data, run.window)
+    frame = FRAMES[run.way](spark, Path(run.data), run.window)
     writer = frame.writeStream.format("noop").option("checkpointLocation", str(folder))
     query = writer.trigger(availableNow=True).start()
 
     def ended_within(most: float) -> bool:
         return bool(query.awaitTermination(most))  # type: ignore[arg-type]
 
-    _wait(ended_within, partial(_batches_of, query), seconds, ran)
+    _wait(ended_within, partial(_batches_of, query), run, ran)
     query.stop()
     progress = [dict(json.loads(one.json)) for one in query.recentProgress]
     ran.add(progress)
@@ -169,17 +174,19 @@ def _run_frame(spark: SparkSession, run: Run, folder: Path, data: Path, seconds:
     return ran
 
 
-def _run_ours(spark: SparkSession, run: Run, folder: Path, data: Path, seconds: float) -> Ran:
+def _run_ours(spark: SparkSession, run: Run, folder: Path) -> Ran:
     """Run a workload of ours, with a home that is as durable as any."""
     options = {"maxFilesPerTrigger": "1", **run.options}
-    made = pipeline_ours.statements(run.way, data, run.window, options)
-    pipeline = pipeline_ours.pipeline_of(spark, folder, made, run.tasks)
+    made = pipeline_ours.statements(run.way, Path(run.data), run.window, options)
+    pipeline = pipeline_ours.pipeline_of(spark, folder, made, run.tasks, one_by_one=run.one_by_one)
     ran = Ran()
     commits = Commits(ran)
     pipeline.listeners.append(commits.add)
     pipeline.start(finite=True)
-    _wait(commits.ended_within(pipeline), lambda: len(ran.rows), seconds, ran, pipeline)
+    _wait(commits.ended_within(pipeline), lambda: len(ran.rows), run, ran, pipeline)
     pipeline.stop()
+    if pipeline.failure is not None:
+        raise pipeline.failure
     pipeline.listeners.remove(commits.add)
     if run.flush:
         pipeline.flush()
@@ -220,7 +227,7 @@ class Commits:
 def _wait(
     ended_within: Callable[[float], bool],
     batches_done: Callable[[], int],
-    seconds: float,
+    run: Run,
     ran: Ran,
     pipeline: Pipeline | None = None,
 ) -> None:
@@ -234,9 +241,12 @@ def _wait(
         batches = batches_done()
         if not ran.cpu or ran.cpu[-1][0] != batches:
             ran.cpu.append((batches, cpu_seconds()))
+        if batches < run.filling:
+            began = now
+            continue
         if pipeline is not None and pipeline.status.seconds not in ran.lanes[-1:]:
             ran.lanes.append(dict(pipeline.status.seconds))
-        if seconds and now - began > seconds and batches >= LEAST_BATCHES:
+        if run.seconds and now - began > run.seconds and batches >= run.filling + LEAST_BATCHES:
             return
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.errors import InternalError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -26,6 +28,7 @@ class Steady:
         p99_ms: Of the time of a micro-batch.
         cpu_per_million: CPU seconds of all processes for a million rows, if it was long enough
             to be sampled. Other programs disturb it less than the time on the wall.
+        rows_before: The rows that came before them: windows are full if they hold no more.
         results_per_row: Rows that came out for each that went in, over the whole run.
         parts_ms: Medians of what Spark says it did with the time of a batch.
         lanes_ms: Medians of what Penstock did within `addBatch`, the slowest task each time.
@@ -36,15 +39,23 @@ class Steady:
     median_ms: float
     p99_ms: float
     cpu_per_million: float | None
+    rows_before: int
     results_per_row: float
     parts_ms: dict[str, float]
     lanes_ms: dict[str, float]
 
 
 def steady(ran: Ran, full: int = 0) -> Steady:
-    """The steady state of a run whose windows are full after `full` micro-batches."""
+    """The steady state of a run whose windows are full after `full` micro-batches.
+
+    Raises:
+        InternalError: It ended before they were.
+    """
     count = len(ran.rows)
-    first = min(max(count // 2, full), count - 1)
+    if count <= full:
+        msg = f"the run ended after {count} micro-batches, and windows are full after {full}"
+        raise InternalError(msg)
+    first = max(count // 2, full)
     times = ran.milliseconds[first:]
     return Steady(
         count - first,
@@ -52,6 +63,7 @@ def steady(ran: Ran, full: int = 0) -> Steady:
         median(times),
         float(np.percentile(times, 99)),
         _cpu_per_million(ran, first),
+        sum(ran.rows[:first]),
         ran.results / sum(ran.rows),
         _medians(ran.parts[first:]),
         {name: one * 1000 for name, one in _medians(ran.lanes[len(ran.lanes) // 2 :]).items()},

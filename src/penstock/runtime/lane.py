@@ -15,6 +15,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
+from penstock.runtime.gate import gate_of
 from penstock.runtime.looking import Budget, StreamMeter
 from penstock.runtime.station import Station
 
@@ -92,6 +93,11 @@ class Lane:
         for name, number in self.graph.wanted.items():
             self._queries.setdefault(number, []).append(name)
         self._streams_beside = self._beside()
+        readers = [[one for one, _ in each if one in self._needed] for each in self._readers]
+        self._gates = {
+            name: gate_of(number, readers, self.stations, {*self._queries})
+            for name, (_, number) in self.graph.streams.items()
+        }
 
     def let_go(self, graph: Graph) -> None:
         """Go on with a graph that is the same, but of which fewer results are wanted.
@@ -135,9 +141,11 @@ class Lane:
                 results.late[name] = [block.take(late)]
                 self.late_rows[name] += int(late.sum())
                 block = block.take(~late)
-            self._waiting.append(block.ts)
             if name in self.graph.streams:
                 self._meters[self._clocked[name]].take_in(block, self.watermarks[name])
+            gate = self._gates.get(name)
+            block = block if gate is None else gate.let_in(block)
+            self._waiting.append(block.ts)
         elif len(block):
             self._told = max(self._told, int(block.ts.max()) + 1)
         entry.push(0, block)

@@ -61,6 +61,16 @@ class Station:
         if self._predicate is not None and self._asked is None:
             self._predicate.at(block)
 
+    @property
+    def is_looking(self) -> bool:
+        """Whether it looks at samples of its rows."""
+        return self._predicate is not None
+
+    def count(self, rows_in: int, rows_out: int) -> None:
+        """Rows that were left out before they came here."""
+        self._metrics.rows_in += rows_in
+        self._metrics.rows_out += rows_out
+
     def run(self) -> Sequence[Block]:
         """Do the next step, if all inputs have got further; its results."""
         clock = min(self.reached)
