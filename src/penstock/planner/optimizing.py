@@ -71,6 +71,8 @@ ALWAYS: tuple[Rule, ...] = (
     duplicates.DistinctBelowExtremes(),
     duplicates.DistinctAggregates(),
     duplicates.IntroduceSemiJoin(),
+    representation.CutAboveMap(),
+    representation.MergeCuts(),
     representation.DropCuts(),
 )
 """Rules that never make a plan dearer."""

@@ -37,6 +37,22 @@ class Chains:
         draw = self.parts.draw
         return query.coalesce() if draw.chance(50) else query.split(draw.count(1, 3))
 
+    def chosen_cut(self) -> Query:
+        """Columns of pieces, or one of several parts, at times joined."""
+        draw = self.parts.draw
+        cut = self.cut(self.ended(self.of("a")))
+        if draw.chance(40):
+            return self.grouped(cut)
+        shown = cut.select("k", d=self.parts.value("v", "k"))
+        if draw.chance(40):
+            return shown.join(self.windowed(self.of("b")).select("x"), "k = x")
+        return shown
+
+    def split_twice(self) -> Query:
+        """Pieces of pieces."""
+        first, second = (self.parts.draw.pick(1, 2, 3, 4) for _ in range(2))
+        return self.ended(self.of("a")).split(first).split(second)
+
     def grouped(self, query: Query) -> Query:
         """One of several parts."""
         draw = self.parts.draw
@@ -109,6 +125,8 @@ BUILT: dict[str, Callable[[Chains], Query]] = {
     "group-below-window": lambda t: t.grouped(t.windowed(t.of("a"))),
     "filter-below-group": lambda t: t.windowed(t.where(t.grouped(t.of("a")))),
     "filter-below-cut": lambda t: t.where(t.cut(t.ended(t.of("a")))),
+    "cut-above-map": lambda t: t.chosen_cut(),
+    "merge-cuts": lambda t: t.split_twice(),
     "drop-cuts": lambda t: t.cut(t.ended(t.of("a"))).distinct(),
     "distinct-below-product": lambda t: t.distinct_pairs(),
     "filter-below-set-operation": lambda t: t.sets(),

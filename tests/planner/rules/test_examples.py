@@ -10,7 +10,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.text import plan_text
-from penstock.builder import stream
+from penstock.builder import Query, stream
 from penstock.fuzz.check import compare_answers, tolerance_for
 from penstock.planner.explaining import described_rules
 from penstock.planner.optimizing import ALWAYS, BY_COST, optimized
@@ -166,6 +166,8 @@ BUILT = {
     "group-below-window": CARS.range(5).group_into("k", 4)[1],
     "filter-below-group": CARS.group_into("k", 4)[1].where("v > 1").range(5),
     "filter-below-cut": CARS.range(5).coalesce().where("v > 1"),
+    "cut-above-map": CARS.range(5).coalesce().select("k", "v"),
+    "merge-cuts": CARS.range(5).split(4).split(2),
     "drop-cuts": CARS.range(5).split(2).distinct(),
     "distinct-below-product": CARS.range(5).cross(OTHERS).distinct(),
 }
@@ -184,6 +186,22 @@ def test_every_rule_has_an_example() -> None:
     names = [name for name, _ in described_rules()]
     assert set(names) == {*EXAMPLES, *BUILT}
     assert len(names) == len(set(names)) >= 25
+
+
+def built_as(query: Query) -> str:
+    return plan_text(optimized({"q": query.plan})["q"].plan)
+
+
+def test_a_cut_is_dropped_below_a_join_wherever_it_stood() -> None:
+    cut = CARS.range(5).coalesce().where("v > 1").alias("a").select("a.k", "a.v")
+    assert "Coalesce" not in built_as(cut.join(OTHERS, "k = x"))
+    assert "Coalesce" in built_as(cut)
+
+
+def test_a_split_by_the_shorter_length_is_enough_if_it_divides_the_longer() -> None:
+    assert built_as(CARS.range(9).split(2).split(6)).count("Split 2") == 1
+    assert "Split 6" not in built_as(CARS.range(9).split(2).split(6))
+    assert built_as(CARS.range(9).split(4).split(6)).count("Split") == 2
 
 
 def runs_as(query: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.plan import expressions_of
+from penstock.compute.evaluate import can_fail
 from penstock.planner.rules.rule import Place, Rule, TogetherRule
 from penstock.planner.sharing import merged
 
@@ -37,6 +40,39 @@ class DropCuts(Rule):
         )
         same = all(old is new for old, new in zip(below, children, strict=True))
         return None if same else plan.rebuild(children)
+
+
+class CutAboveMap(Rule):
+    """So that fewer pieces are computed, and a cut comes to where it may be dropped.
+
+    Not if an expression may fail: it would fail for other pieces.
+    """
+
+    name = "cut-above-map"
+    says = "rows are projected, or one of several streams is chosen, before coalesce and split"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The pieces of what is made of whole elements."""
+        if not isinstance(plan, op.Map | op.Group) or place.needs_elements:
+            return None
+        cut = plan.child
+        if not isinstance(cut, op.Coalesce | op.Split) or any(map(can_fail, expressions_of(plan))):
+            return None
+        return replace(cut, child=replace(plan, child=cut.child))
+
+
+class MergeCuts(Rule):
+    """Every multiple of a length is one of its divisors, so a cut by these is there already."""
+
+    name = "merge-cuts"
+    says = "a split of a split is one split by the shorter length, if it divides the longer"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """One split."""
+        if not isinstance(plan, op.Split) or not isinstance(plan.child, op.Split):
+            return None
+        short, long = sorted((plan.length, plan.child.length))
+        return None if long % short else op.Split(plan.child.child, short)
 
 
 class CommonSubplans(TogetherRule):
