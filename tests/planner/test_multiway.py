@@ -147,7 +147,7 @@ def test_explain_shows_orders_and_says_why() -> None:
     assert "  a row of a probes c, then b: visits" in text
     tree = explained(bound(ONE_KEY), Choices(joins="tree"))
     assert "Joins: a, b and c two by two, as is set" in tree
-    assert "Join of 3" in explained_dot([(None, bound(ONE_KEY), MULTIWAY)])
+    assert "Join of 3" in explained_dot(bound(ONE_KEY), MULTIWAY)
     found = explained_json(bound(ONE_KEY), replace(MULTIWAY, join_evaluation="eager"))
     (joins,) = found["joins"]
     assert (joins["runs"], joins["because"], joins["evaluation"]) == ("multiway", "set", "eager")

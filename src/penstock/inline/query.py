@@ -21,7 +21,7 @@ from penstock.inline.answers import (
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
 from penstock.operators.block import empty_block
-from penstock.planner.explaining import explained
+from penstock.planner.explaining import Explaining
 from penstock.planner.measuring import measured, selectivity_of
 
 if TYPE_CHECKING:
@@ -125,9 +125,11 @@ class Query:
         return elements_table(self.plan, self._outcomes.elements.take(self._empty))
 
     def explain(self) -> str:
-        """The plan, what was measured of it, and which key divides it among lanes."""
-        lanes = [lane.reports() for lane in self.batch.lanes.lanes]
-        return explained(self.plan, self.batch.choices, measured(lanes))
+        """The plan, what was measured of it, what it shares, and which key divides it."""
+        batch = self.batch
+        statistics = measured([lane.reports() for lane in batch.lanes.lanes])
+        gone = batch.plans.keys() - batch.outcomes.keys() - {self.name}
+        return Explaining(batch.plans, batch.choices, statistics, gone=gone).text(self.name)
 
     def operators(self) -> pa.Table:
         """What each operator below the query has done, and what it remembers, in all lanes.

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.pipeline.grouping import groups_for
+from penstock.pipeline.plans import is_leftover
 from penstock.planner.building import Choices
-from penstock.planner.explaining import explained
+from penstock.planner.explaining import Explaining, explained
 from penstock.planner.measuring import measured
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.catalog.definitions import QueryDefinition
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.program import Program
@@ -22,8 +28,25 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     group = program.group_of(query.name)
     bound = pipeline.ledger.plan.groups
     if group is None or group.number not in bound:
+        waiting = {name: (one.plan, one.tactics) for name, one in program.waiting.items()}
+        if query.name in waiting:
+            return registered_together(waiting)[query.name].text(query.name)
         return explained(query.plan, Choices.of(query.tactics))
-    parts = bound[group.number].described_fragments()
+    runs = bound[group.number]
     statistics = measured(pipeline.status.operators)
-    whole = explained(query.plan, bound[group.number].choices, statistics, group.known)
-    return "\n".join([whole, *parts])
+    gone = [name for name, one in group.runs.items() if is_leftover(one)]
+    whole = Explaining(runs.plans, runs.choices, statistics, group.known, gone)
+    return "\n".join([whole.text(query.name), *runs.described_fragments()])
+
+
+def registered_together(
+    queries: Mapping[str, tuple[Plan, Tactics]],
+) -> dict[str, Explaining]:
+    """For each of the queries that are registered at once, those that it would run with."""
+    found: dict[str, Explaining] = {}
+    for tactics in dict.fromkeys(own for _, own in queries.values()):
+        plans = {name: plan for name, (plan, own) in queries.items() if own == tactics}
+        for group in groups_for(plans, 0, 1):
+            together = {name: plans[name] for name in group.queries}
+            found |= dict.fromkeys(together, Explaining(together, Choices.of(tactics)))
+    return found
