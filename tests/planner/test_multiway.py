@@ -13,6 +13,7 @@ from penstock.operators import multi_join_reordering
 from penstock.operators.block import arriving
 from penstock.operators.multi_join_reordering import ReorderingJoin
 from penstock.planner.agreements import agreed
+from penstock.planner.as_run import AsRun
 from penstock.planner.building import Choices
 from penstock.planner.explaining import explained, explained_dot, explained_json
 from penstock.planner.flattening import MOST_INPUTS
@@ -136,7 +137,7 @@ def test_explain_shows_orders_and_says_why() -> None:
     assert "  a row of a probes c (a.v < c.v), then b: visits" in text
     tree = explained(bound(ONE_KEY), Choices(joins="tree"))
     assert "Joins: a, b and c two by two, as is set" in tree
-    assert "Join of 3" in explained_dot([(None, bound(ONE_KEY), MULTIWAY)])
+    assert "Join of 3" in explained_dot(bound(ONE_KEY), MULTIWAY)
     found = explained_json(bound(ONE_KEY), replace(MULTIWAY, join_evaluation="eager"))
     (joins,) = found["joins"]
     assert (joins["runs"], joins["because"], joins["evaluation"]) == ("multiway", "set", "eager")
@@ -147,7 +148,7 @@ def test_explain_shows_orders_and_says_why() -> None:
 
 def test_explain_shows_what_runs() -> None:
     plan = bound(ONE_KEY)
-    shown = Ways([plan], MULTIWAY).shown(plan)
+    shown = AsRun({"q": plan}, Ways([plan], MULTIWAY)).plans["q"]
     assert [type(one) for one in walk(shown)].count(Multiway) == 1
     assert shown.schema == plan.schema
     assert len(different_nodes(shown)) < len(different_nodes(plan))

@@ -11,6 +11,7 @@ import pytest
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
 from penstock.planner.annotating import Annotations
+from penstock.planner.as_run import AsRun
 from penstock.planner.building import Choices
 from penstock.planner.costs import Cost, Costs
 from penstock.planner.explaining import explained
@@ -63,6 +64,11 @@ def some_statistics(draw: random.Random) -> Statistics:
     return Statistics(rates=rates, values=values)
 
 
+def as_run(plan: Plan, ways: Ways) -> Plan:
+    """A plan as EXPLAIN shows that it runs."""
+    return AsRun({"q": plan}, ways).plans["q"]
+
+
 def named(plan: Plan) -> list[str]:
     """The joins that a plan shows."""
     return sorted(
@@ -89,10 +95,10 @@ def test_the_joins_that_are_shown_are_those_that_run(
     choices = Choices(joins=joins)  # type: ignore[arg-type]  # one of three
     for plan, known in planned:
         graph = operator_graph({"q": plan}, choices, statistics=known)
-        shown = Ways([plan], choices, known).shown(plan)
+        shown = as_run(plan, Ways([plan], choices, known))
         assert named(shown) == running([node.label for node in graph.nodes])
         parts = fragments_of("q", plan, choices, is_divided, known)
-        cut = ways_in_fragments(plan, choices, is_divided, known).shown(plan)
+        cut = as_run(plan, ways_in_fragments(plan, choices, is_divided, known))
         assert named(cut) == running([node.label for one in parts for node in one.graph.nodes])
 
 
@@ -100,7 +106,7 @@ def test_every_join_in_one_operator_has_a_line(planned: list[tuple[Plan, Statist
     mixed = kept = 0
     for plan, known in planned:
         ways = Ways([plan], Choices(), known)
-        found, shown = ways.all_of(plan), ways.shown(plan)
+        found, shown = ways.all_of(plan), as_run(plan, ways)
         lines = described_joins(found, Choices(), Annotations(shown, Choices(), known))
         several = sorted(one.label() for one in walk(shown) if isinstance(one, Multiway))
         assert sorted(one.many.label() for one in found if one.is_chosen) == several
@@ -120,7 +126,7 @@ def test_what_a_tree_is_said_to_cost_is_what_its_joins_cost(
 ) -> None:
     for plan, known in planned:
         ways = Ways([plan], Choices(), known)
-        shown = ways.shown(plan)
+        shown = as_run(plan, ways)
         costs = Costs(shown, Choices(), known)
         for way in ways.all_of(plan)[:1]:
             joins = [one for one in walk(shown) if isinstance(one, Multiway | op.Join | op.Product)]

@@ -109,6 +109,25 @@ def test_a_sample_is_taken_from_all_over_and_misses_nothing_periodic() -> None:
         assert found.ts.max() > size // 2 - 100
 
 
+def test_queries_that_run_together_are_explained_together() -> None:
+    db = connect_inline()
+    db.execute(DECLARED)
+    counted = "SELECT k, n FROM (SELECT k, COUNT(*) AS n FROM a [RANGE 9] GROUP BY k) AS c"
+    queries = f"""CREATE QUERY many AS {counted} WHERE n > 9;
+                  CREATE QUERY few AS {counted} WHERE n < 3;"""
+    told = db.execute(f"{queries} EXPLAIN few")
+    assert told is not None
+    about_to_run = told["plan"].to_pylist()
+    assert any(one.endswith("shared with many") for one in about_to_run)
+    text = db["few"].explain()
+    assert [one for one in text.splitlines() if not one.startswith("Statistics")] == about_to_run
+    told = db.execute("EXPLAIN few")
+    assert told is not None
+    assert told["plan"].to_pylist() == text.splitlines()
+    db.execute("DROP QUERY many")
+    assert db["few"].explain() == re.sub(", shared with many|; of that shared .*", "", text)
+
+
 @pytest.mark.parametrize("lanes", [1, 3])
 def test_a_connection_explains_by_what_it_has_seen(lanes: int) -> None:
     db = connect_inline(lanes=lanes)

@@ -34,17 +34,23 @@ class Pattern(Enum):
     STR = "STR"
 
 
-def pattern_of(plan: Plan) -> Pattern:
-    """The pattern of a plan's result, from those of its inputs; worked out once for each plan."""
-    known = plan.__dict__.get("_pattern")
+def pattern_of(plan: Plan, *, announced: bool = False) -> Pattern:
+    """The pattern of a plan's result, from those of its inputs; worked out once for each plan.
+
+    With `announced`, windows over time withdraw each row at its end: the negative strategy.
+    """
+    place = "_announced_pattern" if announced else "_pattern"
+    known = plan.__dict__.get(place)
     if not isinstance(known, Pattern):
-        known = _pattern_of(plan)
-        plan.__dict__["_pattern"] = known
+        known = _pattern_of(plan, announced)
+        plan.__dict__[place] = known
     return known
 
 
-def _pattern_of(plan: Plan) -> Pattern:
-    inputs = [pattern_of(child) for child in plan.children]
+def _pattern_of(plan: Plan, announced: bool) -> Pattern:
+    if plan.meaning is not plan:
+        return pattern_of(plan.meaning, announced=announced)
+    inputs = [pattern_of(child, announced=announced) for child in plan.children]
     match plan:
         case st.Stream() | st.RelationToStream() | st.Internal():
             return Pattern.MON
@@ -53,13 +59,16 @@ def _pattern_of(plan: Plan) -> Pattern:
         case st.Exchanged():
             return plan.pattern
         case st.Window():
-            return _window_pattern(plan)
+            return _window_pattern(plan, announced)
         case op.UnionAll():
             return _union_pattern(plan, inputs)
-        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Final() | op.Combine():
+        case op.Filter() | op.Map() | op.Alias() | op.Group() | op.Combine():
             return inputs[0]
+        case op.Final():
+            # What is sent has ended, so nothing is ever withdrawn.
+            return Pattern.WK if inputs[0] is Pattern.STR else inputs[0]
         case op.OnArrival():
-            return pattern_of(plan.reading.left)
+            return pattern_of(plan.reading.left, announced=announced)
         case op.Sort():
             # A row within the limit may be pushed out of it.
             return inputs[0] if plan.limit is None and not plan.offset else Pattern.STR
@@ -73,10 +82,10 @@ def _pattern_of(plan: Plan) -> Pattern:
             return _combined(inputs)
 
 
-def _window_pattern(window: st.Window) -> Pattern:
-    if isinstance(window.spec, Rows):
-        return Pattern.STR
-    return Pattern.WKS if isinstance(window.spec, Range | Fixed | Now) else Pattern.MON
+def _window_pattern(window: st.Window, announced: bool) -> Pattern:
+    if not isinstance(window.spec, Range | Fixed | Now | Rows):
+        return Pattern.MON
+    return Pattern.STR if announced or isinstance(window.spec, Rows) else Pattern.WKS
 
 
 def _combined(inputs: list[Pattern]) -> Pattern:

@@ -36,6 +36,11 @@ class Plan:
         """The time unit of the inputs; None if relations are the only inputs."""
         return next((child.unit for child in self.children if child.unit is not None), None)
 
+    @property
+    def meaning(self) -> Plan:
+        """What it is in the algebra: itself, unless only plans that run have it."""
+        return self
+
     def rebuild(self, children: tuple[Plan, ...]) -> Plan:
         """The same operator over other inputs."""
         del children

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.patterns import pattern_of
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 
     Note = Callable[[Plan], str]
     """What is said about an operator."""
+
+WIDTH = 100
+"""Letters in a line of what is said about a plan in a graph."""
 
 
 def plan_text(plan: Plan, note: Callable[[Plan], str] | None = None) -> str:
@@ -48,13 +53,38 @@ def plan_json(plan: Plan, facts: Callable[[Plan], dict[str, Any]] | None = None)
     }
 
 
-def plan_dot(plan: Plan, note: Note | None = None) -> str:
-    """The plan as a Graphviz graph, rows flowing upwards; `note` has the last line of each box."""
-    return plans_dot([(None, plan, note)])
+@dataclass(frozen=True)
+class Drawn:
+    """A plan in a graph.
+
+    Args:
+        plan: The plan.
+        note: What is said about each operator: the last line of its box.
+        name: What it is called, if there are others.
+        below: What is said about all of it, line by line.
+    """
+
+    plan: Plan
+    note: Note | None = None
+    name: str | None = None
+    below: Sequence[str] = ()
+
+    @property
+    def label(self) -> str:
+        """Its name, and what is said about it, in lines that are no longer than boxes are."""
+        lines = [] if self.name is None else [self.name]
+        for line in self.below:
+            lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ")
+        return "".join(f"{_quoted(line)}\\l" for line in lines)
 
 
-def plans_dot(plans: Sequence[tuple[str | None, Plan, Note | None]]) -> str:
-    """Several plans in one graph, each with its notes; one that has a name, in a frame with it.
+def plan_dot(plan: Plan) -> str:
+    """The plan as a Graphviz graph, rows flowing upwards."""
+    return plans_dot([Drawn(plan)])
+
+
+def plans_dot(plans: Sequence[Drawn]) -> str:
+    """Several plans in one graph; one that has a name, in a frame.
 
     What a plan reads twice is drawn once.
     """
@@ -66,14 +96,15 @@ def plans_dot(plans: Sequence[tuple[str | None, Plan, Note | None]]) -> str:
         "  edge [fontname=Courier];",
     ]
     names = itertools.count()
-    for number, (name, plan, note) in enumerate(plans):
+    for number, one in enumerate(plans):
         drawn: list[str] = []
-        _dot(plan, drawn, {}, names, note)
-        if name is None:
+        if one.label:
+            drawn.append(f'fontname=Courier; labelloc=b; labeljust=l; label="{one.label}";')
+        _dot(one.plan, drawn, {}, names, one.note)
+        if one.name is None:
             lines += [f"  {line}" for line in drawn]
         else:
-            title = f'    fontname=Courier; labelloc=b; label="{_quoted(name)}";'
-            lines += [f"  subgraph cluster_{number} {{", title]
+            lines.append(f"  subgraph cluster_{number} {{")
             lines += [*(f"    {line}" for line in drawn), "  }"]
     return "\n".join([*lines, "}"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -10,18 +11,23 @@ import typer
 from penstock.cli.script import ScriptFile, ScriptText, execute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
+    from penstock.planner.explaining import Explaining
+    from penstock.session import Outcome, Session
 
 
 class Shown(NamedTuple):
-    """A plan that a statement made, the name it has, if any, and what is set for it."""
+    """A plan that a statement made, the name it has, if any, and what is said of it.
+
+    Of queries, `title` is what they would run as: those without a name are numbered.
+    """
 
     name: str | None
-    plan: Plan
-    tactics: Tactics
+    title: str
+    explaining: Explaining
 
 
 class Format(Enum):
@@ -54,17 +60,38 @@ def explain(
     if rules:
         _list_rules()
         return
-    session, outcomes = execute(script, text)
-    # Statements run one by one: each plan is shown under what is set when it comes.
-    shown = [
-        Shown(outcome.name, outcome.plan, session.settings.tactics)
-        for outcome in outcomes
-        if outcome.plan is not None
-    ]
+    shown = _understood(*execute(script, text))
     if not shown:
         msg = "there is no query among the statements"
         raise QueryError(msg, hint="Add SELECT ..., CREATE QUERY or CREATE VIEW.")
     typer.echo("\n".join(_rendered(shown, form)))
+
+
+def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Shown]:
+    """The plans of a script: queries with those that they would be registered with."""
+    from penstock.cql import syntax
+    from penstock.planner.building import Choices
+    from penstock.planner.explaining import Explaining
+    from penstock.spark.explaining import registered_together
+
+    found: list[tuple[str | None, str]] = []
+    queries: dict[str, tuple[Plan, Tactics]] = {}
+    alone: dict[str, Explaining] = {}
+    selects = itertools.count(1)
+    for outcome in outcomes:
+        if outcome.plan is None:
+            continue
+        # Statements run one by one: each plan is shown under what is set when it comes.
+        statement, plan, tactics = outcome.statement, outcome.plan, session.settings.tactics
+        title = outcome.name or f"query {next(selects)}"
+        found.append((outcome.name, title))
+        runs = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
+        if runs or isinstance(statement, syntax.Select):
+            queries[title] = (plan, tactics)
+        else:
+            alone[title] = Explaining({title: plan}, Choices.of(tactics))
+    explaining = {**alone, **registered_together(queries)}
+    return [Shown(name, title, explaining[title]) for name, title in found]
 
 
 def _list_rules() -> None:
@@ -78,26 +105,26 @@ def _list_rules() -> None:
 def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
     import json
 
-    from penstock.planner.building import Choices
-    from penstock.planner.explaining import explained, explained_dot, explained_json
+    from penstock.algebra.text import plans_dot
 
     if form is Format.json:
-        found = [
-            {"name": one.name, **explained_json(one.plan, Choices.of(one.tactics))} for one in plans
-        ]
+        found = [{"name": one.name, **one.explaining.json(one.title)} for one in plans]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
     if form is not Format.text:
         # One graph for all: a picture in SVG is one document.
-        graph = explained_dot([(one.name, one.plan, Choices.of(one.tactics)) for one in plans])
+        named = len(plans) > 1
+        graph = plans_dot(
+            [one.explaining.drawn(one.title, one.title if named else None) for one in plans]
+        )
         yield graph if form is Format.dot else _drawn(graph)
         return
     for number, one in enumerate(plans):
         if number:
             yield ""
-        if one.name:
-            yield f"{one.name}:"
-        yield explained(one.plan, Choices.of(one.tactics))
+        if one.name or len(plans) > 1:
+            yield f"{one.title}:"
+        yield one.explaining.text(one.title)
 
 
 def _drawn(graph: str) -> str:

@@ -51,6 +51,7 @@ class Batch:
     """
 
     def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
+        self.plans = plans
         self.choices = options.choices
         running = plans_to_run(plans, choices=options.choices)
         self.graph = operator_graph(running, options.choices)

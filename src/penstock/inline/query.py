@@ -21,7 +21,7 @@ from penstock.inline.answers import (
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
 from penstock.operators.block import empty_block
-from penstock.planner.explaining import explained
+from penstock.planner.explaining import Explaining
 from penstock.planner.in_use import described_use
 from penstock.planner.measuring import measured, selectivity_of
 
@@ -126,10 +126,11 @@ class Query:
         return elements_table(self.plan, self._outcomes.elements.take(self._empty))
 
     def explain(self) -> str:
-        """The plan, what was measured of it, which key divides it, and what joins use now."""
+        """The plan, what was measured of it, what it shares, its key, and what joins use now."""
         batch = self.batch
         lanes = [lane.reports() for lane in batch.lanes.lanes]
-        text = explained(self.plan, batch.choices, measured(lanes))
+        gone = batch.plans.keys() - batch.outcomes.keys() - {self.name}
+        text = Explaining(batch.plans, batch.choices, measured(lanes), gone=gone).text(self.name)
         below = sorted(batch.graph.below(batch.graph.results[self.name]))
         own = [[reports[number] for number in below] for reports in lanes]
         return "\n".join([text, *described_use(own, batch.choices.strategy)])

@@ -11,11 +11,13 @@ from penstock.errors import NotSupported, PenstockError
 from penstock.inline.history import Entry, History, Registered, register, registered_by
 from penstock.inline.query import Query
 from penstock.inline.statements import (
+    lines_table,
     performed,
     refuse_nameless,
     refuse_replaced_source,
     shown_by,
 )
+from penstock.planner.explaining import Explaining
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -54,11 +56,30 @@ class Registry:
             for outcome in performed(self.session, text, self._refuse):
                 span = outcome.statement.span
                 self.take_effect(outcome, Entry(text[span.start : span.end]), together)
-                found = shown_by(outcome)
+                found = self._explained(outcome.statement, together)
+                found = shown_by(outcome) if found is None else found
                 shown = shown if found is None else found
         finally:
             self._start(together)
         return shown
+
+    def _explained(
+        self, statement: syntax.Statement, together: dict[str, Registered]
+    ) -> pa.Table | None:
+        """What EXPLAIN says of a query that runs, or is about to; None for anything else."""
+        if not isinstance(statement, syntax.Explain) or statement.name is None:
+            return None
+        name = statement.name.text.lower()
+        if name in self.queries:
+            text = self.queries[name].explain()
+        elif name in together:
+            own = together[name]
+            plans = {o.name: o.plan for o in together.values() if o.tactics == own.tactics}
+            choices = self.engine.options.under(own.tactics).choices
+            text = Explaining(plans, choices).text(own.name)
+        else:
+            return None
+        return lines_table(text)
 
     def register(self, text: str, name: str | None) -> Query:
         """Bind a query and start it."""

@@ -61,10 +61,15 @@ def _readers(catalog: Catalog, source: str) -> list[str]:
     ]
 
 
+def lines_table(text: str) -> pa.Table:
+    """What EXPLAIN says, line by line."""
+    return pa.table({"plan": text.splitlines()})
+
+
 def shown_by(outcome: Outcome) -> pa.Table | None:
     """The rows of SHOW and DESCRIBE, the lines of EXPLAIN."""
     if isinstance(outcome.statement, syntax.Explain):
-        return pa.table({"plan": (outcome.message or "").splitlines()})
+        return lines_table(outcome.message or "")
     if not outcome.header:
         return None
     columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]

@@ -4,55 +4,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra import operators as op
-from penstock.algebra import streams as st
-from penstock.algebra.patterns import Pattern
-from penstock.algebra.windows import Rows
-from penstock.planner.costs import Costs
+from penstock.algebra.plan import different_nodes
+from penstock.planner.costs import Cost, Costs
 from penstock.planner.multiway import Multiway
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.planner.building import Choices
-    from penstock.planner.costs import Cost
     from penstock.planner.statistics import Statistics
 
-KEEPS_INPUTS = (
-    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.GroupJoin, op.ScalarProduct,
-    op.BagOperation, op.Distinct, op.Aggregate, st.RelationToStream, Multiway,
-)  # fmt: skip
 LEAST = 0.0005
 """What is less is shown as nothing."""
 THOUSANDS = ("", "k", "M", "G", "T")
 
 
 class Annotations:
-    """Notes on the operators of one plan, under given choices and statistics."""
+    """Notes on the operators of one plan, under given choices and statistics.
 
-    def __init__(self, plan: Plan, choices: Choices, statistics: Statistics | None = None) -> None:
-        self._choices = choices
+    `shared` says which operators other queries have, too: their names, by operator.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        choices: Choices,
+        statistics: Statistics | None = None,
+        shared: Mapping[int, Sequence[str]] | None = None,
+    ) -> None:
         self._unit = plan.unit
         self._costs = Costs(plan, choices, statistics)
+        self._nodes = different_nodes(plan)
+        self._shared = shared or {}
+        self._marks = self._marked()
+
+    def _marked(self) -> dict[int, Sequence[str]]:
+        """Where it is said who shares an operator: not below one that the same queries share."""
+        found = dict(self._shared)
+        for node in reversed(self._nodes):
+            own = self._shared.get(id(node))
+            for child in node.children:
+                if own and own == self._shared.get(id(child)):
+                    found.pop(id(child), None)
+        return found
 
     def structures(self, plan: Plan) -> list[str]:
-        """Where an operator keeps the rows of each input; none, if it keeps none."""
-        if isinstance(plan, st.Window) and isinstance(plan.spec, Rows):
-            return ["fifo"]
-        if not isinstance(plan, KEEPS_INPUTS):
-            return []
-        if isinstance(plan, op.Distinct) and self._costs.pattern(plan.child) is not Pattern.STR:
-            # Values end with their youngest copies, in any order.
-            return [f"calendar({self._choices.queue_partitions})"]
-        return [self._structure(plan, port) for port in range(len(plan.children))]
-
-    def _structure(self, plan: Plan, port: int) -> str:
-        pattern = self._costs.pattern(plan.children[port])
-        if pattern in (Pattern.MON, Pattern.WKS):
-            return "fifo"
-        if pattern is Pattern.STR and self._costs.is_indexed(plan, port):
-            return "hashed"
-        return f"calendar({self._choices.queue_partitions})"
+        """Where an operator keeps rows, input by input; none, if it keeps none."""
+        return [one.structure for one in self._costs.keeping.of(plan)]
 
     def note(self, plan: Plan) -> str:
         """One operator in a few words."""
@@ -61,11 +61,14 @@ class Annotations:
         words = [f"{rows} rows/{_step(self._unit)}"]
         kept = self.structures(plan)
         if kept:
-            structure = " + ".join(kept) if len(set(kept)) > 1 else kept[0]
+            structure = " + ".join(dict.fromkeys(kept))
             words.append(f"{structure} of {_short(cost.rows)} rows, {_short(cost.size, 'B')}")
         words.append(self._time(cost.time))
         if isinstance(plan, Multiway):
             words.append(f"probing {_orders(plan)}")
+        others = self._marks.get(id(plan))
+        if others:
+            words.append(f"shared with {', '.join(others)}")
         return f"[{self._costs.pattern(plan).value}] {', '.join(words)}"
 
     def price(self, cost: Cost) -> str:
@@ -87,6 +90,7 @@ class Annotations:
         per = _per(self._unit)
         orders = {"orders": list(map(list, plan.orders))} if isinstance(plan, Multiway) else {}
         return {
+            "pattern": self._costs.pattern(plan).value,
             **orders,
             "structures": self.structures(plan),
             "rows_per_time": (flow.rate + flow.withdrawn) * per,
@@ -94,13 +98,33 @@ class Annotations:
             "state_rows": cost.rows,
             "state_bytes": cost.size,
             "cost_us_per_time": cost.time * per / 1000,
+            "shared_with": list(self._shared.get(id(plan), ())),
         }
 
     def summary(self) -> str:
         """The whole plan."""
+        total = self._summed(self._costs.total)
+        mine = [node for node in self._nodes if id(node) in self._shared]
+        if not mine:
+            return total
+        names = sorted({name for node in mine for name in self._shared[id(node)]})
+        shared = self._summed(sum(map(self._costs.of, mine), Cost(0.0)))
+        return f"{total}; of that shared with {', '.join(names)}: {shared}"
+
+    def _summed(self, cost: Cost) -> str:
+        state = f"{_short(cost.rows)} rows of state, {_short(cost.size, 'B')}"
+        return f"{self._time(cost.time)} of one core, {state}"
+
+    def totals(self) -> dict[str, Any]:
+        """The same for programs, and of which time."""
         total = self._costs.total
-        state = f"{_short(total.rows)} rows of state, {_short(total.size, 'B')}"
-        return f"{self._time(total.time)} of one core, {state}"
+        return {
+            "time_unit": None if self._unit is None else self._unit.value,
+            "time": {"s": "second", "tick": "tick"}[_step(self._unit)],
+            "state_rows": total.rows,
+            "state_bytes": total.size,
+            "cost_us_per_time": total.time * _per(self._unit) / 1000,
+        }
 
 
 def _orders(plan: Multiway) -> str:

@@ -6,21 +6,17 @@ with each other matters for the choice of a plan.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import columns_of
-from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.types import STRING
-from penstock.algebra.windows import Rows
-from penstock.operators.join_choosing import INDEX, LOOK
 from penstock.planner.asking import asking_cost
 from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.estimating import Estimates
+from penstock.planner.keeping import FOUND, Keeping, width_of
 from penstock.planner.lower_joins import condition_of
 from penstock.planner.multiway import (
     GATHER,
@@ -32,15 +28,15 @@ from penstock.planner.multiway import (
     share_of,
     tables_of,
 )
+from penstock.planner.running import Arrival, OuterJoin
 from penstock.planner.statistics import Statistics
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Binary, Plan
-    from penstock.algebra.types import Schema
     from penstock.planner.agreements import Agreed
     from penstock.planner.building import Choices
-    from penstock.planner.estimating import Flow
     from penstock.planner.flattening import Flat
+    from penstock.planner.flows import Flow
     from penstock.planner.join_model import JoinModel
 
 FILTER, MAP, PASS = 14.0, 7.0, 5.0
@@ -53,13 +49,10 @@ GROUP, CALL, RESULT = 60.0, 60.0, 25.0
 SENT = 140.0
 END = {Pattern.MON: 0.0, Pattern.WKS: 5.0, Pattern.WK: 25.0, Pattern.STR: 25.0}
 """What it takes to find that a row has ended, by the pattern of its input."""
-FOUND = INDEX
-"""What it takes to be ready to find a row that is withdrawn, for each row of a strict input."""
-LOOKED_THROUGH = 0.05
-"""For each row of state and row that comes, if ends are found by looking through all."""
+LOOKED_THROUGH, BATCH = 7.0, 10_000.0
+"""For each row of state and batch of so many rows, if ends are found by looking through all."""
 LEAST_SHARE = 1e-6
 """Of pairs that are compared, for each result."""
-ROW_BYTES, TEXT_BYTES = 32.0, 24.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +82,10 @@ class Costs:
         self._statistics = statistics
         announced = choices.strategy == "negative"
         self.estimates = Estimates(plan, statistics or Statistics(), announced=announced)
+        self.keeping = Keeping(plan, choices, self.estimates)
         self._nodes = different_nodes(plan)
+        streams = [one for one in self._nodes if isinstance(one, st.Stream)]
+        self._batches = sum(self.estimates.of(one).rate for one in streams) / BATCH
 
     @property
     def total(self) -> Cost:
@@ -98,74 +94,75 @@ class Costs:
 
     def pattern(self, plan: Plan) -> Pattern:
         """The pattern of an edge, under the strategy."""
-        found = pattern_of(plan)
-        is_announced = self._choices.strategy == "negative" and found is not Pattern.MON
-        return Pattern.STR if is_announced else found
+        return self.keeping.pattern(plan)
 
     def of(self, plan: Plan) -> Cost:
         """Of one operator."""
         out = self.estimates.of(plan)
+        if isinstance(plan, Multiway):
+            return self.of_many(plan, self._model(plan))
+        kept = self.keeping.of(plan)
+        rows, size = sum(one.rows for one in kept), sum(one.size for one in kept)
+        loose = sum(one.rows for one in kept if one.structure != "fifo")
+        return Cost(self._time(plan, out) + self._looked_through(loose), rows, size)
+
+    def _time(self, plan: Plan, out: Flow) -> float:
         inputs = [self.estimates.of(child) for child in plan.children]
         match plan:
+            case st.Relation():
+                return _rows(out) * COUNTED
             case op.Filter() | op.Group():
                 parts = len(conjuncts(plan.predicate)) if isinstance(plan, op.Filter) else 1
-                return Cost(_rows(inputs[0]) * FILTER * parts)
+                return _rows(inputs[0]) * FILTER * parts
             case op.Map():
-                return Cost(_rows(inputs[0]) * MAP)
+                return _rows(inputs[0]) * MAP
             case st.Window():
-                return self._window(plan, out)
-            case op.Product() | op.Join():
+                remembers = self.pattern(plan) is Pattern.STR
+                return _rows(out) * (COUNT_WINDOW if remembers else WINDOW)
+            case op.Product() | op.Join() | OuterJoin():
                 return self._join(plan, out)
-            case Multiway():
-                return self.of_many(plan, self._model(plan))
+            case Arrival():
+                read = self._handled(plan.reading.right, JOIN)
+                return _rows(inputs[0]) * JOIN + read + _rows(out) * PAIR
             case op.SemiJoin() | op.AntiJoin() | op.GroupJoin() | op.ScalarProduct():
                 return self._exists(plan, out)
             case op.Distinct():
-                return self._distinct(plan, out)
+                strict = self.pattern(plan.child) is Pattern.STR
+                each = COUNTED + FOUND if strict else DISTINCT + END[Pattern.WK]
+                return _rows(inputs[0]) * each
             case op.BagOperation():
-                kept = sum((self._kept(child, DISTINCT) for child in plan.children), Cost(0.0))
-                return kept + Cost(_rows(out) * COUNTED)
+                each = sum(self._handled(child, DISTINCT) for child in plan.children)
+                return each + _rows(out) * COUNTED
             case op.Aggregate():
                 return self._aggregate(plan, out)
-            case st.RelationToStream():
-                return self._kept(plan.child, SENT)
-        return Cost(sum(map(_rows, inputs)) * PASS)
+            case op.Sort() | op.Final() | st.RelationToStream() | st.Internal() if self.keeping.of(
+                plan
+            ):
+                return self._handled(plan.children[0], SENT)
+        return sum(map(_rows, inputs)) * PASS
 
-    def _window(self, plan: st.Window, out: Flow) -> Cost:
-        if isinstance(plan.spec, Rows):
-            return Cost(_rows(out) * COUNT_WINDOW, out.live, out.live * _width(plan.schema))
-        return Cost(_rows(out) * WINDOW)
-
-    def is_indexed(self, plan: Plan, port: int) -> bool:
-        """Whether withdrawn rows of a strict input are found by an index; or by looking."""
-        return self._choices.strategy != "auto" or self._looking(plan, port) > FOUND
-
-    def _looking(self, plan: Plan, port: int) -> float:
-        """What it takes to look for withdrawn rows, for each row of an input."""
-        if not isinstance(plan, op.Product | op.Join | op.SemiJoin | op.AntiJoin):
-            return math.inf
-        child = plan.children[port]
-        flow = self.estimates.of(child)
-        asked = join_condition(condition_of(plan), len(plan.left.schema))
-        keys = (asked.left, asked.right)[port]
-        columns = {str(place): name for place, name in enumerate(child.schema.names)}
-        values = flow.meeting([columns[one] for key in keys for one in columns_of(key)])
-        chain = max(flow.live / max(values, 1.0), 1.0)
-        return LOOK * chain * flow.withdrawn / max(_rows(flow), 1e-9)
-
-    def _kept(self, child: Plan, each: float, above: tuple[Plan, int] | None = None) -> Cost:
-        """An input whose rows are kept until they end or are withdrawn."""
-        flow = self.estimates.of(child)
+    def _handled(self, child: Plan, each: float, above: tuple[Plan, int] | None = None) -> float:
+        """The rows of an input that are kept until they end or are withdrawn."""
         pattern = self.pattern(child)
         each += END[pattern]
         if pattern is Pattern.STR:
-            indexed = above is None or self.is_indexed(*above)
-            each += FOUND if indexed or above is None else self._looking(*above)
-        if self._choices.strategy == "direct" and pattern in (Pattern.WK, Pattern.STR):
-            each += flow.live * LOOKED_THROUGH
-        return Cost(_rows(flow) * each, flow.live, flow.live * _width(child.schema))
+            indexed = above is None or self.keeping.is_indexed(*above)
+            each += FOUND if indexed or above is None else self.keeping.looking(*above)
+        return _rows(self.estimates.of(child)) * each
 
-    def _join(self, plan: Binary, out: Flow) -> Cost:
+    def _kept(self, child: Plan, each: float) -> Cost:
+        """The same, with what they take of memory."""
+        live = self.estimates.of(child).live
+        loose = live if self.pattern(child) in (Pattern.WK, Pattern.STR) else 0.0
+        time = self._handled(child, each) + self._looked_through(loose)
+        return Cost(time, live, live * width_of(child.schema))
+
+    def _looked_through(self, rows: float) -> float:
+        """What it takes to find which of so many rows have ended, if they are in no order."""
+        is_direct = self._choices.strategy == "direct"
+        return rows * LOOKED_THROUGH * self._batches if is_direct else 0.0
+
+    def _join(self, plan: Binary, out: Flow) -> float:
         left, right = (self.estimates.of(child) for child in plan.children)
         asked = join_condition(condition_of(plan), len(plan.left.schema))
         compared = 0.0
@@ -173,9 +170,11 @@ class Costs:
             compared = _rows(left) * right.live + _rows(right) * left.live
         elif asked.residual is not None:
             compared = _rows(out) / max(self.estimates.residual(plan), LEAST_SHARE)
-        sides = self._kept(plan.left, JOIN, (plan, 0)) + self._kept(plan.right, JOIN, (plan, 1))
+        sides = sum(
+            self._handled(child, JOIN, (plan, port)) for port, child in enumerate(plan.children)
+        )
         asking = 0.0 if asked.residual is None else asking_cost(asked.residual)
-        return sides + Cost(_rows(out) * PAIR + compared * max(COMPARED, asking))
+        return sides + _rows(out) * PAIR + compared * max(COMPARED, asking)
 
     def model(self, flat: Flat, agreed: Agreed) -> JoinModel:
         """What is expected of a join of many inputs."""
@@ -196,28 +195,15 @@ class Costs:
             total += kept + Cost(0.0, 0.0, kept.rows * tables * TABLE_BYTES)
         return total
 
-    def _exists(self, plan: Binary, out: Flow) -> Cost:
-        sides = self._kept(plan.left, EXISTS, (plan, 0)) + self._kept(plan.right, DISTINCT)
-        return sides + Cost(_rows(out) * RESULT)
+    def _exists(self, plan: Binary, out: Flow) -> float:
+        left = self._handled(plan.left, EXISTS, (plan, 0))
+        return left + self._handled(plan.right, DISTINCT) + _rows(out) * RESULT
 
-    def _distinct(self, plan: op.Distinct, out: Flow) -> Cost:
-        """Where nothing is withdrawn, each value keeps itself and its youngest copy."""
-        rows = self.estimates.of(plan.child)
-        width = _width(plan.schema)
-        if self.pattern(plan.child) is Pattern.STR:
-            return Cost(_rows(rows) * (COUNTED + FOUND), rows.live, rows.live * width)
-        return Cost(rows.rate * (DISTINCT + END[Pattern.WK]), 2 * out.live, 2 * out.live * width)
-
-    def _aggregate(self, plan: op.Aggregate, out: Flow) -> Cost:
+    def _aggregate(self, plan: op.Aggregate, out: Flow) -> float:
         each = GROUP + CALL * len(plan.aggregates)
-        return self._kept(plan.child, 2 * each) + Cost(_rows(out) * RESULT, out.live)
+        return self._handled(plan.child, 2 * each) + _rows(out) * RESULT
 
 
 def _rows(flow: Flow) -> float:
     """Rows on an edge in a step of time, those that withdraw included."""
     return flow.rate + flow.withdrawn
-
-
-def _width(schema: Schema) -> float:
-    """Bytes of a row that is kept, its ends and places in indexes included."""
-    return ROW_BYTES + sum(TEXT_BYTES if one.type == STRING else 8.0 for one in schema)

@@ -6,21 +6,34 @@ order in which plans come by it often is.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import TRUE, Column, conjunction
+from penstock.algebra.expressions import TRUE, conjunction
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Fixed, Now, Range, Rows
 from penstock.planner.conditions import conjuncts, join_condition
+from penstock.planner.flows import (
+    Flow,
+    arrived,
+    bags,
+    grouped,
+    joined,
+    mapped,
+    matched,
+    padded,
+    present,
+    united,
+    unmatched,
+)
 from penstock.planner.lower_joins import condition_of
 from penstock.planner.multiway import Multiway
+from penstock.planner.running import Arrival, OuterJoin
 from penstock.planner.selectivity import selectivity
-from penstock.planner.statistics import DIFFERENT_VALUES, RELATION_ROWS, Statistics, forever
+from penstock.planner.statistics import RELATION_ROWS, Statistics, forever
 from penstock.planner.tracing import (
     chosen_group,
     existence,
@@ -30,69 +43,32 @@ from penstock.planner.tracing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Binary, Plan
+    from penstock.algebra.time import TimeUnit
     from penstock.planner.selectivity import Measured
-
-
-@dataclass(frozen=True)
-class Flow:
-    """What an edge carries.
-
-    Args:
-        rate: Rows that begin in a step of time.
-        withdrawn: How many of them are withdrawn before the end they were sent with.
-        live: Rows that are valid at an instant.
-        different: How many values each column has among them, at most.
-        even: Of columns in which some values prevail, how many equally frequent ones would meet
-            as often.
-    """
-
-    rate: float
-    withdrawn: float
-    live: float
-    different: Mapping[str, float] = field(default_factory=dict)
-    even: Mapping[str, float] = field(default_factory=dict)
-
-    def share(self, of: float) -> Flow:
-        """A share of the rows."""
-        return replace(
-            self, rate=self.rate * of, withdrawn=self.withdrawn * of, live=self.live * of
-        )
-
-    def values(self, columns: Sequence[str]) -> float:
-        """How many different rows of these columns there may be."""
-        return _product(self.different.get(name, DIFFERENT_VALUES) for name in columns)
-
-    def meeting(self, columns: Sequence[str]) -> float:
-        """How many there would be, were all as frequent as the one that a row is of."""
-        different = {**self.different, **self.even}
-        return _product(different.get(name, DIFFERENT_VALUES) for name in columns)
-
-
-def _product(counts: Iterable[float]) -> float:
-    found = 1.0
-    for count in counts:
-        found = min(found * count, 1e15)
-    return found
-
-
-def present(values: float, rows: float) -> float:
-    """How many of so many values so many rows have."""
-    return values * -math.expm1(-rows / values) if values > 0 else 0.0
 
 
 class Estimates:
     """The flows of all edges of a plan, by its operators.
 
-    With `announced`, windows withdraw each row at its end: the negative strategy.
+    With `announced`, windows withdraw each row at its end: the negative strategy. `unit` is that
+    of time, if the plan is part of another; relations alone do not tell.
     """
 
-    def __init__(self, plan: Plan, statistics: Statistics, *, announced: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        statistics: Statistics,
+        *,
+        announced: bool = False,
+        unit: TimeUnit | None = None,
+    ) -> None:
         self._statistics = statistics
         self._announced = announced
+        self._unit = unit or plan.unit
         self._flows: dict[int, Flow] = {}
         self._residuals: dict[int, float] = {}
         for node in different_nodes(plan):
@@ -105,6 +81,11 @@ class Estimates:
     def residual(self, plan: Binary) -> float:
         """The share of the pairs with equal keys in a join that satisfy what else it asks for."""
         return self._residuals[id(plan)]
+
+    def pairs(self, plan: Binary) -> Flow:
+        """The pairs of rows of an operator's inputs for which its condition is TRUE."""
+        left, right = (self.of(child) for child in plan.children)
+        return joined(left, right, self._pairs(plan, (left, right)))
 
     def measured_share(self, name: str | None) -> float | None:
         """The share of rows or pairs that satisfy a condition of that name, if it was measured."""
@@ -125,7 +106,7 @@ class Estimates:
                 found = None if known is None else known(chosen_group(plan))
                 return inputs[0].share(1 / plan.parts if found is None else found)
             case op.Map():
-                return _mapped(plan, inputs[0])
+                return mapped(plan, inputs[0])
             case op.Alias():
                 pairs = list(zip(plan.schema.names, plan.child.schema.names, strict=True))
                 values, even = inputs[0].different, inputs[0].even
@@ -135,29 +116,42 @@ class Estimates:
                     even={n: even[o] for n, o in pairs if o in even},
                 )
             case op.Product() | op.Join():
-                return _joined(inputs[0], inputs[1], self._pairs(plan, inputs))
-            case op.SemiJoin() | op.AntiJoin():
-                passing = _existing(plan, inputs[0], inputs[1], self._pairs(plan, inputs))
-                return self._as_measured(plan, passing, inputs[0])
+                return joined(inputs[0], inputs[1], self._pairs(plan, inputs))
+            case op.SemiJoin():
+                some = matched(inputs[0], inputs[1], self._pairs(plan, inputs))
+                return self._as_measured(plan, some, inputs[0])
+            case op.AntiJoin():
+                some = unmatched(inputs[0], inputs[1], self._pairs(plan, inputs))
+                return self._as_measured(plan, some, inputs[0])
+            case OuterJoin():
+                return padded(plan, inputs[0], inputs[1], self._pairs(plan.pairs, inputs))
+            case Arrival():
+                return arrived(plan, inputs[0], inputs[1], self._pairs(plan.reading, inputs))
             case op.Distinct():
-                return self._as_measured(plan, _distinct(plan, inputs[0]), inputs[0])
+                return self._as_measured(plan, self._distinct(plan, inputs[0]), inputs[0])
             case op.UnionAll():
-                return _united(inputs)
+                return united(inputs)
             case op.BagOperation():
-                return _bags(plan, *inputs)
+                return bags(plan, *inputs)
             case op.Aggregate() | op.Combine():
-                return self._as_measured(plan, _grouped(plan, inputs[0]), inputs[0])
+                return self._as_measured(plan, grouped(plan, inputs[0]), inputs[0])
             case Multiway():
-                return Estimates(plan.tree, self._statistics, announced=self._announced).of(
-                    plan.tree
-                )
+                return self._within(plan.tree).of(plan.tree)
             case op.ScalarProduct() | op.GroupJoin():
                 left, right = inputs
                 changes = left.rate + (right.rate if isinstance(plan, op.ScalarProduct) else 0.0)
                 return Flow(changes, changes - left.rate, left.live, left.different, left.even)
             case st.RelationToStream() | st.Internal():
-                return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(plan.unit))
+                return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(self._unit))
+            case op.Final():
+                return replace(inputs[0], withdrawn=0.0)
+            case op.Sort() if plan.limit is not None:
+                return replace(inputs[0], live=min(inputs[0].live, float(plan.limit)))
         return inputs[0]
+
+    def _within(self, plan: Plan) -> Estimates:
+        """The flows of what an operator stands for."""
+        return Estimates(plan, self._statistics, announced=self._announced, unit=self._unit)
 
     def _pairs(self, plan: Binary, inputs: Sequence[Flow]) -> float:
         """The share of pairs of rows of an operator's inputs for which its condition is TRUE."""
@@ -212,9 +206,10 @@ class Estimates:
             measured = self._statistics.even
             even = {c: measured[plan.name, c] for c in known if (plan.name, c) in measured}
             return Flow(rate, 0.0, rate * forever(plan.unit), known, even)
-        if isinstance(plan, st.Exchanged):
-            return Flow(1.0, 0.0, RELATION_ROWS, known)
-        return Flow(RELATION_ROWS / forever(plan.unit), 0.0, RELATION_ROWS, known)
+        if isinstance(plan, st.Exchanged) and plan.unit is not None:
+            # Of what other operators make of streams, as much is assumed as of streams.
+            return Flow(self._statistics.rate(plan.name, plan.unit), 0.0, RELATION_ROWS, known)
+        return Flow(RELATION_ROWS / forever(self._unit), 0.0, RELATION_ROWS, known)
 
     def _window(self, plan: st.Window, rows: Flow) -> Flow:
         live = rows.live
@@ -231,80 +226,15 @@ class Estimates:
         ends = pattern_of(plan) is not Pattern.MON
         return replace(rows, live=live, withdrawn=rows.rate if self._announced and ends else 0.0)
 
+    def _distinct(self, plan: op.Distinct, rows: Flow) -> Flow:
+        """Where rows are counted, a value comes with its first row and goes with its last.
 
-def _mapped(plan: op.Map, rows: Flow) -> Flow:
-    known = {one.name: _values(one.expression, rows) for one in plan.columns}
-    even = {
-        one.name: rows.even[one.expression.name]
-        for one in plan.columns
-        if isinstance(one.expression, Column) and one.expression.name in rows.even
-    }
-    return replace(rows, different=known, even=even)
-
-
-def _values(expression: Expression, rows: Flow) -> float:
-    if isinstance(expression, Column):
-        return rows.different.get(expression.name, DIFFERENT_VALUES)
-    found = [_values(child, rows) for child in expression.children]
-    return max(found, default=1.0)
-
-
-def _joined(left: Flow, right: Flow, share: float) -> Flow:
-    return Flow(
-        (left.rate * right.live + right.rate * left.live) * share,
-        (left.withdrawn * right.live + right.withdrawn * left.live) * share,
-        left.live * right.live * share,
-        {**left.different, **right.different},
-        {**left.even, **right.even},
-    )
-
-
-def _existing(plan: op.SemiJoin | op.AntiJoin, left: Flow, right: Flow, share: float) -> Flow:
-    """Left rows with a match, or without; a first match lets a row in, or throws it out."""
-    alone = math.exp(-min(share * right.live, 700.0))
-    matched = left.live * share * right.rate * alone
-    if isinstance(plan, op.SemiJoin):
-        kept = 1 - alone
-        rate = left.rate * kept + matched
-        return replace(left, rate=rate, withdrawn=left.withdrawn * kept, live=left.live * kept)
-    # What a match throws out comes back when the last match has gone.
-    rate = left.rate * alone + matched
-    withdrawn = left.withdrawn * alone + matched
-    return replace(left, rate=rate, withdrawn=withdrawn, live=left.live * alone)
-
-
-def _distinct(plan: op.Distinct, rows: Flow) -> Flow:
-    values = rows.values(plan.schema.names)
-    there = present(values, rows.live)
-    new = 1 - there / values if values else 0.0
-    return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different)
-
-
-def _united(inputs: Sequence[Flow]) -> Flow:
-    return Flow(
-        sum(one.rate for one in inputs),
-        sum(one.withdrawn for one in inputs),
-        sum(one.live for one in inputs),
-        inputs[0].different,
-    )
-
-
-def _bags(plan: op.BagOperation, left: Flow, right: Flow) -> Flow:
-    """Of set operations the left rows are counted, and each right row as one that changes them."""
-    if isinstance(plan, op.MaxUnion):
-        return _united([left, right])
-    if isinstance(plan, op.Intersection):
-        return left.share(0.5)
-    return replace(left, rate=left.rate + right.rate, withdrawn=left.withdrawn + right.rate)
-
-
-def _grouped(plan: op.Aggregate | op.Combine, rows: Flow) -> Flow:
-    """Each row that comes or goes changes the row of its group."""
-    keys = {one.name: _values(one.expression, rows) for one in plan.keys}
-    values = 1.0
-    for count in keys.values():
-        values = min(values * count, 1e15)
-    groups = present(values, rows.live) if keys else 1.0
-    changes = 2 * rows.rate
-    calls = {name: max(groups, 1.0) for name, _ in plan.aggregates}
-    return Flow(changes, changes, groups, {**keys, **calls})
+        Where their ends are known, a value is sent with the end of one row, and when that has
+        come, with the end of the youngest: about once in the time for which rows live.
+        """
+        values = rows.values(plan.schema.names)
+        there = present(values, rows.live)
+        if pattern_of(plan.child, announced=self._announced) is Pattern.STR:
+            new = 1 - there / values if values else 0.0
+            return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different)
+        return Flow(rows.rate * min(there / max(rows.live, 1e-9), 1.0), 0.0, there, rows.different)

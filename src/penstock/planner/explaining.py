@@ -1,4 +1,4 @@
-"""What EXPLAIN says about a query: what it means, how it runs, and by which rules."""
+"""What EXPLAIN says about queries: what they mean, how they run, and by which rules."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.operators import Aggregate, AntiJoin, Distinct, Filter, Join, SemiJoin
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Source
-from penstock.algebra.text import pattern_note, plan_json, plan_text, plans_dot
+from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, plans_dot
 from penstock.errors import count
 from penstock.planner.annotating import Annotations
+from penstock.planner.as_run import AsRun
 from penstock.planner.building import Choices
 from penstock.planner.conditions import conjuncts
 from penstock.planner.explaining_joins import described_joins, joins_json
 from penstock.planner.fragments import ways_in_fragments
 from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
-from penstock.planner.partitioning import partitioning_of
+from penstock.planner.partitioning import common_partitioning
 from penstock.planner.tracing import existence, made_of, predicate_key
 from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
@@ -31,6 +32,87 @@ if TYPE_CHECKING:
 QUERY = "query"
 
 
+class Explaining:
+    """Queries that run together, and what is said of each.
+
+    Args:
+        plans: The queries, by name.
+        choices: How they run, where their meaning leaves a choice.
+        statistics: Of queries that run, what was measured, if anything was; for the estimates.
+        chosen_by: By what the plans that run were chosen; None: by what is assumed.
+        gone: Those that are planned with the others, but that nobody asks for any more.
+        routes: Which partitionings lanes can have, if a query that is alone is cut into fragments;
+            None: plans run as a whole.
+    """
+
+    def __init__(
+        self,
+        plans: Mapping[str, Plan],
+        choices: Choices | None = None,
+        statistics: Statistics | None = None,
+        chosen_by: Statistics | None = None,
+        gone: Collection[str] = (),
+        routes: Callable[[Partitioning], bool] | None = None,
+    ) -> None:
+        self._given = plans
+        self._choices = choices or Choices()
+        self._statistics = statistics
+        self._found = optimized(plans, chosen_by, self._choices)
+        running = {name: one.plan for name, one in self._found.items()}
+        self._ways = Ways(running.values(), self._choices, chosen_by)
+        if routes is not None and len(running) == 1:
+            (alone,) = running.values()
+            self._ways = ways_in_fragments(alone, self._choices, routes, chosen_by)
+        self._as_run = AsRun(running, self._ways)
+        self._shared = self._as_run.shared(self._choices, gone)
+        self._lanes = common_partitioning(list(running.values()))
+
+    def text(self, name: str) -> str:
+        """A query as a tree, the tree that it runs by with what is expected of it, its lanes."""
+        plan, notes = self._found[name].plan, self._notes(name)
+        lines = [
+            plan_text(self._given[name], pattern_note),
+            f"Runs as ({self._rules(name)}):",
+            plan_text(self._as_run.plans[name], notes.note),
+            *described_joins(self._ways.all_of(plan), self._choices, notes),
+            f"Expected: {notes.summary()}",
+            f"Lanes: {self._lanes}",
+        ]
+        if self._statistics is not None:
+            lines.insert(-1, f"Statistics: {described_statistics(self._statistics, plan)}")
+        return "\n".join(lines)
+
+    def json(self, name: str) -> dict[str, Any]:
+        """The same for programs."""
+        found, notes = self._found[name], self._notes(name)
+        return {
+            "plan": plan_json(self._given[name]),
+            "rules": list(found.fired),
+            "strategy": self._choices.strategy,
+            "runs": plan_json(self._as_run.plans[name], notes.facts),
+            "joins": joins_json(self._ways.all_of(found.plan), self._choices),
+            "expected": notes.totals(),
+            "lanes": self._lanes.to_json(),
+        }
+
+    def drawn(self, name: str, title: str | None = None) -> Drawn:
+        """The plan that it runs by, for a graph, and what is said of all of it."""
+        notes = self._notes(name)
+        below = [
+            f"Rules: {self._rules(name)}",
+            f"Expected: {notes.summary()}",
+            f"Lanes: {self._lanes}",
+        ]
+        return Drawn(self._as_run.plans[name], notes.note, title, below)
+
+    def _notes(self, name: str) -> Annotations:
+        plan, shared = self._as_run.plans[name], self._shared[name]
+        return Annotations(plan, self._choices, self._statistics, shared)
+
+    def _rules(self, name: str) -> str:
+        return ", ".join(self._found[name].fired) or "no rule fired"
+
+
 def explained(
     plan: Plan,
     choices: Choices | None = None,
@@ -38,34 +120,8 @@ def explained(
     chosen_by: Statistics | None = None,
     routes: Callable[[Partitioning], bool] | None = None,
 ) -> str:
-    """A query as a tree, the tree that it runs by with what is expected of it, and its lanes.
-
-    Args:
-        plan: The query.
-        choices: How it runs, where its meaning leaves a choice.
-        statistics: Of a query that runs, what was measured, if anything was; for the estimates.
-        chosen_by: By what the plan that runs was chosen; None: by what is assumed.
-        routes: Which partitionings lanes can have, if the plan is cut into fragments; None: it
-            runs as a whole.
-    """
-    choices = choices or Choices()
-    found = optimized({QUERY: plan}, chosen_by)[QUERY]
-    ways = Ways([found.plan], choices, chosen_by)
-    if routes is not None:
-        ways = ways_in_fragments(found.plan, choices, routes, chosen_by)
-    runs = ways.shown(found.plan)
-    notes = Annotations(runs, choices, statistics)
-    lines = [
-        plan_text(plan, pattern_note),
-        f"Runs as ({', '.join(found.fired) or 'no rule fired'}):",
-        plan_text(runs, notes.note),
-        *described_joins(ways.all_of(found.plan), choices, notes),
-        f"Expected: {notes.summary()}",
-        f"Lanes: {partitioning_of(found.plan)}",
-    ]
-    if statistics is not None:
-        lines.insert(-1, f"Statistics: {described_statistics(statistics, found.plan)}")
-    return "\n".join(lines)
+    """What is said of a query that runs alone."""
+    return Explaining({QUERY: plan}, choices, statistics, chosen_by, routes=routes).text(QUERY)
 
 
 def described_statistics(statistics: Statistics, plan: Plan) -> str:
@@ -97,32 +153,13 @@ def _is_known(condition: Expression, over: Plan, statistics: Statistics) -> bool
 
 
 def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:
-    """The same for programs."""
-    choices = choices or Choices()
-    found = optimized({QUERY: plan})[QUERY]
-    ways = Ways([found.plan], choices)
-    runs = ways.shown(found.plan)
-    return {
-        "plan": plan_json(plan),
-        "rules": list(found.fired),
-        "strategy": choices.strategy,
-        "runs": plan_json(runs, Annotations(runs, choices).facts),
-        "joins": joins_json(ways.all_of(found.plan), choices),
-        "lanes": partitioning_of(found.plan).to_json(),
-    }
+    """What is said of a query that runs alone, for programs."""
+    return Explaining({QUERY: plan}, choices).json(QUERY)
 
 
-def explained_dot(queries: Sequence[tuple[str | None, Plan, Choices]]) -> str:
-    """The plans that queries run by, for Graphviz: in one graph, each with its name, if it has one.
-
-    A query that is alone needs no name.
-    """
-    drawn = []
-    for name, plan, choices in queries:
-        found = optimized({QUERY: plan})[QUERY].plan
-        made = Ways([found], choices).shown(found)
-        drawn.append((name if len(queries) > 1 else None, made, Annotations(made, choices).note))
-    return plans_dot(drawn)
+def explained_dot(plan: Plan, choices: Choices | None = None) -> str:
+    """What is said of a query that runs alone, for Graphviz."""
+    return plans_dot([Explaining({QUERY: plan}, choices).drawn(QUERY)])
 
 
 def described_rules() -> list[tuple[str, str]]:

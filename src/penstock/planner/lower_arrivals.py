@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.patterns import Pattern
+from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.windows import Rows
 from penstock.compute.evaluate import compile_expression
 from penstock.errors import InternalError
@@ -25,7 +25,7 @@ from penstock.operators.sources import Passing
 from penstock.planner import lower_joins as joins
 from penstock.planner import lower_rows as rows
 from penstock.planner import lower_streams as streams
-from penstock.planner.building import combined, evaluators
+from penstock.planner.building import evaluators
 from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
 from penstock.planner.graph import Lineage, positions
 from penstock.planner.tracing import named, predicate_of_pairs
@@ -72,7 +72,8 @@ def on_arrival_node(lowering: Lowering, plan: op.OnArrival) -> int:
         lambda _: Passing(),
         label="UnionAll",
         types=building.node(nodes[0]).types,
-        pattern=combined([building.node(node).pattern for node in nodes]),
+        # Rows keep the intervals of the windows that they came through.
+        pattern=pattern_of(plan, announced=building.choices.strategy == "negative"),
         lineage=building.passed(nodes),
     )
 

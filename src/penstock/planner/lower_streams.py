@@ -105,6 +105,14 @@ def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) 
 
 def time_window_node(building: Building, child: int, spec: WindowSpec, label: str) -> int:
     """A window over time on the rows of a stream."""
+    pattern = Pattern.MON if never_ends(spec) else Pattern.WKS
+    return _moved_node(building, child, spec, label, pattern)
+
+
+def _moved_node(
+    building: Building, child: int, spec: WindowSpec, label: str, pattern: Pattern
+) -> int:
+    """The rows of a stream with the intervals of a window."""
     node = building.node(child)
     return building.add(
         ("window", spec),
@@ -112,7 +120,7 @@ def time_window_node(building: Building, child: int, spec: WindowSpec, label: st
         lambda _: TimeWindow(spec),
         label=label,
         types=node.types,
-        pattern=Pattern.MON if never_ends(spec) else Pattern.WKS,
+        pattern=pattern,
         span=_span(spec),
         lineage=building.passed([child]),
     )
@@ -356,8 +364,8 @@ def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     plain = st.without_slides(plan.child)
     if isinstance(plan, st.IStream) and step:
         # A row for ever, moved to the next slide: a window that slides and does not end.
-        spec = Range(INFINITY, step)
-        return time_window_node(building, inserted_node(lowering, plain), spec, plan.label())
+        spec, child = Range(INFINITY, step), inserted_node(lowering, plain)
+        return _moved_node(building, child, spec, plan.label(), Pattern.MON)
     instants = instants_node(lowering, plan.child)
     if isinstance(plan, st.IStream):
         child = inserted_node(lowering, plain)

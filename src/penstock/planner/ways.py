@@ -198,17 +198,6 @@ class Ways:
             return None
         return tuple(min(int(side.live / self._lanes), MOST_EXPECTED) for side in model.sides)
 
-    def shown(self, plan: Plan) -> Plan:
-        """The plan with joins of many inputs where it runs them."""
-        many = self.many(plan)
-        if many is not None:
-            inputs = tuple(self.shown(one) for one in many.inputs)
-            return replace(many, inputs=inputs)
-        inputs, rebuild = parts_of(plan)
-        made = tuple(self.shown(one) for one in inputs)
-        same = all(old is new for old, new in zip(inputs, made, strict=True))
-        return plan if same else rebuild(made)
-
     def all_of(self, plan: Plan) -> list[Way]:
         """The ways of all joins of a plan, from the top; of parts of a tree if they are chosen."""
         way = self.at(plan)

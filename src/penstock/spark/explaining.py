@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.keys import is_routable
+from penstock.pipeline.plans import is_leftover
 from penstock.planner.building import Choices
-from penstock.planner.explaining import explained
+from penstock.planner.explaining import Explaining, explained
 from penstock.planner.in_use import described_use
 from penstock.planner.measuring import measured
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.catalog.definitions import QueryDefinition
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.program import Program
@@ -25,10 +31,27 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     group = program.group_of(query.name)
     bound = pipeline.ledger.plan.groups
     if group is None or group.number not in bound:
+        waiting = {name: (one.plan, one.tactics) for name, one in program.waiting.items()}
+        if query.name in waiting:
+            return registered_together(waiting)[query.name].text(query.name)
         return explained(query.plan, Choices.of(query.tactics))
-    parts = bound[group.number].described_fragments()
+    runs = bound[group.number]
     lanes = pipeline.status.operators
-    choices = bound[group.number].choices
-    whole = explained(query.plan, choices, measured(lanes), group.known, is_routable)
+    gone = [name for name, one in group.runs.items() if is_leftover(one)]
+    whole = Explaining(runs.plans, runs.choices, measured(lanes), group.known, gone, is_routable)
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
-    return "\n".join([whole, *parts, *described_use(own, choices.strategy)])
+    used = described_use(own, runs.choices.strategy)
+    return "\n".join([whole.text(query.name), *runs.described_fragments(), *used])
+
+
+def registered_together(
+    queries: Mapping[str, tuple[Plan, Tactics]],
+) -> dict[str, Explaining]:
+    """For each of the queries that are registered at once, those that it would run with."""
+    found: dict[str, Explaining] = {}
+    for tactics in dict.fromkeys(own for _, own in queries.values()):
+        plans = {name: plan for name, (plan, own) in queries.items() if own == tactics}
+        for group in groups_for(plans, 0, 1):
+            together = {name: plans[name] for name in group.queries}
+            found |= dict.fromkeys(together, Explaining(together, Choices.of(tactics)))
+    return found

@@ -120,6 +120,11 @@ class Program:
         name = query.lower()
         return next((g for g in self.groups if name in map(str.lower, g.queries)), None)
 
+    @property
+    def waiting(self) -> dict[str, QueryDefinition]:
+        """The queries that the next `plan` starts, by name."""
+        return {one.name: one for one in self._waiting.values()}
+
     def definition(self, query: str) -> QueryDefinition:
         """A query by name.
 
@@ -206,7 +211,7 @@ class Program:
         Raises:
             PenstockError: Queries cannot run; they are not there any more, and the rest is.
         """
-        waiting = {one.name: one for one in self._waiting.values()}
+        waiting = self.waiting
         self._waiting.clear()
         self.gone.clear()
         try:

@@ -10,6 +10,7 @@ from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
 from penstock.errors import PenstockError
 from penstock.inline.statements import (
+    lines_table,
     performed,
     refuse_nameless,
     refuse_replaced_source,
@@ -70,7 +71,7 @@ class Registrar:
         if not isinstance(query, QueryDefinition):
             return None
         text = explained_query(query, self.program, self._running.pipeline)
-        return pa.table({"plan": text.splitlines()})
+        return lines_table(text)
 
     def start(self, query: str) -> None:
         """Let a query run, if it does not."""

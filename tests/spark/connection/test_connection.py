@@ -256,6 +256,23 @@ def test_late_rows_are_kept_with_the_reason(db: Connection) -> None:
     assert (facts["rows"], facts["late"], facts["aside"]) == (3, 1, 1)
 
 
+def test_queries_that_run_together_are_explained_together(db: Connection) -> None:
+    counted = "SELECT k, n FROM (SELECT k, COUNT(*) AS n FROM c [RANGE 9] GROUP BY k) AS g"
+    told = db.execute(f"""
+        CREATE STREAM c (at BIGINT, k INT, WATERMARK FOR at AS at);
+        CREATE QUERY many AS {counted} WHERE n > 9;
+        CREATE QUERY few AS {counted} WHERE n < 3;
+        EXPLAIN few;
+    """)
+    assert told is not None
+    about_to_run = told["plan"].to_pylist()
+    assert any(one.endswith("shared with many") for one in about_to_run)
+    lines = db["few"].explain().splitlines()
+    assert [one for one in lines if not one.startswith("Statistics")] == about_to_run
+    db.execute("DROP QUERY many")
+    assert "shared" not in db["few"].explain()
+
+
 def test_a_query_that_runs_is_explained_by_what_its_lanes_have_measured(
     db: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -135,7 +136,12 @@ def test_a_picture_needs_graphviz(cars: str) -> None:
         assert "--format dot" in done.stderr
 
 
-def test_a_picture_shows_all_queries_as_graphviz_draws_them(
+TWO_QUERIES = """CREATE QUERY one AS SELECT lane FROM cars [NOW] WHERE lane = 1;
+                 CREATE QUERY two AS SELECT lane FROM cars [NOW]
+                 WHERE CAST(lane AS STRING) <> 'é&lt;"'"""
+
+
+def test_a_picture_shows_all_queries_as_graphviz_is_given_them(
     cars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a stand-in for Graphviz that gives back what it was given."""
@@ -143,14 +149,44 @@ def test_a_picture_shows_all_queries_as_graphviz_draws_them(
     dot.write_text('#!/bin/sh\n[ "$*" = -Tsvg ] && exec cat\nexit 1\n', encoding="utf-8")
     dot.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    queries = """CREATE QUERY one AS SELECT lane FROM cars [NOW] WHERE lane = 1;
-                 CREATE QUERY two AS SELECT lane FROM cars [NOW]
-                 WHERE CAST(lane AS STRING) <> 'é&lt;"'"""
-    done = penstock("explain", "--format", "svg", "-e", cars + queries)
+    done = penstock("explain", "--format", "svg", "-e", cars + TWO_QUERIES)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("digraph") == 1
-    assert all(f'label="{name}";' in done.stdout for name in ("one", "two"))
+    assert all(f'label="{name}\\lRules: ' in done.stdout for name in ("one", "two"))
     assert """'é&amp;lt;\\"'""" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_a_picture_shows_all_queries_as_graphviz_draws_them(cars: str) -> None:
+    done = penstock("explain", "--format", "svg", "-e", cars + TWO_QUERIES)
+    assert done.returncode == 0, done.stderr
+    (drawn,) = [one for one in ElementTree.fromstring(done.stdout) if one.get("class") == "graph"]
+    frames = [one for one in drawn if one.get("class") == "cluster"]
+    said = [[text.text or "" for text in one if text.tag.endswith("text")] for one in frames]
+    assert [lines[0] for lines in said] == ["one", "two"]
+    for lines, other in zip(said, ("two", "one"), strict=True):
+        words = " ".join(line.strip() for line in lines)
+        assert all(f" {what}: " in words for what in ("Rules", "Expected", "Lanes"))
+        assert f"of that shared with {other}: " in words
+    assert """'é&lt;"'""" in "".join(drawn.itertext())
+
+
+def test_queries_of_a_script_are_shown_as_they_run_together(cars: str) -> None:
+    counted = "SELECT lane, COUNT(*) AS n FROM cars [RANGE 9] GROUP BY lane"
+    view = f"CREATE VIEW counted AS {counted};"
+    queries = "".join(f"SELECT lane FROM counted WHERE n > {least};" for least in (1, 2))
+    done = penstock("explain", "--format", "json", "-e", cars + view + queries)
+    seen, first, second = json.loads(done.stdout)
+    assert seen["runs"]["shared_with"] == []
+    for one, other in ((first, "query 2"), (second, "query 1")):
+        below = one["runs"]
+        while below["operator"] != "Aggregate":
+            assert below["shared_with"] == []
+            (below,) = below["inputs"]
+        assert below["shared_with"] == [other]
+    text = penstock("explain", "-e", cars + queries.replace("counted", f"({counted}) AS c")).stdout
+    assert text.startswith("query 1:\n")
+    assert "shared with query 2" in text
 
 
 def test_the_plan_of_twenty_stations_reads_twenty_streams() -> None:

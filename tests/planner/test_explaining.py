@@ -1,0 +1,261 @@
+"""EXPLAIN shows what runs: its operators, their patterns, what they keep, and who shares them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+
+from penstock.algebra.patterns import Strategy
+from penstock.algebra.plan import different_nodes
+from penstock.fuzz.generate import generate
+from penstock.fuzz.inline import _initial, _tables
+from penstock.planner.annotating import Annotations
+from penstock.planner.as_run import AsRun
+from penstock.planner.building import Building, Choices
+from penstock.planner.costs import Costs
+from penstock.planner.explaining import Explaining, explained, explained_dot, explained_json
+from penstock.planner.lowering import Lowering
+from penstock.planner.optimizing import plans_to_run
+from penstock.planner.running import OuterJoin
+from penstock.planner.ways import Ways
+from penstock.runtime.running import Running
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock.fuzz.trial import Trial
+
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+TRIALS = 200
+DECLARED = """
+CREATE STREAM a (at TIMESTAMP, k INT, v INT, w STRING, WATERMARK FOR at AS at);
+CREATE STREAM b (at TIMESTAMP, k INT, x INT, WATERMARK FOR at AS at);
+CREATE RELATION r (k INT, name STRING);
+CREATE NONRETROACTIVE RELATION n (k INT, name STRING);
+"""
+JOINED = "FROM a [RANGE 5 SECONDS] a JOIN b [RANGE 5 SECONDS] b ON a.k = b.k"
+
+
+def bound(text: str) -> Plan:
+    session = Session()
+    session.execute(DECLARED)
+    return session.bind(text).plan
+
+
+def runs(text: str, strategy: Strategy = "upa") -> str:
+    """How a query runs that is alone, in words."""
+    return explained(bound(text), Choices(strategy)).partition("Runs as")[2]
+
+
+def line(text: str, operator: str, strategy: Strategy = "upa") -> str:
+    """What is said of the first operator of a name."""
+    lines = runs(text, strategy).splitlines()
+    return next(one for one in lines if one.lstrip().startswith(operator))
+
+
+@cache
+def trials() -> list[tuple[Trial, Plan]]:
+    generated = [generate(f"explained {number}") for number in range(TRIALS)]
+    return [(one.trial, one.plan) for one in generated]
+
+
+class Watched(Lowering):
+    """Tells which operator of a plan each operator of a graph was made for."""
+
+    def __init__(self, plan: Plan, choices: Choices) -> None:
+        ways = Ways([plan], choices)
+        super().__init__(Building(choices), lambda one: one, ways)
+        self.as_run = AsRun({"q": plan}, ways)
+        self.owners: dict[int, Plan] = {}
+        self.edges: list[tuple[Plan, int]] = []
+        self._own = {id(node) for node in different_nodes(plan)}
+        self.lower(plan)
+
+    def lower(self, plan: Plan) -> int:
+        """As always; what is put together on the way belongs to what it is made for."""
+        before = len(self.building.graph.nodes)
+        number = super().lower(plan)
+        if id(plan) in self._own:
+            self.edges.append((plan, number))
+            for node in range(before, len(self.building.graph.nodes)):
+                self.owners.setdefault(node, self.as_run.shown(plan))
+        return number
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_patterns_are_those_of_the_edges_that_run(strategy: Strategy) -> None:
+    choices = Choices(strategy)
+    for trial, plan in trials():
+        running = plans_to_run({"q": plan})["q"]
+        lowering = Watched(running, choices)
+        costs = Costs(lowering.as_run.plans["q"], choices)
+        for part, number in lowering.edges:
+            shown = costs.pattern(lowering.as_run.shown(part))
+            runs = lowering.building.node(number).pattern
+            assert shown is runs, f"{part.label()} of {trial.query}"
+
+
+def stateful(trial: Trial, plan: Plan, choices: Choices) -> set[int]:
+    """The operators of a graph that were seen to keep rows."""
+    running = Running({"q": plan}, choices=choices)
+    running.feed(_initial(trial, running))
+    found: set[int] = set()
+    for feed in trial.feeds:
+        running.feed(_tables(trial, feed, running))
+        (lane,) = running.lanes.lanes
+        # Of rows that wait for others to come, lanes report as well; operators do not keep them.
+        stations = enumerate(lane.stations)
+        found |= {number for number, one in stations if one.operator.state_rows}
+    return found
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_all_that_keeps_rows_has_a_structure(strategy: Strategy) -> None:
+    seen = 0
+    for trial, plan in trials()[:120]:
+        choices = Choices(strategy, joins=trial.tactics.joins)
+        lowering = Watched(plans_to_run({"q": plan})["q"], choices)
+        notes = Annotations(lowering.as_run.plans["q"], choices)
+        for number in stateful(trial, plan, choices):
+            owner, kept = lowering.owners[number], lowering.building.node(number).label
+            assert notes.structures(owner), f"{owner.label()} has {kept}: {trial.query}"
+            seen += 1
+    assert seen > 100
+
+
+def test_an_outer_join_is_shown_as_one_operator_exactly_where_one_runs() -> None:
+    seen = 0
+    for trial, plan in trials():
+        lowering = Watched(plans_to_run({"q": plan})["q"], Choices())
+        shown = different_nodes(lowering.as_run.plans["q"])
+        nodes = lowering.building.graph.nodes
+        one = sum(isinstance(node, OuterJoin) for node in shown)
+        operators = sum(bool(re.match("(Left|Right|Full) join ", node.label)) for node in nodes)
+        assert bool(one) == bool(operators), trial.query
+        seen += one
+    assert seen
+
+
+def test_an_outer_join_by_equal_keys_keeps_its_sides_once() -> None:
+    query = "SELECT a.k, b.x FROM a [RANGE 1 MINUTE] a LEFT JOIN b [ROWS 10] b ON a.k = b.k"
+    found = line(query, "LeftJoin a.k = b.k  [STR]")
+    assert "fifo + hashed of 60k rows" in found
+    assert "AntiJoin" not in runs(query)
+    more = f"{query} AND a.v < b.x"
+    assert "AntiJoin" in runs(more)
+    assert "LeftJoin" not in runs(more)
+
+
+def together(**queries: str) -> Explaining:
+    return Explaining({name: bound(text) for name, text in queries.items()})
+
+
+def test_queries_that_run_together_are_shown_with_what_they_share() -> None:
+    found = together(
+        high=f"SELECT a.v {JOINED} WHERE a.v > 2", low=f"SELECT b.x {JOINED} WHERE a.v < 1"
+    )
+    for name, other in (("high", "low"), ("low", "high")):
+        text = found.text(name).partition("Runs as")[2]
+        assert "common-subplans" in text
+        lines = text.splitlines()
+        above = [one.lstrip().split(" ")[0] for one in lines[1:4]]
+        assert above == ["Map", "Filter", "Join"]
+        assert lines[3].endswith(f"shared with {other}")
+        assert text.count("shared with") == 2
+        assert f"; of that shared with {other}: " in text
+    facts = found.json("low")["runs"]["inputs"][0]
+    assert facts["shared_with"] == []
+    assert facts["inputs"][0]["shared_with"] == ["high"]
+    assert "shared with high" in found.drawn("low").below[1]
+
+
+def test_what_queries_call_their_columns_does_not_matter_to_what_they_share() -> None:
+    found = together(
+        one="SELECT DISTINCT x.k FROM a [NOW] x", two="SELECT DISTINCT y.k FROM a [NOW] y"
+    )
+    assert found.json("one")["runs"]["shared_with"] == ["two"]
+
+
+def test_nobody_shares_with_what_is_gone() -> None:
+    plans = {"one": bound("SELECT k FROM a [NOW]"), "two": bound("SELECT k FROM a [NOW]")}
+    assert "shared" not in Explaining(plans, gone=["two"]).text("one")
+
+
+def test_a_relation_changes_as_seldom_whatever_the_unit_of_time_is() -> None:
+    query = "SELECT a.v, r.name FROM a [RANGE 1 MINUTE] a JOIN r ON a.k = r.k"
+    assert "] 0.28 rows/s" in line(query, "Relation r")
+    assert "] 1k rows/s" in line(query, "Join")
+
+
+def all_of(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [found, *(one for below in found["inputs"] for one in all_of(below))]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_programs_are_told_what_people_are(strategy: Strategy) -> None:
+    plan = bound("SELECT DISTINCT a.k FROM a [RANGE 1 MINUTE] a")
+    text, found = explained(plan, Choices(strategy)), explained_json(plan, Choices(strategy))
+    shown = re.findall(r"\[(MON|WKS|WK|STR)\] ", text.partition("Runs as")[2])
+    assert [one["pattern"] for one in all_of(found["runs"])] == shown
+    expected = found["expected"]
+    assert (expected["time_unit"], expected["time"]) == ("timestamp", "second")
+    rows = sum(one["state_rows"] for one in all_of(found["runs"]))
+    assert expected["state_rows"] == pytest.approx(rows)
+    assert expected["cost_us_per_time"] > 0
+    assert expected["state_bytes"] > 0
+
+
+def test_a_graph_says_what_is_said_of_the_whole_plan() -> None:
+    graph = explained_dot(bound("SELECT DISTINCT k FROM a [RANGE 1 MINUTE]"))
+    label = next(one for one in graph.splitlines() if "labelloc" in one)
+    assert "Rules: rename-is-map" in label
+    assert "Expected: " in label
+    assert "Lanes: by a.k (DISTINCT)" in label
+
+
+@pytest.mark.parametrize(
+    ("query", "operator", "strategy", "structure"),
+    [
+        ("SELECT k FROM a [RANGE 1 MINUTE]", "Window", "negative", "fifo of 60k rows"),
+        ("SELECT k FROM a [RANGE 1 MINUTE]", "Window", "upa", None),
+        ("SELECT k FROM a [RANGE 1 MINUTE SLIDE 2 SECONDS]", "Window", "upa", "fifo of 1k rows"),
+        ("SELECT k FROM a [RANGE 9 SECONDS SLIDE 3 SECONDS] LIMIT 2", "Sort", "upa",
+         "fifo of 9k rows"),
+        ("SELECT k, COUNT(*) FROM a [NOW] GROUP BY k EMIT FINAL", "Final", "upa", "hashed"),
+        ("SELECT k FROM a [RANGE 9 SECONDS] EMIT FINAL", "Final", "upa", "fifo of 9k rows"),
+        ("SELECT COUNT(*) FROM a [RANGE 9 SECONDS INTERNAL]", "Internal", "upa", "hashed"),
+        ("SELECT a.v, n.name FROM a [NOW] a JOIN n ON a.k = n.k", "OnArrival", "upa",
+         "hashed of 1k rows"),
+        ("SELECT k, COUNT(*) FROM a GROUP BY k", "Aggregate", "upa", "hashed of 1k rows"),
+        ("SELECT k FROM a [NOW] WHERE k IN (SELECT k FROM b [RANGE 1 MINUTE])", "SemiJoin", "upa",
+         "fifo + calendar(32)"),
+        ("SELECT k FROM a [NOW] WHERE k IN (SELECT k FROM b [ROWS 5])", "SemiJoin", "upa",
+         "fifo + hashed"),
+    ],
+)  # fmt: skip
+def test_what_is_kept_is_named(
+    query: str, operator: str, strategy: Strategy, structure: str | None
+) -> None:
+    found = line(query, operator, strategy)
+    assert structure in found if structure else " of " not in found, found
+
+
+def test_each_value_of_a_full_window_is_sent_once_in_the_time_of_the_window() -> None:
+    query = "SELECT DISTINCT k FROM a [RANGE 1 MINUTE]"
+    assert "] 17 rows/s" in line(query, "Distinct")
+    # Where rows are counted, a value that never leaves is never sent again.
+    assert "] 0 rows/s" in line(query, "Distinct", "negative")
+
+
+def test_distinct_that_looks_through_all_it_keeps_costs_more_the_more_that_is() -> None:
+    query = "SELECT DISTINCT k, v FROM a [RANGE {} SECONDS]"
+
+    def price(seconds: int, strategy: Strategy) -> float:
+        found = explained_json(bound(query.format(seconds)), Choices(strategy))["runs"]
+        return float(found["cost_us_per_time"])
+
+    assert price(1, "direct") < 1.1 * price(1, "upa")
+    assert price(1000, "direct") > 2 * price(1000, "upa")
