@@ -289,7 +289,7 @@ def test_state_that_does_not_say_where_it_belongs_is_not_guessed() -> None:
     assert moved(running, plan, 2)
 
 
-def as_they_are(plans: dict[str, Plan]) -> dict[str, Plan]:
+def as_they_are(plans: dict[str, Plan], **_: object) -> dict[str, Plan]:
     return plans
 
 

@@ -214,7 +214,7 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
         f"""SELECT DISTINCT k FROM ((SELECT DISTINCT k FROM {t.a})
             {t.draw.pick("EXCEPT ALL", "INTERSECT ALL")} SELECT k FROM {t.b}) AS s""",
         f"""SELECT DISTINCT s.k, d.k AS l, d.x FROM (SELECT DISTINCT k FROM {t.a}) AS s
-            JOIN (SELECT {t.draw.pick("", "DISTINCT")} k, x FROM {t.b}) AS d ON s.k = d.k""",
+            JOIN (SELECT {t.draw.pick("", "", "DISTINCT")} k, x FROM {t.b}) AS d ON s.k = d.k""",
         f"""SELECT DISTINCT k {t.draw.pick("", ", v")} FROM (SELECT DISTINCT k, v FROM {t.a}) AS s
             WHERE {t.on("k", "v")}""",
     ),
