@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.home.aside import REASON, aside_part
-from penstock.home.bundles import Bundle, write_bundle
-from penstock.home.records import LaneState
+from penstock.home.bundles import write_bundle
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.pipeline.bound import BoundPlan, bound
+from penstock.pipeline.images import read_image, write_images
 from penstock.pipeline.logs import Log, sent_part
 from penstock.pipeline.plans import read_plan
 from penstock.pipeline.work import Done, StreamCounts
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.home.layout import Home
+    from penstock.home.records import LaneState
     from penstock.operators.block import Block
     from penstock.pipeline.arriving import Arrivals
     from penstock.pipeline.bound import BoundFragment, BoundGroup
@@ -54,6 +55,10 @@ class KeptLane:
     def failures(self, query: str) -> Counter[str]:
         """What failed in a query since the lane was first made."""
         return self.failed_before.get(query, Counter()) + self.lane.failures(query).by_function
+
+    def all_failures(self) -> dict[str, Counter[str]]:
+        """The same of each of its results."""
+        return {query: self.failures(query) for query in self.lane.graph.results}
 
 
 class Keeper:
@@ -100,10 +105,7 @@ class Keeper:
         done.aside = self._write_aside(work, log)
         done.sent = self._write_sent(plan, work, outcomes)
         done.result_rows = _result_rows(plan, outcomes)
-        done.lanes = {
-            name: self._state_after(work, name, state, kept[name])
-            for name, state in work.lanes.items()
-        }
+        done.lanes = self._states_after(work, kept)
         done.seconds = {
             "restore": ready - began,
             "operators": fed - ready,
@@ -159,9 +161,9 @@ class Keeper:
         group = plan.groups[fragment.group].group
         if state.image is None:
             return KeptLane(lane, group)
-        image = Bundle(self._home.segments / state.image)
-        lane.restore({part: image.table(part) for part in image.names})
-        failed = {query: Counter(counts) for query, counts in image.about["failures"].items()}
+        tables, failures = read_image(self._home, state.image, name)
+        lane.restore(tables)
+        failed = {query: Counter(counts) for query, counts in failures.items()}
         return KeptLane(lane, group, state.image, failed)
 
     def _log(self, name: str) -> Log:
@@ -262,18 +264,31 @@ class Keeper:
         is_small = state.image_bytes < 4 * max(self._least_log, state.log_bytes)
         return len(state.logs) >= (MANY_LOGS if is_small else MOST_LOGS)
 
-    def _state_after(self, work: Work, name: str, before: LaneState, kept: KeptLane) -> LaneState:
-        """How the state is made from now on: by one more log, or by an image if there are many."""
+    def _is_image_near(self, state: LaneState) -> bool:
+        """Whether an image would be due if there were twice as many logs."""
+        twice = replace(state, logs=state.logs * 2, log_bytes=state.log_bytes * 2)
+        return self._is_image_due(twice)
+
+    def _states_after(self, work: Work, kept: Mapping[str, KeptLane]) -> dict[str, LaneState]:
+        """How states are made from now on: by one more log, or by an image if there are many."""
         size = (self._home.segments / work.log).stat().st_size
-        state = replace(before, logs=(*before.logs, work.log), log_bytes=before.log_bytes + size)
-        if not self._is_image_due(state):
-            return state
-        image = self._home.new_segment(work.record, work.task, "image")
-        path = self._home.segments / image
-        failures = {query: kept.failures(query) for query in kept.lane.graph.results}
-        write_bundle(path, kept.lane.segments(), {"failures": failures}, durable=True)
-        kept.version = image
-        return LaneState(image, path.stat().st_size)
+        states = {
+            name: replace(one, logs=(*one.logs, work.log), log_bytes=one.log_bytes + size)
+            for name, one in work.lanes.items()
+        }
+        if not any(map(self._is_image_due, states.values())):
+            return states
+        # One file for all to which it will be due before long, too.
+        chosen = {name: kept[name] for name, one in states.items() if self._is_image_near(one)}
+        written = write_images(
+            self._home,
+            work.record,
+            work.task,
+            ((name, one.lane.segments(), one.all_failures()) for name, one in chosen.items()),
+        )
+        for name, one in chosen.items():
+            one.version = written[name].image
+        return states | written
 
 
 def _runs_on(kept: KeptLane, fragment: BoundFragment | None, plan: BoundPlan) -> bool:

@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.home.bundles import write_bundle
-from penstock.home.records import LaneState
 from penstock.operators.dividing import CannotDivide
 from penstock.pipeline.bound import bound
+from penstock.pipeline.images import write_images
 from penstock.pipeline.keeping import Keeper
 from penstock.runtime.repartition import repartitioned
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.home.layout import Home
-    from penstock.home.records import Record
+    from penstock.home.records import LaneState, Record
     from penstock.pipeline.bound import BoundFragment, BoundGroup
     from penstock.pipeline.ledger import Ledger
 
@@ -93,11 +92,7 @@ class _GroupState:
         for one in kept.values():
             for query in one.lane.graph.results:
                 failures.setdefault(query, Counter()).update(one.failures(query))
-        made: dict[str, LaneState] = {}
-        for name, part in zip(after.lane_names(), parts, strict=True):
-            image = self._home.new_segment(self._record.number + 1, 0, "image")
-            path = self._home.segments / image
-            # What has failed so far is told by one of them.
-            write_bundle(path, part, {"failures": {} if made else failures}, durable=True)
-            made[name] = LaneState(image, path.stat().st_size)
-        return made
+        # What has failed so far is told by one of them.
+        told = [failures, *({} for _ in parts[1:])]
+        images = zip(after.lane_names(), parts, told, strict=True)
+        return write_images(self._home, self._record.number + 1, 0, images)

@@ -21,11 +21,10 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING
 from penstock.algebra.windows import Fixed, Now, Range
 from penstock.errors import Refused
-from penstock.home.bundles import write_bundle
-from penstock.home.records import LaneState
 from penstock.operators.block import Block, concatenated
 from penstock.pipeline.bound import BoundGroup, bound
 from penstock.pipeline.folding import left_of_results
+from penstock.pipeline.images import write_images
 from penstock.pipeline.keeping import Keeper
 from penstock.pipeline.keys import is_routable
 from penstock.pipeline.plans import Group, is_leftover, successor
@@ -34,6 +33,7 @@ from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
+    from penstock.home.records import LaneState
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
     from penstock.planner.statistics import Statistics
@@ -185,23 +185,19 @@ class _Handover:
             del states[name]
         # What failed under the old plan is told by one lane; what fails from now on, by all.
         failed = {query: self._record.failures.get(query, {}) for query in after.queries}
+        images = []
         for fragment in plan.fragments.values():
             beside = f"{self._made.number}.{fragment.number}"
             for lane, name in enumerate(fragment.lane_names()):
                 state = states.pop(f"{beside}.{lane}", None)
                 if state is not None:
-                    states[name] = self._image(keeper, f"{beside}.{lane}", state, failed)
+                    was = f"{beside}.{lane}"
+                    kept = keeper.lanes_at(self._record.plan, {was: state})[was]
+                    images.append((name, kept.lane.segments(), failed))
                     failed = {}
-        return states
-
-    def _image(
-        self, keeper: Keeper, name: str, state: LaneState, failed: dict[str, dict[str, int]]
-    ) -> LaneState:
-        kept = keeper.lanes_at(self._record.plan, {name: state})[name]
-        image = self._home.new_segment(self._record.number + 1, 0, "image")
-        path = self._home.segments / image
-        write_bundle(path, kept.lane.segments(), {"failures": failed}, durable=True)
-        return LaneState(image, path.stat().st_size)
+        if not images:
+            return states
+        return states | write_images(self._home, self._record.number + 1, 0, images)
 
     def results(self) -> dict[str, Block]:
         """What takes the place of what, at the instant that both plans have come to."""
