@@ -115,9 +115,9 @@ def stateful(trial: Trial, plan: Plan, choices: Choices) -> set[int]:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_all_that_keeps_rows_has_a_structure(strategy: Strategy) -> None:
     seen = 0
-    for trial, plan, running in trials()[:80]:
+    for trial, plan, _ in trials()[:80]:
         choices = Choices(strategy, joins=trial.tactics.joins)
-        lowering = Watched(running, choices)
+        lowering = Watched(plans_to_run({"q": plan}, choices=choices)["q"], choices)
         notes = Annotations(lowering.as_run.plans["q"], choices)
         for number in stateful(trial, plan, choices):
             owner, kept = lowering.owners[number], lowering.building.node(number).label
