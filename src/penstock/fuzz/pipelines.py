@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.fuzz.trial import Ran, late_rows
-from penstock.home.bundles import Bundle
+from penstock.home.aside import aside_rows
 from penstock.home.layout import Home
 from penstock.home.results import result_blocks
 from penstock.pipeline.grouping import groups_for
@@ -87,17 +87,12 @@ def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
     """The rows that were set aside, as places; rows only tell their values."""
     # As texts: a NaN is not equal to itself.
     found: Counter[tuple[str, str]] = Counter()
-    for record in home.chain.since(0):
-        for name in record.results:
-            bundle = Bundle(home.segments / name)
-            for part in bundle.names:
-                if part.startswith("aside/"):
-                    stream = part.removeprefix("aside/")
-                    rows = bundle.table(part).drop_columns(["_raw", "_reason"]).to_pylist()
-                    found.update((stream, str(row)) for row in rows)
     expected = late_rows(trial)
     wanted: Counter[tuple[str, str]] = Counter()
     for definition in ledger.plan.streams:
+        aside = aside_rows(home, ledger.record.aside, definition.name, definition.schema)
+        rows = aside.select(definition.schema.names).to_pylist()
+        found.update((definition.name, str(row)) for row in rows)
         places = [place for name, place in sorted(expected) if name == definition.name]
         late = [trial.streams[definition.name].rows[place] for place in places]
         rows = stream_table(definition.schema, late).to_pylist()

@@ -237,6 +237,10 @@ class Chain:
             if one >= number:
                 yield self.read(one)
 
+    def set_aside(self, number: int) -> None:
+        """Let the newest record be none; its file stays for those who want to know."""
+        self._path(number).rename(self._folder / f"{number:012d}.damaged")
+
     def remove(self, number: int) -> None:
         """Forget an old record."""
         self._path(number).unlink(missing_ok=True)

@@ -207,12 +207,16 @@ class Connection:
 
         Raises:
             DataError: Rows or values are at fault, or a row would leave that is not there.
+            QueryError: The relation is read from somewhere.
             UnknownName: There is no such relation.
         """
         self._require_running()
         catalog = self.program.session.catalog
         found = source_of(catalog, relation, "relation")
         assert isinstance(found, RelationDefinition)
+        if found.format not in (None, "memory"):
+            msg = f'relation "{found.name}" is read from {found.format}: that decides what it holds'
+            raise QueryError(msg, hint="Change it there, or declare a relation without USING.")
         table = changed_rows(found, insert, delete, at, units_of(catalog))
         with self.running.changing, self.running.pipeline.lock:
             self._relations.update(self.running.pipeline.ledger, found, table)

@@ -19,6 +19,7 @@ from penstock.pipeline.relaning import needs_relaning, relane
 from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.sending import Sent
 from penstock.pipeline.slots import slots_for
+from penstock.pipeline.stepping_back import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
@@ -78,6 +79,7 @@ class Pipeline:
         self.spark = spark
         self.home = home
         self.tasks = tasks
+        taken_back = step_back(home)
         self.ledger = Ledger(home)
         self.reloading = Reloading(spark, self.ledger, self.note_error)
         self._jobs = Jobs(spark, self.ledger, tasks)
@@ -85,6 +87,8 @@ class Pipeline:
         self.listeners: list[Callable[[Record], None]] = []
         now = time.time()
         self.status = Status(os.getpid(), False, 0.0, now, self.ledger.record.number)
+        if taken_back is not None:
+            self.note_error(taken_back)
         self._feeds: list[Feed] = []
         # Which start of the feeds may commit; any other one is a leftover.
         self._run = 0

@@ -71,6 +71,8 @@ def test_a_relation_that_cannot_be_read_again_stays_as_it_was(
     names = NAMES.format(name="names", path=path, more=", reload '1 second'")
     db.execute(f"{names} CREATE QUERY known AS SELECT k, name FROM names;")
     assert content(db, "known") == [(1, "one")]
+    with pytest.raises(QueryError, match='relation "names" is read from csv'):
+        db.update("names", insert=[(9, "nine")])
     path.unlink()
     errors = db.running.pipeline.status
     assert comes_true(lambda: errors.errors)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.errors import DataError
-from penstock.home.layout import Home
+from penstock.home.layout import Home, number_of
 from penstock.pipeline.plans import PipelinePlan
 from penstock.reference.inputs import Inputs
 from spark.recovery.circumstances import only_long
@@ -113,14 +113,40 @@ def test_what_a_lost_record_was_about_is_done_again(tmp_path: Path) -> None:
     check(last.home, scenario)
 
 
+@pytest.mark.parametrize("by_spark", ["", "ab"])
+def test_a_damaged_batch_is_run_again_if_it_is_the_last(tmp_path: Path, by_spark: str) -> None:
+    scenario = make_scenario(tmp_path / "in", 7, batches=ALL, by_spark=by_spark)
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    driver = start_driver(tmp_path / "home", plan)
+    assert driver.wait_for_record(FIRST)
+    driver.kill()
+    driver.wait_until_all_ended()
+    record = driver.home.chain.last()
+    assert record is not None
+    assert record.kind == "batch"
+    logs = {log for one in record.lanes.values() for log in one.logs}
+    images = {one.image for one in record.lanes.values() if one.image}
+    newest = [one for one in {*logs, *images, *record.results} if number_of(one) == record.number]
+    assert len(newest) > 1
+    for name in newest:
+        damaged = driver.home.segments / name
+        damaged.write_bytes(damaged.read_bytes()[:-20])
+    last = start_driver(tmp_path / "home", plan)
+    last.finish()
+    assert (driver.home.path / "records" / f"{record.number:012d}.damaged").exists()
+    check(last.home, scenario)
+
+
 @only_long
 def test_a_damaged_log_is_named_to_the_user(stopped: tuple[Path, Scenario], tmp_path: Path) -> None:
+    """One that came before the last batch, which cannot be made again."""
     path, scenario = copied(stopped, tmp_path)
     record = Home(path).chain.last()
     assert record is not None
     state = record.lanes["0.0.0"]
-    name = state.logs[-1] if state.logs else state.image
-    assert name is not None
+    names = [*state.logs, *([state.image] if state.image else [])]
+    name = min(names)
+    assert number_of(name) != record.number
     damaged = path / "segments" / name
     content = bytearray(damaged.read_bytes())
     content[len(content) // 3] ^= 16
