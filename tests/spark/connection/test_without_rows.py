@@ -137,7 +137,11 @@ def test_a_format_that_may_run_code_is_refused(db: Connection, format_: str) -> 
         """)
 
 
-def test_who_starts_spark_may_allow_a_format(db: Connection) -> None:
+def test_who_starts_spark_may_allow_a_format(db: Connection, tmp_path: Path) -> None:
+    java = db.spark.sparkContext._jvm
+    assert java is not None
+    # Otherwise the database writes where we are.
+    java.System.setProperty("derby.stream.error.file", str(tmp_path / "derby.log"))
     declared = """
         CREATE RELATION r (IBMREQD STRING) USING jdbc
         OPTIONS (url 'jdbc:derby:memory:x;create=true', dbtable 'SYSIBM.SYSDUMMY1');
