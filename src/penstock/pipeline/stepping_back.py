@@ -7,12 +7,12 @@ answer. What older records brought cannot be made again.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from penstock.errors import DataError
 from penstock.home.bundles import Bundle
 from penstock.home.layout import number_of
+from penstock.pipeline.sweeping import records_of_sinks, state_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +30,9 @@ def step_back(home: Home) -> str | None:
     record = home.chain.last()
     if record is None or record.kind != "batch":
         return None
-    damaged = _first_damaged(home, _files_of(record, record.number))
-    if damaged is None or _sinks_have(home, record.number):
+    own = [one for one in _files_of(record) if number_of(one) == record.number]
+    damaged = _first_damaged(home, own)
+    if damaged is None or max(records_of_sinks(home), default=-1) >= record.number:
         return None
     try:
         before = home.chain.read(record.number - 1)
@@ -46,12 +47,9 @@ def step_back(home: Home) -> str | None:
     return f"{damaged}; its micro-batch, record {record.number}, is run again"
 
 
-def _files_of(record: Record, only: int | None = None) -> list[str]:
-    """The files that a record needs; only those that came with a record, if that is said."""
-    names = [*record.results, *(one.file for one in record.aside)]
-    for lane in record.lanes.values():
-        names += [*lane.logs, *([lane.image] if lane.image else [])]
-    return [one for one in dict.fromkeys(names) if only is None or number_of(one) == only]
+def _files_of(record: Record) -> list[str]:
+    """The files that a record needs."""
+    return sorted(state_of(record) | set(record.results))
 
 
 def _first_damaged(home: Home, names: list[str], *, whole: bool = True) -> str | None:
@@ -64,12 +62,6 @@ def _first_damaged(home: Home, names: list[str], *, whole: bool = True) -> str |
         except DataError as fault:
             return fault.message
     return None
-
-
-def _sinks_have(home: Home, number: int) -> bool:
-    """Whether results of a record have been written elsewhere."""
-    paths = home.sinks.glob("[!.]*.json") if home.sinks.is_dir() else ()
-    return any(json.loads(path.read_text("utf-8"))["record"] >= number for path in paths)
 
 
 def _spark_steps_back(checkpoint: Path, batch: int) -> bool:

@@ -50,7 +50,7 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
     """
     now = time.time() if now is None else now
     oldest = _oldest_kept(home, record, retention, now)
-    state = _state_of(record) | set(oldest.results)
+    state = state_of(record) | set(oldest.results)
     plans = {oldest.plan, record.plan}
 
     def is_needed_segment(name: str, number: int) -> bool:
@@ -112,12 +112,16 @@ def _removed_drafts(folders: Iterable[Path], before: float) -> Iterator[Path]:
 
 def _written_to_sinks(home: Home) -> int:
     """Up to which record all sinks have been written."""
+    return min(records_of_sinks(home), default=sys.maxsize)
+
+
+def records_of_sinks(home: Home) -> list[int]:
+    """For each sink, up to which record it has been written."""
     paths = home.sinks.glob("[!.]*.json") if home.sinks.is_dir() else ()
-    numbers = [json.loads(path.read_text("utf-8"))["record"] for path in paths]
-    return min(numbers, default=sys.maxsize)
+    return [json.loads(path.read_text("utf-8"))["record"] for path in paths]
 
 
-def _state_of(record: Record) -> set[str]:
+def state_of(record: Record) -> set[str]:
     """The files that make the state as of a record, and the rows that were not taken in."""
     names = {one.file for one in record.aside}
     for state in record.lanes.values():
