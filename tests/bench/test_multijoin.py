@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from penstock.bench.multijoin import sections
+from penstock.bench.multijoin_cases import buckets, intervals, lengths, tables, windows
 from penstock.bench.multijoin_plot import write_picture
 from penstock.bench.multijoin_run import Effort, measure, verify
 from penstock.bench.multijoin_spark import (
@@ -32,9 +33,11 @@ from penstock.bench.pipeline_data import written
 from penstock.errors import InternalError, UnknownName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from penstock.bench.multijoin_loops import Loops
+    from penstock.bench.multijoin_sections import Series
     from penstock.bench.multijoin_ways import Way
     from penstock.planner.join_model import Order
 
@@ -126,6 +129,18 @@ def test_ways_that_find_something_else_are_found_out() -> None:
 
     with pytest.raises(InternalError, match="forgetful"):
         verify(alike(2, 20, 5, 20), {"n-way": Multiway(), "forgetful": Forgetful()}, 5)
+
+
+def test_a_sample_without_results_compares_nothing() -> None:
+    with pytest.raises(InternalError, match="finds nothing"):
+        verify(alike(8, 5, 1000, 10), {"n-way": Multiway()}, 2)
+
+
+@pytest.mark.parametrize("section", [windows, lengths, buckets, tables, intervals])
+def test_samples_have_results(section: Callable[[Effort], Series]) -> None:
+    for point in section(Effort()).points:
+        last = [*point.ways][-1]
+        assert verify(point.sample.traffic, {last: point.ways[last]}, point.sample.steps) > 100
 
 
 @pytest.fixture(scope="module")

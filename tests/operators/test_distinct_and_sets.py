@@ -26,12 +26,12 @@ from operators.join_model import (
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators import counted as counting
 from penstock.operators.block import Block
 from penstock.operators.counted import WIDE, CountedRows, Target
 from penstock.operators.distinct import Distinct
 from penstock.operators.levels import Levels
 from penstock.operators.set_operations import InsertedRows, RemovedRows, SetOperation
+from penstock.state import strict_queue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,9 +58,9 @@ MEANINGS: dict[Target, Callable[[Bag, Bag], Bag]] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def crowded() -> Iterator[None]:
-    """Ends that cancel out are looked for whenever there are a few."""
-    with mock.patch.object(counting, "_CROWDED", 2):
+def forgetful() -> Iterator[None]:
+    """Where ends wait is chosen anew whenever a few have come."""
+    with mock.patch.object(strict_queue, "REMEMBERED", 2):
         yield
 
 

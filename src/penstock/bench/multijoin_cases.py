@@ -34,6 +34,8 @@ SLOW = (1, 5, 10)
 """Buckets of slow streams, if fast ones have more."""
 NAIVE_AT_MOST, FEW_VALUES = 8, 100
 """Beyond so many windows there are too many results, if there are not more values."""
+SAMPLED_VALUES = 15
+"""So few that 16 windows of 20 rows have one in common now and then."""
 
 
 def tables(effort: Effort) -> Series:
@@ -96,14 +98,14 @@ def windows(effort: Effort) -> Series:
         if effort.windows >= NAIVE_AT_MOST:
             some: dict[str, Way] = {"improved": Plain(), "tree": Tree(), "n-way": Multiway()}
             traffic = alike(count, 100, FEW_VALUES, 50 * count)
-            sample = _short(count, FEW_VALUES // 5)
+            sample = _short(count, SAMPLED_VALUES, 20)
             points.append(Point(f"{FEW_VALUES} values", count, traffic, some, sample))
     title = "Windows of 100 rows that are joined (Figure 2): k tuples/s"
     return Series("windows", title, "windows", points, effort)
 
 
-def _short(count: int, values: int) -> Sample:
-    return Sample(alike(count, 20, values, 8 * count), 6)
+def _short(count: int, values: int, steps: int = 6) -> Sample:
+    return Sample(alike(count, 20, values, 8 * count), steps)
 
 
 def buckets(effort: Effort) -> Series:

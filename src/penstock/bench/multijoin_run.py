@@ -78,7 +78,7 @@ def verify(traffic: Traffic, ways: Mapping[str, Way], steps: int) -> int:
     """Compare what all ways find in some steps, from empty windows on; how many results.
 
     Raises:
-        InternalError: One finds something else.
+        InternalError: One finds something else, or there is nothing to be found.
     """
     first = None
     count = 0
@@ -88,6 +88,9 @@ def verify(traffic: Traffic, ways: Mapping[str, Way], steps: int) -> int:
         for number in range(steps):
             blocks += running.step(traffic.step(number))
         count = sum(map(len, blocks))
+        if not count:
+            msg = f'"{label}" finds nothing in a sample of {steps} steps: nothing is compared'
+            raise InternalError(msg)
         found = of_blocks(blocks)
         if first is None:
             first = found

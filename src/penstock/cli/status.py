@@ -136,7 +136,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
         "Streams": _streams(facts),
         "Conditions": _conditions(facts),
         "State": _state(facts),
-        "Joins": _joins(facts),
+        "In use": _in_use(facts),
         f"Last batch (record {facts.status_record})": _batch(facts),
         "Sources": _pairs(("stream", "read up to"), _sources(facts)),
         "Disk": _disk(facts),
@@ -249,9 +249,9 @@ def _state(facts: Facts) -> Table:
     return table
 
 
-def _joins(facts: Facts) -> Table:
-    """Where joins keep their inputs and, of many inputs, in which orders they probe them."""
-    table = _table("lane", "join", "keeps inputs in", "probing", "changed", left=(0, 1, 2, 3))
+def _in_use(facts: Facts) -> Table:
+    """Where operators keep what they choose a place for; of joins of many, orders of probes."""
+    table = _table("lane", "operator", "keeps rows in", "probing", "changed", left=(0, 1, 2, 3))
     for one in (one for one in facts.operators if one.structures):
         orders = "; ".join(f"{name}: {' '.join(others)}" for name, others in one.orders.items())
         changed = f"{one.reordered:,}" if orders else "-"

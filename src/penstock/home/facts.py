@@ -144,7 +144,8 @@ class OperatorFacts:
         made_of: Of an aggregate or DISTINCT, which rows it is made of: by this, a plan that is
             chosen anew finds how many rows it sends and withdraws for each that comes.
         structures: Where a join keeps the rows of each input now: `fifo`, `calendar(n)`, or
-            `hashed`, which is a calendar and an index by which withdrawn rows are found.
+            `hashed`, which is a calendar and an index by which withdrawn rows are found. Of what
+            counts rows that may be withdrawn, where their ends wait.
         probes: Of a join of many inputs, what it probes, for the rows of each input in the order
             in which that is done now.
         reordered: How often it has changed these orders.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators.counted_loops import gone_rows, net_changes, uncancelled
+from penstock.operators.counted_loops import gone_rows, net_changes
 from penstock.operators.dividing import Moves, netted, with_column
 from penstock.operators.tables import arrays_of
+from penstock.state.cancelling import DELTA, SLOT
 from penstock.state.expiry import (
     ExpiryQueue,
     expiry_queue,
@@ -25,11 +26,11 @@ from penstock.state.keyed import KeyedRows
 from penstock.state.keys import KeyIndex
 from penstock.state.rows import grown
 from penstock.state.sorting import order_of
+from penstock.state.strict_queue import StrictQueue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.algebra.patterns import Pattern
     from penstock.operators.block import Block
     from penstock.operators.dividing import Division, Spread
     from penstock.operators.operator import Segments
@@ -37,16 +38,10 @@ if TYPE_CHECKING:
     from penstock.state.moving import Moved
 
 
-SLOT, DELTA = np.dtype(np.int32), np.dtype(np.int8)
-"""What is kept of a row that will end: its slot, and how its copies change then."""
 SAVED = (np.dtype(np.int64), np.dtype(np.int64))
-"""How that is saved."""
+"""How the slot of a row that will end is saved, and how its copies change then."""
 WIDE = 2**30
 """A number of copies from which on 32 bits might not do."""
-_OFTEN = 8
-"""If one in so many rows is withdrawn, it is worth while to see which cancel out at once."""
-_CROWDED = 4096
-"""With fewer ends to come it does not matter how many of them cancel out."""
 
 
 class Target(IntEnum):
@@ -103,12 +98,7 @@ class CountedRows:
         self._met: Ints = np.zeros(0, np.int64)
         self._held: Ints = np.zeros(0, np.int64)
         self._held_now: Ints = np.zeros(0, np.int64)
-        self._new_queues = [
-            partial(expiry_queue, pattern, (SLOT, DELTA), span, partitions) for pattern in patterns
-        ]
-        self._ends: list[ExpiryQueue] = [new() for new in self._new_queues]
-        # From so many entries on, it is seen which of them cancel out.
-        self._crowded = [_CROWDED] * len(patterns)
+        self._ends = [_queue(pattern, span, partitions) for pattern in patterns]
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Changes:
         """Count the rows of a step, and what ends in it; the changes of the result."""
@@ -178,25 +168,12 @@ class CountedRows:
         ending = np.flatnonzero(block.te < INFINITY)
         if len(ending):
             ends = Events(slots[ending], block.te[ending], -block.signs[ending])
-            if block.sign is not None and (block.sign < 0).sum() * _OFTEN > len(block):
-                # Much of what came is gone by now, and need not be awaited.
-                ends = _uncancelled(ends)
             soon = ends.times < clock
             if soon.any():
                 found.append(ends.chosen(soon))
                 ends = ends.chosen(~soon)
             self._ends[side].push(ends.times, [ends.slots, ends.deltas])
-            if block.sign is not None and len(self._ends[side]) > self._crowded[side]:
-                self._cancel(side)
         return found
-
-    def _cancel(self, side: int) -> None:
-        """Forget the ends of what was withdrawn, which may be long in coming."""
-        times, (slots, deltas) = self._ends[side].contents()
-        ends = _uncancelled(Events(slots.astype(np.int64), times, deltas))
-        self._ends[side] = self._new_queues[side]()
-        self._ends[side].push(ends.times, [ends.slots, ends.deltas])
-        self._crowded[side] = max(2 * len(ends.times), _CROWDED)
 
     def _reserve(self, capacity: int) -> None:
         self.counts = grown(self.counts, capacity)
@@ -211,6 +188,11 @@ class CountedRows:
     def pending(self) -> int:
         """How many ends are still to come."""
         return sum(len(queue) for queue in self._ends)
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the ends of inputs wait whose rows may be withdrawn."""
+        return tuple(one.structure for one in self._ends if isinstance(one, StrictQueue))
 
     @property
     def nbytes(self) -> int:
@@ -259,10 +241,11 @@ class CountedRows:
         return moved
 
 
-def _uncancelled(ends: Events) -> Events:
-    """Ends without those of what was withdrawn."""
-    times, slots, deltas = uncancelled(ends.times, ends.slots, ends.deltas)
-    return Events(slots, times, deltas)
+def _queue(pattern: Pattern, span: int, partitions: int) -> ExpiryQueue:
+    """Where the ends of an input wait."""
+    if pattern is Pattern.STR:
+        return StrictQueue(span, partitions)
+    return expiry_queue(pattern, (SLOT, DELTA), span, partitions)
 
 
 def _met(rows: pa.Table) -> tuple[pa.Table, Ints]:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 _FOREVER = INFINITY
 
-_SPREAD_ENDS, _SPREAD_SLOTS = 0x9E3779B97F4A7C15 - (1 << 64), 0xC2B2AE3D27D4EB4F - (1 << 64)
-"""Odd numbers that spread ends and slots over a table."""
-
 
 @compiled
 def copies(target: int, left: int, right: int) -> int:
@@ -130,31 +127,3 @@ def gone_rows(met: Ints, counts: Values, alive: Flags) -> Ints:
             gone[found] = slot
             found += 1
     return gone[:found].copy()
-
-
-@compiled
-def uncancelled(ends: Ints, slots: Ints, deltas: Signs) -> tuple[Ints, Ints, Signs]:
-    """Ends of rows in slots, without those of one end and slot that cancel out."""
-    size = 16
-    while size < 2 * len(ends):
-        size *= 2
-    first = np.full(size, -1, np.int64)
-    sums = np.zeros(len(ends), np.int64)
-    for i in range(len(ends)):
-        place = (ends[i] * _SPREAD_ENDS + slots[i] * _SPREAD_SLOTS) >> 20 & size - 1
-        while first[place] >= 0 and (
-            ends[first[place]] != ends[i] or slots[first[place]] != slots[i]
-        ):
-            place = (place + 1) & size - 1
-        if first[place] < 0:
-            first[place] = i
-        sums[first[place]] += deltas[i]
-    left = np.empty(np.abs(sums).sum(), np.int64)
-    signs = np.empty(len(left), np.int8)
-    count = 0
-    for i in range(len(ends)):
-        for _ in range(abs(sums[i])):
-            left[count] = i
-            signs[count] = 1 if sums[i] > 0 else -1
-            count += 1
-    return ends[left], slots[left], signs

@@ -97,7 +97,7 @@ class Operator:
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where a join keeps the rows of each input now."""
+        """Where a join keeps the rows of each input now; where ends wait that may be cancelled."""
         return ()
 
     @property

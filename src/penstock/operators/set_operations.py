@@ -41,6 +41,11 @@ class Counting(Buffered):
         self.counted.restore(segments)
 
     @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the ends of strict inputs wait."""
+        return self.counted.structures
+
+    @property
     def state_rows(self) -> int:
         """Different rows, and ends to come."""
         return len(self.counted) + self.counted.pending

@@ -1,4 +1,4 @@
-"""What running joins have chosen by themselves, and use now: structures, and orders of probes."""
+"""What running operators have chosen by themselves, and use now: structures, orders of probes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def described_use(lanes: Lanes, strategy: Strategy) -> list[str]:
-    """A line for each join that may choose: what it uses, and where lanes differ, on how many."""
+    """What each operator uses that may choose; where lanes differ, on how many of them."""
     return [line for reports in by_operator(lanes) for line in _described(reports, strategy)]
 
 

@@ -87,8 +87,8 @@ class Content(Settling):
 
     def __init__(self, types: Sequence[pa.DataType], span: int, partitions: int) -> None:
         super().__init__()
-        # Elements of several lanes come in no order of expiry, whatever the pattern of each.
-        patterns = [Pattern.WK]
+        # Elements of several lanes come in no order of expiry, and may be withdrawn.
+        patterns = [Pattern.STR]
         self._counted = CountedRows(list(types), patterns, Target.COPIES, span, partitions)
 
     def __len__(self) -> int:

@@ -98,9 +98,9 @@ class OperatorReport:
     `reads` are the streams that it depends on. An aggregate and DISTINCT say what they are made of.
     A join by equal keys, a semi-join and an anti-join tell of the `meeting` of their inputs.
 
-    A join says in which `structures` it keeps its inputs now. One of many inputs tells of its
-    `probes`, for the rows of each input in the order in which they are made, and how often it has
-    `reordered` them.
+    A join says in which `structures` it keeps its inputs now, and what counts rows that may be
+    withdrawn, where their ends wait. A join of many inputs tells of its `probes`, for the rows of
+    each input in the order in which they are made, and how often it has `reordered` them.
     """
 
     label: str

@@ -177,7 +177,7 @@ class CalendarQueue:
         """Begin anew with so many partitions."""
         self._count = count
         self._width = max(-(-self._span // count), 1)
-        self._partitions = [_Partition(self._types) for _ in range(count)]
+        self._partitions = [Partition(self._types) for _ in range(count)]
         self._size = 0
         self._reached: int | None = None
 
@@ -261,7 +261,7 @@ class CalendarQueue:
         return sum(partition.nbytes for partition in self._partitions)
 
 
-class _Partition:
+class Partition:
     """The entries of one partition: an ordered stretch, and what came since it was ordered."""
 
     def __init__(self, types: Sequence[np.dtype[np.generic]]) -> None:
@@ -271,7 +271,11 @@ class _Partition:
         self._head = 0
         self._added: list[tuple[Ints, list[Values]]] = []
 
+    def __len__(self) -> int:
+        return len(self._ends) - self._head + sum(len(ends) for ends, _ in self._added)
+
     def add(self, ends: Ints, payload: list[Values]) -> None:
+        """Add entries, in any order."""
         self._added.append((ends, payload))
 
     def take(self, clock: int) -> tuple[Ints, list[Values]]:

@@ -166,7 +166,7 @@ def test_joins_are_shown_with_what_they_use(tmp_path: Path) -> None:
         text = call("--home", tmp_path).stdout
         found = json.loads(call("--home", tmp_path, "--format", "json").stdout)
         metrics = call("--home", tmp_path, "--format", "prometheus").stdout
-    joins = text.partition("\nJoins\n")[2].partition("\n\n")[0]
+    joins = text.partition("\nIn use\n")[2].partition("\n\n")[0]
     assert "a.k = b.k = c.k  fifo + fifo + fifo  a: b c; b: a c; c: a b        0\n" in joins
     assert "AntiJoin" in joins
     assert "Join a.k = c.k             hashed + fifo       -" in joins
