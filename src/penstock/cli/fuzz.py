@@ -21,7 +21,7 @@ def fuzz(
         int | None, typer.Option(help="Equal seeds try equal trials; default: a new one.")
     ] = None,
     strategy: Annotated[
-        str, typer.Option(help="How plans are run: upa, direct, negative, or all.")
+        str, typer.Option(help="How plans are run: upa, direct, negative, auto, or all.")
     ] = "all",
     out: Annotated[Path, typer.Option(help="The folder for the file of a failure.")] = Path("."),
     trial: Annotated[int, typer.Option(help="The number of the trial to begin with.")] = 0,
