@@ -20,6 +20,7 @@ from penstock.planner.rules import (
     joins,
     maps,
     outer_joins,
+    ranges,
     representation,
     unions,
 )
@@ -40,7 +41,9 @@ ALWAYS: tuple[Rule, ...] = (
     constants.TrueFilter(),
     constants.Contradiction(),
     filters.DuplicateConditions(),
+    ranges.IntersectConditions(),
     outer_joins.SimplifyOuterJoin(),
+    outer_joins.OuterJoinToNegation(),
     filters.MergeFilters(),
     filters_joins.ProductToJoin(),
     filters_joins.TransitiveConditions(),

@@ -30,7 +30,9 @@ def joined(t: Parts) -> str:
 
 
 def three(t: Parts, *pairs: str) -> str:
-    return f"SELECT a.v, b.x, c.z FROM {joined(t)} JOIN {t.c} ON {t.between(*pairs)}"
+    """Three inputs; of what is equal in all of them, at times more is asked than is needed."""
+    more = f" AND {t.draw.pick(*pairs)}" if t.draw.chance(30) else ""
+    return f"SELECT a.v, b.x, c.z FROM {joined(t)} JOIN {t.c} ON {t.between(*pairs)}{more}"
 
 
 def negated(t: Parts) -> str:
@@ -55,6 +57,43 @@ def nothing(t: Parts) -> str:
         f"{column} > {low} AND NOT ({column} > {low})",
         f"{column} >= {low} AND {column} <= CAST('NaN' AS DOUBLE)",
         f"{column} = NULL AND {t.on(column)}",
+        f"{column} = {low} AND {column} <> {low}",
+        f"{column} IN ({low}, {low + 1}) AND {column} = {low + 2}",
+        f"{column} IN ({low}, {low + 1}) AND NOT ({column} IN ({low + 1}, {low}, {low + 2}))",
+        f"{column} > {low} AND {column} < {low + 1}",
+        f"({column} = {low} OR {column} = {low + 1}) AND {column} > {low + t.draw.count(0, 1)}",
+        f"{column} NOT IN ({low}, NULL) AND {t.on('k', 'v')}",
+        f"{column} IS NULL AND {column} IN ({low}, {low + 1})",
+    )
+
+
+def member(t: Parts, column: str) -> str:
+    """A condition that leaves a column some values, in one of many words."""
+    low = t.draw.count(0, 2)
+    compared = t.draw.pick("=", "<", "<=", ">", ">=", "<>", "<>")
+    return t.draw.pick(
+        f"{column} {compared} {low}",
+        f"{low} {compared} {column}",
+        f"NOT ({column} {compared} {low})",
+        f"NOT ({low} {compared} {column})",
+        f"{column} {t.draw.pick('IN', 'NOT IN')} ({low}, {t.draw.pick('2', '3', '3', 'NULL')})",
+        f"{column} BETWEEN {low} AND {t.draw.count(0, 3)}",
+        f"({column} = {low} OR {column} = {t.draw.count(0, 3)})",
+    )
+
+
+def unmatched(t: Parts) -> str:
+    """A condition that pairs of an outer join do not fulfil, mostly."""
+    return t.draw.pick(
+        "b.k IS NULL",
+        "a.k IS NULL",
+        "b.ts IS NULL",
+        "a.k IS NULL OR b.k IS NULL",
+        f"b.k IS NULL AND {t.on('a.v', 'a.k')}",
+        f"NOT (b.k IS NOT NULL OR {t.on('a.v')})",
+        "COALESCE(b.k, a.k) IS NULL",
+        "(a.k = b.x) IS NULL AND b.ts IS NULL",
+        "b.x IS NULL",
     )
 
 
@@ -74,10 +113,25 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
     "duplicate-conditions": lambda t: (
         f"SELECT v FROM {t.a} WHERE {(same := t.on('v', 'k'))} AND {t.on('k', 'w')} AND {same}"
     ),
+    "intersect-conditions": lambda t: (
+        f"""
+        SELECT v FROM {t.a} WHERE {member(t, (column := t.draw.pick("k", "v", "w")))}
+            AND {t.draw.pick("", "", f"{t.on('k', 'v')} AND ")} {member(t, column)}
+            {t.draw.pick("", "", f"AND {member(t, column)}")}"""
+    ),
     "simplify-outer-join": lambda t: (
         f"""
-        SELECT a.v, b.x FROM {outer(t)}
-        WHERE {t.draw.pick(t.on("b.x", "a.v"), t.compared("b.x"), t.compared("a.v"))}"""
+        SELECT a.v, b.x FROM {outer(t)} WHERE {
+            t.draw.pick(
+                t.on("b.x", "a.v"), t.compared("b.x"), t.compared("a.v"), t.on("b.x", "b.k")
+            )
+        }"""
+    ),
+    "outer-join-to-negation": lambda t: (
+        f"""
+        SELECT a.v, a.k, b.x, b.k FROM {t.a} {t.draw.pick("LEFT", "LEFT", "RIGHT", "FULL")} JOIN {
+            t.draw.pick(t.b, t.b, f"(SELECT ts, k, 1 AS x FROM {t.b}) AS b")
+        } ON {t.between("a.k = b.k", "a.k = b.k", "a.v = b.x")} WHERE {unmatched(t)}"""
     ),
     "merge-filters": lambda t: (
         f"""
@@ -264,8 +318,8 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
         JOIN {t.c} ON {t.between("s.k = c.k", "c.z = s.v")}"""
     ),
     "commute-join": lambda t: f"SELECT a.v, b.x FROM {joined(t)}",
-    "associate-join": lambda t: three(t, "b.k = c.k", "b.x = c.z"),
-    "exchange-join": lambda t: three(t, "a.v = c.k", "a.k = c.z"),
+    "associate-join": lambda t: three(t, "b.k = c.k", "b.x = c.z", "a.k = c.k", "a.v = c.z"),
+    "exchange-join": lambda t: three(t, "a.v = c.k", "a.k = c.z", "b.k = c.k", "b.x = c.z"),
     "pull-up-negation": negated,
     "push-down-negation": lambda t: (
         f"""

@@ -34,6 +34,9 @@ EXAMPLES = {
     "duplicate-conditions": "SELECT v FROM a [RANGE 5] WHERE v > 1 AND k > 1 AND v > 1",
     "simplify-outer-join": """
         SELECT a.v, b.x FROM a [RANGE 5] a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE b.x > 1""",
+    "intersect-conditions": "SELECT k FROM a [RANGE 5] WHERE v IN (1, 2, 3) AND v > 1",
+    "outer-join-to-negation": """
+        SELECT a.v FROM a [RANGE 5] a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE b.k IS NULL""",
     "merge-filters": """
         SELECT v FROM (SELECT v, k FROM a [RANGE 5] WHERE v > 1) AS s WHERE s.k < 3""",
     "product-to-join": "SELECT a.v, b.x FROM a [RANGE 5] a, b [RANGE 5] b WHERE a.k = b.k",
@@ -206,6 +209,63 @@ def test_a_split_by_the_shorter_length_is_enough_if_it_divides_the_longer() -> N
 
 def runs_as(query: str) -> str:
     return plan_text(optimized({"q": session().bind(query).plan})["q"].plan)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "v = 5 AND v <> 5",
+        "v IN (1, 2) AND v = 3",
+        "v IN (1, 2, 9) AND v > 2 AND v < 9",
+        "v > 5 AND v < 3",
+        "v > 5 AND v < 6",
+        "v NOT IN (1, 2) AND (v = 1 OR v = 2)",
+        "v IS NULL AND v = 1",
+        "v IS NULL AND v IN (1, 2)",
+        "NOT (v <= 3) AND v BETWEEN 1 AND 3",
+        "v NOT IN (1, NULL)",
+        "v = NULL",
+    ],
+)
+def test_what_cannot_be_lets_nothing_pass(condition: str) -> None:
+    assert "Filter FALSE" in runs_as(f"SELECT k FROM a [RANGE 5] WHERE {condition}")
+
+
+@pytest.mark.parametrize(
+    ("condition", "left"),
+    [
+        ("v IN (1, 2, 3) AND v > 1", "v IN (2, 3)"),
+        ("v IN (1, 2) AND v IN (2, 3)", "v = 2"),
+        ("v > 3 AND v > 5 AND v <> 4", "v > 5"),
+        ("v >= 3 AND v <= 3", "v = 3"),
+        ("v <> 5 AND v IN (4, 5)", "v = 4"),
+        ("NOT (v > 3) AND v <= 7", "NOT (v > 3)"),
+    ],
+)
+def test_conditions_on_one_value_are_one_condition(condition: str, left: str) -> None:
+    assert f"Filter {left}\n" in runs_as(f"SELECT k FROM a [RANGE 5] WHERE {condition}")
+
+
+@pytest.mark.parametrize(
+    ("text", "joins"),
+    [
+        ("a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE b.k IS NULL", "AntiJoin a.k = b.k"),
+        ("a RIGHT JOIN b [RANGE 5] b ON a.k = b.k WHERE a.k IS NULL", "AntiJoin a.k = b.k"),
+        ("a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE b.ts IS NULL AND a.v > 1", "AntiJoin"),
+        ("a LEFT JOIN b [RANGE 5] b ON a.k = b.k AND b.x > 2 WHERE b.x IS NULL", "AntiJoin"),
+        ("a LEFT JOIN (SELECT k, 1 AS x FROM b [RANGE 5]) b ON a.k = b.k WHERE b.x IS NULL", "Ant"),
+        ("a FULL JOIN b [RANGE 5] b ON a.k = b.k WHERE a.k IS NULL OR b.k IS NULL", "AntiJoin"),
+    ],
+)
+def test_pairs_that_no_row_passes_with_are_not_made(text: str, joins: str) -> None:
+    found = runs_as(f"SELECT a.v, b.x FROM a [RANGE 5] {text}")
+    assert joins in found
+    assert " Join " not in found
+
+
+def test_pairs_whose_columns_may_be_null_are_made() -> None:
+    text = "a [RANGE 5] a LEFT JOIN b [RANGE 5] b ON a.k = b.k WHERE b.x IS NULL"
+    assert " Join " in runs_as(f"SELECT a.v, b.x FROM {text}")
 
 
 def test_filters_stay_above_windows_that_count() -> None:

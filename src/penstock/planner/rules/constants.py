@@ -6,20 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import TRUE, Call, Column, Literal, conjunction
+from penstock.algebra.expressions import TRUE, Call, Column, conjunction
 from penstock.algebra.plan import Named
 from penstock.algebra.streams import Window
+from penstock.compute.comparisons import COMPARISONS
 from penstock.compute.evaluate import can_fail, folded
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import FALSE, is_never_true
 from penstock.planner.rules.filters import FilterRule
+from penstock.planner.rules.ranges import ranges_in
 from penstock.planner.rules.rule import Place, Rule, sources_of
+from penstock.planner.rules.truth import Known, may_be_true
 from penstock.planner.rules.unions import named_like
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.algebra.expressions import Expression, Value
+    from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
 
 
@@ -83,7 +86,11 @@ class Contradiction(FilterRule):
         if plan.predicate == FALSE or can_fail(plan.predicate):
             return None
         parts = conjuncts(plan.predicate)
-        if is_never_true(plan.predicate) or _deny_each_other(parts) or _leave_no_value(parts):
+        if (
+            not may_be_true(plan.predicate)
+            or _deny_each_other(parts)
+            or any(not one.has_values for one in ranges_in(parts).values())
+        ):
             return op.Filter(plan.child, FALSE)
         return None
 
@@ -101,43 +108,9 @@ def _deny_each_other(parts: Sequence[Expression]) -> bool:
 
 def _needs_value(part: Expression, arg: Expression) -> bool:
     """Whether a condition is not TRUE if something is NULL."""
-    match part:
-        case Call("is not null", (one,)):
-            return one == arg
-        case Call("=" | "<" | "<=" | ">" | ">=" | "<>", args):
-            return arg in args
-    return False
-
-
-FLIPPED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-def _leave_no_value(parts: Sequence[Expression]) -> bool:
-    """Whether comparisons of some column with constants leave it no value."""
-    bounds: dict[Column, list[tuple[str, Value]]] = {}
-    for part in parts:
-        match part:
-            case Call(function, (Column() as column, Literal(value))) if function in FLIPPED:
-                bounds.setdefault(column, []).append((function, value))
-            case Call(function, (Literal(value), Column() as column)) if function in FLIPPED:
-                bounds.setdefault(column, []).append((FLIPPED[function], value))
-    return any(_is_empty(several) for several in bounds.values())
-
-
-def _is_empty(bounds: Sequence[tuple[str, Value]]) -> bool:
-    """Whether no value is within all bounds: the lowest is above the highest.
-
-    NaN is neither above nor below anything to Python, so it leaves all values.
-    """
-    if any(value is None for _, value in bounds):
-        return False
-    lows = [(value, function != ">") for function, value in bounds if function in ("=", ">", ">=")]
-    highs = [(value, function != "<") for function, value in bounds if function in ("=", "<", "<=")]
-    for low, holds_low in lows:
-        for high, holds_high in highs:
-            if low > high or (low == high and not (holds_low and holds_high)):  # type: ignore[operator]
-                return True
-    return False
+    if isinstance(arg, Column):
+        return not may_be_true(part, Known(null=frozenset({arg.name})))
+    return isinstance(part, Call) and part.function in COMPARISONS and arg in part.args
 
 
 def is_empty(plan: Plan) -> bool:

@@ -157,6 +157,12 @@ def _implied(part: Expression, equal: dict[Expression, list[Column]]) -> list[Ex
     match part:
         case Call(function, (Column() as column, Literal() as value)) if function in COMPARISONS:
             return [replace(part, args=(one, value)) for one in equal.get(column, ())]
+        case Call("in", (Column() as column, *members)) if _are_constants(members):
+            return [replace(part, args=(one, *members)) for one in equal.get(column, ())]
         case Call(function, (Literal() as value, Column() as column)) if function in COMPARISONS:
             return [replace(part, args=(value, one)) for one in equal.get(column, ())]
     return []
+
+
+def _are_constants(members: Sequence[Expression]) -> bool:
+    return all(isinstance(one, Literal) for one in members)

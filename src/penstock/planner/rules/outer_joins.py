@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import Column, Literal, conjunction, substituted
+from penstock.algebra.expressions import conjunction
 from penstock.algebra.outer_joins import outer_join
-from penstock.compute.evaluate import can_fail, folded
+from penstock.compute.evaluate import can_fail
 from penstock.planner.conditions import conjuncts
-from penstock.planner.rules.expressions import divided, is_never_true, reads_only
+from penstock.planner.rules.expressions import divided, reads_only
 from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.truth import Known, may_be_true, never_null
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
@@ -83,7 +84,7 @@ class SimplifyOuterJoin(Rule):
         if outer is None or can_fail(plan.predicate):
             return None
         rejected = [
-            padded and _rejects_nulls(plan.predicate, other, plan.child)
+            padded and _rejects_nulls(plan.predicate, other)
             for padded, other in zip(outer.padded, (outer.right, outer.left), strict=True)
         ]
         if not any(rejected):
@@ -97,8 +98,32 @@ class SimplifyOuterJoin(Rule):
         return op.Filter(join, plan.predicate)
 
 
-def _rejects_nulls(predicate: Expression, side: Plan, whole: Plan) -> bool:
+def _rejects_nulls(predicate: Expression, side: Plan) -> bool:
     """Whether a condition is never TRUE where all columns of a side are NULL."""
-    nulls = {one.name: Literal(None, one.type) for one in side.schema}
-    others = {one.name: Column(one.name, one.type) for one in whole.schema}
-    return is_never_true(folded(substituted(predicate, {**others, **nulls})))
+    return not may_be_true(predicate, Known(null=frozenset(side.schema.names)))
+
+
+class OuterJoinToNegation(Rule):
+    """Pairs that no condition above can let pass need not be made: LEFT JOIN ... WHERE IS NULL.
+
+    What the join asks for holds in every pair, so its keys are not NULL there.
+    """
+
+    name = "outer-join-to-negation"
+    says = "an outer join whose pairs a filter drops anyway becomes a negation, padded with NULLs"
+
+    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+        """The filter over the rows without a partner."""
+        if not isinstance(plan, op.Filter) or not isinstance(plan.child, op.UnionAll):
+            return None
+        outer = outer_join_in(plan.child)
+        if outer is None or can_fail(plan.predicate) or _lets_pairs_pass(plan.predicate, outer):
+            return None
+        _, *padded = plan.child.inputs
+        rows = padded[0] if len(padded) == 1 else op.UnionAll(tuple(padded))
+        return op.Filter(rows, plan.predicate)
+
+
+def _lets_pairs_pass(predicate: Expression, outer: OuterJoin) -> bool:
+    pairs = op.Join(outer.left, outer.right, outer.condition)
+    return may_be_true(predicate, Known(never_null=never_null(pairs)))
