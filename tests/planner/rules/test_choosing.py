@@ -13,6 +13,7 @@ from penstock.algebra.windows import Rows
 from penstock.bench.patterns import form_of
 from penstock.bench.patterns_cases import CASES, DOWN, UP
 from penstock.planner.building import Choices
+from penstock.planner.conditions import conjuncts
 from penstock.planner.measuring import measured
 from penstock.planner.optimizing import plans_to_run
 from penstock.runtime.running import Running
@@ -58,6 +59,22 @@ def test_the_join_with_a_window_that_counts_is_the_last_where_that_is_cheaper(
     plan = plans_to_run({"q": bound(text)})["q"]
     assert counts_rows(plan)
     assert counts_rows(lowest_join(plan)) is not is_late
+
+
+@pytest.mark.parametrize("third", ["a.k = c.k", "b.k = c.k", "a.k = c.k AND b.k = c.k"])
+@pytest.mark.parametrize("small", ["ab", "ac", "bc"])
+def test_the_order_of_joins_does_not_depend_on_which_equalities_are_written(
+    third: str, small: str
+) -> None:
+    a, b, c = (f"{one} [RANGE {10 if one in small else 1000}] {one}" for one in "abc")
+    text = f"SELECT a.v, b.x, c.z FROM {a}, {b}, {c} WHERE a.k = b.k AND {third}"
+    plan = plans_to_run({"q": bound(text)}, choices=Choices(joins="tree"))["q"]
+    read = {one.name for one in walk(lowest_join(plan)) if isinstance(one, st.Stream)}
+    assert read == set(small)
+    (outer, inner) = (one for one in walk(plan) if isinstance(one, op.Join))
+    assert len(conjuncts(inner.condition)) == 1
+    if small != "ab":
+        assert len(conjuncts(outer.condition)) == 1
 
 
 @pytest.mark.parametrize(("name", "expected"), [("q4_many", UP), ("q4_few", DOWN)])

@@ -9,7 +9,7 @@ from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, columns_of, conjunction
 from penstock.algebra.plan import Named
 from penstock.planner.conditions import conjuncts
-from penstock.planner.rules.expressions import divided
+from penstock.planner.rules.implied import asked_first
 from penstock.planner.rules.maps import are_apart
 from penstock.planner.rules.rule import Place, Rule
 
@@ -45,7 +45,7 @@ class CommuteJoin(Rule):
 
 
 class AssociateJoin(Rule):
-    """(A join B) join C is A join (B join C), if a condition joins the two."""
+    """(A join B) join C is A join (B join C), if a condition joins the two, or follows."""
 
     name = "associate-join"
     says = "of three inputs the last two are joined first"
@@ -60,7 +60,7 @@ class AssociateJoin(Rule):
 
 
 class ExchangeJoin(Rule):
-    """(A join B) join C is (A join C) join B, if a condition joins the two."""
+    """(A join B) join C is (A join C) join B, if a condition joins the two, or follows."""
 
     name = "exchange-join"
     says = "of three inputs the first and the last are joined first"
@@ -88,12 +88,16 @@ def _three(plan: Plan) -> tuple[Plan, Plan, Plan, list[Expression]] | None:
 def _other_pair(
     plan: Plan, alone: Plan, pair: tuple[Plan, Plan], parts: Sequence[Expression]
 ) -> Plan | None:
-    known = set(pair[0].schema.names) | set(pair[1].schema.names)
-    inner, outer = divided(parts, lambda one: columns_of(one) <= known)
-    if not inner or not outer:
+    sides = [frozenset(one.schema.names) for one in pair]
+    inner, outer = asked_first(parts, sides[0] | sides[1])
+    if not outer or all(_reads_one(one, sides) for one in inner):
         # Without a condition it would be a product, which is never the better plan.
         return None
     return in_order_of(_joined(alone, _joined(*pair, inner), outer), plan)
+
+
+def _reads_one(part: Expression, sides: Sequence[frozenset[str]]) -> bool:
+    return any(columns_of(part) <= side for side in sides)
 
 
 def _join_below(plan: Plan) -> op.Join | op.Product | None:
