@@ -24,6 +24,7 @@ from penstock.planner.rules import (
     representation,
     unions,
 )
+from penstock.planner.rules.commuting import CommuteJoin
 from penstock.planner.rules.pruning import PruneColumns
 from penstock.planner.rules.representation import CommonSubplans
 from penstock.planner.sharing import Shared, reused
@@ -79,12 +80,11 @@ ALWAYS: tuple[Rule, ...] = (
     representation.DropCuts(),
 )
 """Rules that never make a plan dearer."""
-TOGETHER: tuple[TogetherRule, ...] = (CommonSubplans(), PruneColumns())
-"""Rules for all queries that run together, applied when the others have nothing left to do."""
+TOGETHER: tuple[TogetherRule, ...] = (CommuteJoin(), CommonSubplans(), PruneColumns())
+"""Rules for all queries that run together: before all others, and when these are done."""
 BY_COST: tuple[Rule, ...] = (
     duplicates.DistinctBelowProduct(),
     unions.JoinBelowUnion(),
-    joins.CommuteJoin(),
     joins.AssociateJoin(),
     joins.ExchangeJoin(),
     joins.PullUpNegation(),
@@ -117,6 +117,7 @@ def optimized(
     """
     choices, statistics = choices or Choices(), statistics or Statistics()
     together = _Together(list(plans.values()))
+    together.commute()
     together.merge()
     shared = Shared(together.plans)
     fired: list[list[str]] = []
@@ -150,6 +151,10 @@ class _Together:
         for known, new in zip(self.fired, fired, strict=True):
             known += new
 
+    def commute(self) -> None:
+        """Joins that are the same but for their sides become the same."""
+        self._apply(CommuteJoin())
+
     def merge(self) -> None:
         """Equal subplans become one."""
         made = CommonSubplans().rewritten(self.plans)
@@ -159,9 +164,12 @@ class _Together:
 
     def prune(self) -> None:
         """Columns that nothing reads are dropped."""
-        made = PruneColumns().rewritten(self.plans)
+        self._apply(PruneColumns())
+
+    def _apply(self, rule: TogetherRule) -> None:
+        made = rule.rewritten(self.plans)
         changed = [old != new for old, new in zip(self.plans, made, strict=True)]
-        self.become(made, [[PruneColumns.name] if one else [] for one in changed])
+        self.become(made, [[rule.name] if one else [] for one in changed])
 
     def tidy(self) -> None:
         """What pruning has left to do: it makes projections, and empties others."""

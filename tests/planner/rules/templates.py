@@ -97,6 +97,32 @@ def unmatched(t: Parts) -> str:
     )
 
 
+def other_way_round(t: Parts) -> str:
+    """A join, and the same one with its sides exchanged and other names, mostly."""
+    left, right = t.window(), t.window()
+    equal = t.draw.pick("k k", "v x", "w y", "v k").split()
+    more = t.draw.pick("", "", "<", "<>", ">=")
+    first, second = (
+        f"{one}.{equal[0]} = {other}.{equal[1]}"
+        + (f" AND {one}.v {more} {other}.x" if more else "")
+        for one, other in ("ab", "pq")
+    )
+    if t.draw.chance(15):
+        # The same names for another join.
+        second = t.between("p.k = q.k", "p.v = q.k")
+    above = t.draw.pick("", "", f"WHERE {t.on('p.v', 'q.x')}", f"WHERE {t.failing('p.k')}")
+    other = t.draw.pick(
+        f"b {right} AS q JOIN a {left} AS p ON {second} {above}",
+        f"b {right} AS q, a {left} AS p WHERE {second}",
+        f"a {left} AS p JOIN b {right} AS q ON {second} {above}",
+    )
+    rows = f"SELECT a.v, b.x FROM a {left} AS a JOIN b {right} AS b ON {first}"
+    if t.draw.chance(20):
+        return f"""SELECT s.v, p.v AS u FROM ({rows}) AS s JOIN (SELECT p.v, q.x FROM {other}) AS p
+            ON s.x = p.x"""
+    return f"{rows} UNION ALL SELECT p.v, q.x FROM {other}"
+
+
 QUERIES: dict[str, Callable[[Parts], str]] = {
     "rename-is-map": lambda t: f"SELECT s.v FROM a {t.window()} AS s WHERE {t.on('s.v', 's.w')}",
     "fold-constants": lambda t: (
@@ -317,7 +343,7 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
         SELECT s.k, c.z FROM (SELECT k, v FROM {t.a} UNION ALL SELECT x, k FROM {t.b}) AS s
         JOIN {t.c} ON {t.between("s.k = c.k", "c.z = s.v")}"""
     ),
-    "commute-join": lambda t: f"SELECT a.v, b.x FROM {joined(t)}",
+    "commute-join": other_way_round,
     "associate-join": lambda t: three(t, "b.k = c.k", "b.x = c.z", "a.k = c.k", "a.v = c.z"),
     "exchange-join": lambda t: three(t, "a.v = c.k", "a.k = c.z", "b.k = c.k", "b.x = c.z"),
     "pull-up-negation": negated,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -12,7 +13,7 @@ from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.text import plan_text
 from penstock.builder import Query, stream
 from penstock.fuzz.check import compare_answers, tolerance_for
-from penstock.planner.explaining import described_rules
+from penstock.planner.explaining import Explaining, described_rules
 from penstock.planner.optimizing import ALWAYS, BY_COST, optimized
 from penstock.planner.rewriting import Rewriting, alternatives
 from penstock.reference.inputs import Inputs, RelationHistory
@@ -101,7 +102,9 @@ EXAMPLES = {
     "join-below-union": """
         SELECT s.k, c.z FROM (SELECT k FROM a [RANGE 5] UNION ALL SELECT k FROM b [RANGE 3]) AS s
         JOIN c [RANGE 4] c ON s.k = c.k""",
-    "commute-join": "SELECT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k",
+    "commute-join": """
+        SELECT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k UNION ALL
+        SELECT p.v, q.x FROM b [RANGE 5] q JOIN a [RANGE 5] p ON q.k = p.k WHERE p.v > 1""",
     "associate-join": """
         SELECT a.v, b.x, c.z FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k
         JOIN c [RANGE 5] c ON b.k = c.k""",
@@ -313,6 +316,69 @@ def test_what_queries_share_stays_one() -> None:
     assert joins[0] is joins[1]
     assert joins[0].schema.names == ("a.k", "a.v", "a.w", "b.k", "b.x")
     for name, one in made.items():
+        assert_same(plans[name], one.plan)
+
+
+def joins_in(plan: Plan) -> set[int]:
+    """The joins of a plan, as objects."""
+    return {id(node) for node in different_nodes(plan) if isinstance(node, op.Join)}
+
+
+FIRST = "SELECT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 9] b ON a.k = b.k AND a.v < b.x"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "SELECT a.v, b.x FROM b [RANGE 9] b JOIN a [RANGE 5] a ON b.x > a.v AND b.k = a.k",
+        """SELECT p.w, q.x FROM b [RANGE 9] q JOIN a [RANGE 5] p ON q.k = p.k AND p.v < q.x
+           WHERE p.v = 2""",
+        "SELECT p.w FROM b [RANGE 9] q, a [RANGE 5] p WHERE q.k = p.k AND p.v < q.x AND p.w > 1",
+        """SELECT p.k, COUNT(*) AS n FROM a [RANGE 5] p JOIN b [RANGE 9] q ON p.k = q.k
+           AND p.v < q.x GROUP BY p.k""",
+        """SELECT p.v, c.z FROM b [RANGE 9] q JOIN a [RANGE 5] p ON q.k = p.k AND p.v < q.x
+           JOIN c [RANGE 3] c ON c.k = p.w""",
+    ],
+)
+def test_a_join_the_other_way_round_is_the_same_join(second: str) -> None:
+    texts = {"one": FIRST, "two": second}
+    if "FROM b [RANGE 9] q, a" in second:
+        # Of products, equalities become the join's; the rest is a filter above.
+        texts["one"] = FIRST.partition(" AND")[0]
+    plans = {name: session().bind(text).plan for name, text in texts.items()}
+    for order in (plans, dict(reversed(plans.items()))):
+        assert "shared with two" in Explaining(order).text("one")
+        made = optimized(order)
+        first, second_joins = (joins_in(made[name].plan) for name in texts)
+        assert len(first) == 1
+        assert first <= second_joins
+        for name, one in made.items():
+            assert_same(plans[name], one.plan)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "SELECT a.v, b.x FROM b [RANGE 9] b JOIN a [RANGE 5] a ON b.k = a.v AND a.v < b.x",
+        "SELECT a.v, b.x FROM b [RANGE 9] b JOIN a [RANGE 5] a ON b.k = a.k AND a.v > b.x",
+        "SELECT a.v, b.x FROM b [RANGE 5] b JOIN a [RANGE 9] a ON b.k = a.k AND a.v < b.x",
+    ],
+)
+def test_joins_that_ask_for_something_else_stay_apart(second: str) -> None:
+    plans = {name: session().bind(text).plan for name, text in (("one", FIRST), ("two", second))}
+    made = optimized(plans)
+    assert not re.search(r"Join .* shared with two", Explaining(plans).text("one"))
+    assert all("commute-join" not in one.fired for one in made.values())
+
+
+def test_a_join_with_itself_is_one_whichever_side_is_named_first() -> None:
+    texts = {
+        "one": "SELECT p.w, q.w AS u FROM a [RANGE 5] p JOIN a [RANGE 5] q ON p.k = q.v",
+        "two": "SELECT p.w, q.w AS u FROM a [RANGE 5] p JOIN a [RANGE 5] q ON p.v = q.k",
+    }
+    plans = {name: session().bind(text).plan for name, text in texts.items()}
+    assert re.search(r"Join .* shared with two", Explaining(plans).text("one"))
+    for name, one in optimized(plans).items():
         assert_same(plans[name], one.plan)
 
 

@@ -8,6 +8,7 @@ from penstock.algebra.text import plan_text
 from penstock.fuzz.generate import generate
 from penstock.planner import optimizing
 from penstock.planner.optimizing import ALWAYS, BY_COST, TIDY, optimized
+from penstock.planner.rules.commuting import CommuteJoin
 from penstock.planner.rules.pruning import PruneColumns
 from penstock.planner.rules.representation import CommonSubplans
 from penstock.session import Session
@@ -47,7 +48,7 @@ def test_rules_that_are_not_named_have_done_nothing(monkeypatch: pytest.MonkeyPa
             for name, rules in (("ALWAYS", ALWAYS), ("BY_COST", BY_COST), ("TIDY", TIDY)):
                 kept = tuple(one for one in rules if one.name in found.fired)
                 without.setattr(optimizing, name, kept)
-            for rule in (CommonSubplans, PruneColumns):
+            for rule in (CommuteJoin, CommonSubplans, PruneColumns):
                 if rule.name not in found.fired:
                     without.setattr(rule, "rewritten", nothing_is_done)
             again = optimized({"q": plan})["q"]

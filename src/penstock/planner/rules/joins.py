@@ -31,19 +31,6 @@ def _joined(left: Plan, right: Plan, parts: Sequence[Expression]) -> Plan:
     return op.Join(left, right, conjunction(list(parts))) if parts else op.Product(left, right)
 
 
-class CommuteJoin(Rule):
-    """The left side of an operator may be the dearer one to keep."""
-
-    name = "commute-join"
-    says = "the sides of a join or product change places"
-
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
-        """The join the other way round."""
-        if not isinstance(plan, op.Join | op.Product):
-            return None
-        return in_order_of(plan.rebuild((plan.right, plan.left)), plan)
-
-
 class AssociateJoin(Rule):
     """(A join B) join C is A join (B join C), if a condition joins the two, or follows."""
 
