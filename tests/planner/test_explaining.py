@@ -169,7 +169,7 @@ def test_queries_that_run_together_are_shown_with_what_they_share() -> None:
     facts = found.json("low")["runs"]["inputs"][0]
     assert facts["shared_with"] == []
     assert facts["inputs"][0]["shared_with"] == ["high"]
-    assert "shared with high" in found.drawn("low").below[1]
+    assert "shared with high" in found.drawn("low").below[2]
 
 
 def test_what_queries_call_their_columns_does_not_matter_to_what_they_share() -> None:
@@ -206,6 +206,34 @@ def test_programs_are_told_what_people_are(strategy: Strategy) -> None:
     assert expected["state_rows"] == pytest.approx(rows)
     assert expected["cost_us_per_time"] > 0
     assert expected["state_bytes"] > 0
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_strategy_is_named(strategy: Strategy) -> None:
+    plan = bound("SELECT DISTINCT a.k FROM a [RANGE 1 MINUTE] a")
+    assert f"\nStrategy: {strategy}\n" in explained(plan, Choices(strategy))
+    assert f"Strategy: {strategy}" in explained_dot(plan, Choices(strategy))
+
+
+def test_names_with_numbers_are_in_their_order() -> None:
+    plan = bound("SELECT DISTINCT a.k FROM a [RANGE 1 MINUTE] a")
+    names = ["query 1", "query 10", "query 11", "query 2", "other"]
+    text = Explaining(dict.fromkeys(names, plan)).text("query 2")
+    assert text.count("shared with other, query 1, query 10, query 11") == 2
+    text = Explaining(dict.fromkeys(names, plan)).text("other")
+    assert text.count("shared with query 1, query 2, query 10, query 11") == 2
+
+
+@pytest.mark.parametrize(
+    ("window", "pattern"), [("RANGE 9 SECONDS", "WKS"), ("UNBOUNDED", "MON"), ("ROWS 3", "STR")]
+)
+def test_a_read_on_arrival_keeps_the_pattern_of_the_stream(window: str, pattern: str) -> None:
+    plan = bound(f"SELECT a.v, n.name FROM a [{window}] a JOIN n ON a.k = n.k")
+    meaning = explained(plan).partition("Runs as")[0]
+    assert f"OnArrival  [{pattern}]\n" in meaning
+    assert f"Join a.k = n.k  [{pattern}]\n" in meaning
+    (join,) = [one for one in all_of(explained_json(plan)["plan"]) if one["operator"] == "Join"]
+    assert join["pattern"] == pattern
 
 
 def test_a_graph_says_what_is_said_of_the_whole_plan() -> None:

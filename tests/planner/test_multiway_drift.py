@@ -131,7 +131,7 @@ def test_answers_across_a_drift_are_those_of_a_tree() -> None:
 
 def test_a_part_of_the_tree_may_be_kept_below_the_one_operator() -> None:
     # Pairs of a and b are rare: rows of the others find them sooner than in two windows.
-    rates = {"a": 4, "b": 16, "c": 16, "d": 1}
+    rates = {"a": 4, "b": 16, "c": 16, "d": 4}
     windows = "a [RANGE 300], b [RANGE 40], c [RANGE 40], d [RANGE 300]"
     query = (
         f"SELECT a.v, b.v AS bv, c.v AS cv, d.v AS dv FROM {windows}"

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.operators import OnArrival
 from penstock.algebra.patterns import pattern_of
 
 if TYPE_CHECKING:
@@ -26,14 +27,23 @@ def plan_text(plan: Plan, note: Callable[[Plan], str] | None = None) -> str:
 
     With `note`, each line ends in what that says about its operator.
     """
-    return "\n".join(_lines(plan, 0, note))
+    return "\n".join(_lines(plan, plan, 0, note))
 
 
-def _lines(plan: Plan, depth: int, note: Callable[[Plan], str] | None) -> Iterator[str]:
-    behind = f"  {note(plan)}" if note else ""
+def _lines(plan: Plan, sender: Plan, depth: int, note: Note | None) -> Iterator[str]:
+    behind = f"  {note(sender)}" if note else ""
     yield f"{'  ' * depth}{plan.label()}{behind}"
     for child in plan.children:
-        yield from _lines(child, depth + 1, note)
+        yield from _lines(child, _sender(plan, child), depth + 1, note)
+
+
+def _sender(above: Plan, plan: Plan) -> Plan:
+    """What sends the rows of an input: the input, or what is above it.
+
+    What a read on arrival applies to each row is no operator of its own, whose results would be
+    withdrawn when the relation changes.
+    """
+    return above if isinstance(above, OnArrival) else plan
 
 
 def pattern_note(plan: Plan) -> str:
@@ -43,13 +53,19 @@ def pattern_note(plan: Plan) -> str:
 
 def plan_json(plan: Plan, facts: Callable[[Plan], dict[str, Any]] | None = None) -> dict[str, Any]:
     """The plan as nested dictionaries: operator, label, columns, pattern, `facts`, inputs."""
+    return _json(plan, plan, facts)
+
+
+def _json(
+    plan: Plan, sender: Plan, facts: Callable[[Plan], dict[str, Any]] | None
+) -> dict[str, Any]:
     return {
         "operator": type(plan).__name__,
         "label": plan.label(),
         "columns": [{"name": f.name, "type": str(f.type)} for f in plan.schema],
-        "pattern": pattern_of(plan).value,
+        "pattern": pattern_of(sender).value,
         **(facts(plan) if facts else {}),
-        "inputs": [plan_json(child, facts) for child in plan.children],
+        "inputs": [_json(child, _sender(plan, child), facts) for child in plan.children],
     }
 
 
@@ -121,7 +137,7 @@ def _dot(
     for child in plan.children:
         below = _dot(child, lines, known, names, note)
         # With notes, the box that rows come from says of which pattern they are.
-        shown = "" if note else f' [label="{pattern_of(child).value}"]'
+        shown = "" if note else f' [label="{pattern_of(_sender(plan, child)).value}"]'
         lines.append(f"{below} -> {name}{shown};")
     return name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.plan import different_nodes
@@ -68,7 +69,7 @@ class Annotations:
             words.append(f"probing {_orders(plan)}")
         others = self._marks.get(id(plan))
         if others:
-            words.append(f"shared with {', '.join(others)}")
+            words.append(f"shared with {', '.join(sorted(others, key=_as_counted))}")
         return f"[{self._costs.pattern(plan).value}] {', '.join(words)}"
 
     def price(self, cost: Cost) -> str:
@@ -107,9 +108,9 @@ class Annotations:
         mine = [node for node in self._nodes if id(node) in self._shared]
         if not mine:
             return total
-        names = sorted({name for node in mine for name in self._shared[id(node)]})
+        names = {name for node in mine for name in self._shared[id(node)]}
         shared = self._summed(sum(map(self._costs.of, mine), Cost(0.0)))
-        return f"{total}; of that shared with {', '.join(names)}: {shared}"
+        return f"{total}; of that shared with {', '.join(sorted(names, key=_as_counted))}: {shared}"
 
     def _summed(self, cost: Cost) -> str:
         state = f"{_short(cost.rows)} rows of state, {_short(cost.size, 'B')}"
@@ -125,6 +126,16 @@ class Annotations:
             "state_bytes": total.size,
             "cost_us_per_time": total.time * _per(self._unit) / 1000,
         }
+
+
+def _as_counted(name: str) -> list[tuple[int, str]]:
+    """A name for sorting; numbers in it come in their order.
+
+    >>> sorted(["query 10", "query 2"], key=_as_counted)
+    ['query 2', 'query 10']
+    """
+    parts = re.split("([0-9]+)", name)
+    return [(int(one), "") if one.isdecimal() else (-1, one) for one in parts]
 
 
 def _orders(plan: Multiway) -> str:

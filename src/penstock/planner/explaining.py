@@ -75,6 +75,7 @@ class Explaining:
             f"Runs as ({self._rules(name)}):",
             plan_text(self._as_run.plans[name], notes.note),
             *described_joins(self._ways.all_of(plan), self._choices, notes),
+            f"Strategy: {self._choices.strategy}",
             f"Expected: {notes.summary()}",
             f"Lanes: {self._lanes}",
         ]
@@ -100,6 +101,7 @@ class Explaining:
         notes = self._notes(name)
         below = [
             f"Rules: {self._rules(name)}",
+            f"Strategy: {self._choices.strategy}",
             f"Expected: {notes.summary()}",
             f"Lanes: {self._lanes}",
         ]
