@@ -88,7 +88,7 @@ def test_columns_of_one_input_that_must_be_equal_are_filtered_there() -> None:
     plan = Rewriting(ALWAYS).rewritten(given(joined("a.k = b.k AND b.v = a.k AND b.k = c.k")))
     asks = way_of_plan(plan, None).many.agreed
     assert [len(keys) for keys in asks.keys] == [1, 1, 1]
-    assert [str(one) for one in asks.filters if one is not None] == ["0 = 1"]
+    assert [str(one) for one in asks.filters if one is not None] == ["1 = 2"]
 
 
 def test_null_matches_null_in_an_agreement_of_its_own() -> None:
