@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 FILTER, MAP, PASS = 14.0, 7.0, 5.0
 WINDOW, COUNT_WINDOW = 5.0, 60.0
-JOIN, PAIR, COMPARED = 90.0, 30.0, 1.5
+JOIN, PAIR, COMPARED = 90.0, 30.0, 10.0
 """Of a join: for a row, for a result, for each pair that is asked for more than equal keys."""
 EXISTS = 200.0
 DISTINCT, COUNTED = 80.0, 130.0

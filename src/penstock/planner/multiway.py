@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 INSERT, TABLE = 35.0, 15.0
 """For a row that comes: to keep it, and for each hash table that it enters."""
-LOOK, VISIT, COMPARED = 20.0, 25.0, 20.0
+LOOK, VISIT, COMPARED = 20.0, 25.0, 15.0
 """For a partial result that looks into a window, for what it meets there, for what it is asked.
 
 To ask is to gather the columns; what the functions of a condition take comes on top.
