@@ -65,7 +65,8 @@ def test_the_command_prints_one_object_and_writes_the_picture(tmp_path: Path) ->
     assert found["strategies"] == STRATEGIES
     assert found["batch_rows"] == QUICK.batch_rows
     assert list(found["q4_few"]["pushed_down_to_pulled_up"]["1000"]) == STRATEGIES
-    assert found["q4_few"]["optimizer_runs"]["1000"][UP]["by_effective_sources"] == DOWN
+    for form in (DOWN, UP):
+        assert found["q4_few"][f"{form} 1000"]["optimizer_runs"]["measured"] == DOWN
     assert picture.exists()
     nowhere = [*whole[:-1], str(tmp_path / "none" / "one.png")]
     refused = subprocess.run(nowhere, capture_output=True, text=True, check=False)

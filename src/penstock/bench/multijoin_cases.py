@@ -101,7 +101,7 @@ def windows(effort: Effort) -> Series:
             sample = _short(count, SAMPLED_VALUES, 20)
             points.append(Point(f"{FEW_VALUES} values", count, traffic, some, sample))
     title = "Windows of 100 rows that are joined (Figure 2): k tuples/s"
-    return Series("windows", title, "windows", points, effort)
+    return Series("windows", title, "windows", points, effort, plans=True)
 
 
 def _short(count: int, values: int, steps: int = 6) -> Sample:
@@ -137,4 +137,4 @@ def lengths(effort: Effort) -> Series:
             ways: dict[str, Way] = {"tree": Tree(), "n-way": Multiway()}
             points.append(Point(group, tuples, traffic, ways, Sample(alike(4, 50, 50, 60), 12)))
     title = "Rows of each of four windows, and how many a row finds in one: k tuples/s"
-    return Series("lengths", title, "rows of a window", points, effort)
+    return Series("lengths", title, "rows of a window", points, effort, plans=True)

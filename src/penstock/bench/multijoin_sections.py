@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from penstock.bench.kernels import Outcome
+from penstock.bench.multijoin_planned import planned
 from penstock.bench.multijoin_run import measure, verify
 
 if TYPE_CHECKING:
@@ -54,13 +55,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """A section: several points, and the rates that each way can keep up with."""
+    """A section: several points, and the rates that each way can keep up with.
+
+    Args:
+        plans: Whether it is looked at what the planner would run, a tree or one operator.
+    """
 
     name: str
     title: str
     across: str
     points: Sequence[Point]
     effort: Effort
+    plans: bool = False
 
     @property
     def items(self) -> Sequence[Point]:
@@ -76,6 +82,9 @@ class Series:
             done()
             tell(f"{self.name}: {point.name}")
         made = {point.name: point_figures(point, agreed, one) for point, agreed, one in found}
+        if self.plans:
+            for point in self.points:
+                made[point.name]["planner_runs"] = planned(point.traffic)
         return Outcome(self.name, self._table([(point, one) for point, _, one in found]), made)
 
     def _table(self, found: Sequence[tuple[Point, Mapping[str, Measured]]]) -> Table:
@@ -83,13 +92,15 @@ class Series:
         table = Table(title=self.title, title_justify="left", title_style="bold")
         grouped = any(point.group for point, _ in found)
         labels = dict.fromkeys(label for _, measured in found for label in measured)
-        for column in (*([""] if grouped else []), self.across, *labels, "results per tuple"):
+        last = ["results per tuple", *(["planner runs"] if self.plans else [])]
+        for column in (*([""] if grouped else []), self.across, *labels, *last):
             table.add_column(column, justify="right" if column else "left")
         for point, measured in found:
             base = next(iter(measured.values()))
             cells = [_cell(measured.get(label), base) for label in labels]
             first = [point.group] if grouped else []
-            table.add_row(*first, f"{point.x:,}", *cells, f"{base.results:.2f}")
+            plan = [planned(point.traffic)] if self.plans else []
+            table.add_row(*first, f"{point.x:,}", *cells, f"{base.results:.2f}", *plan)
         return table
 
 

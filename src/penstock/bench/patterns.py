@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
 from penstock.bench.choosing import chosen
+from penstock.bench.driving import QUERY
 from penstock.bench.kernels import Outcome
 from penstock.bench.patterns_cases import CASES, DOWN, SENT, UP
 from penstock.bench.patterns_report import batches_table, case_table, down_to_up, figures, item
@@ -73,9 +74,10 @@ class Experiment:
         made: dict[str, Figures] = {name: figures(one) for name, one in found.items()}
         if not self.case.optimized:
             made["pushed_down_to_pulled_up"] = {**down_to_up(found)}
-            lengths = dict.fromkeys(one.window for one in found.values())
-            made["optimizer_runs"] = {str(window): choice(self.case, window) for window in lengths}
-        return Outcome(self.name, case_table(self.case, found), made)
+        runs = {} if self.case.optimized else {name: choice(one) for name, one in found.items()}
+        for name, form in runs.items():
+            made[name]["optimizer_runs"] = form
+        return Outcome(self.name, case_table(self.case, found, runs), made)
 
 
 @dataclass(frozen=True)
@@ -127,30 +129,14 @@ def _tell(line: str) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def choice(case: Case, window: int) -> Figures:
-    """Which form the optimizer runs for each text of Q4, by what it knows of the sources.
-
-    It thinks all values of a column equally frequent. That is wrong where few sources send most
-    packets: as many pairs come of `effective_sources` that are equally frequent.
-    """
-    traffic = case.traffic(window)
-    known = {
-        "assuming": Statistics(),
-        "by_sources": _statistics(case, traffic.sources),
-        "by_effective_sources": _statistics(case, traffic.effective_sources),
-    }
+def choice(one: Measured) -> dict[str, str]:
+    """Which form of Q4 the optimizer runs for a text: by what it assumes, by what was measured."""
+    plan = one.case.plan(one.form, one.window)
+    known = {"assuming": Statistics(), "measured": one.statistics}
     return {
-        form: {
-            how: form_of(optimized({form: case.plan(form, window)}, one)[form].plan)
-            for how, one in known.items()
-        }
-        for form in case.forms
+        how: form_of(optimized({QUERY: plan}, statistics)[QUERY].plan)
+        for how, statistics in known.items()
     }
-
-
-def _statistics(case: Case, sources: float) -> Statistics:
-    values = {(link, "source"): float(sources) for link in case.links}
-    return Statistics(dict.fromkeys(case.links, RATE), values)
 
 
 def form_of(plan: Plan) -> str:

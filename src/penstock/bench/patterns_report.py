@@ -25,8 +25,13 @@ def item(form: str, window: int) -> str:
     return f"{form} {window}"
 
 
-def case_table(case: Case, found: Mapping[str, Measured]) -> Table:
-    """A row for each form and length, columns for each strategy."""
+def case_table(
+    case: Case, found: Mapping[str, Measured], chosen: Mapping[str, Mapping[str, str]]
+) -> Table:
+    """A row for each form and length, columns for each strategy.
+
+    `chosen` has the forms that the optimizer runs where a form is measured as it is written.
+    """
     title = f"{case.title} ({case.name}): CPU ms for 1000 tuples, and state"
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("answer" if case.optimized else "negation")
@@ -34,10 +39,11 @@ def case_table(case: Case, found: Mapping[str, Measured]) -> Table:
     columns = ["window", *STRATEGIES, *(f"{one} / {BASE}" for one in others)]
     columns += [f"{one}, kB" for one in STRATEGIES]
     columns += ["results per tuple", "premature", *(["different rows"] if case.distinct else [])]
+    columns += ["optimizer runs"] if chosen else []
     for column in columns:
         table.add_column(column, justify="right")
-    for one in found.values():
-        table.add_row(one.form, *_cells(one))
+    for name, one in found.items():
+        table.add_row(one.form, *_cells(one), *([chosen[name]["measured"]] if chosen else []))
     return table
 
 

@@ -18,6 +18,7 @@ from penstock.bench.snapshots import equal, of_blocks
 from penstock.errors import InternalError
 from penstock.planner.building import Choices
 from penstock.planner.lowering import operator_graph
+from penstock.planner.measuring import measured
 from penstock.planner.optimizing import plans_to_run
 from penstock.runtime.lane import Lane
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.bench.patterns_cases import Case
     from penstock.operators.block import Block
+    from penstock.planner.statistics import Statistics
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 VIEW = "DStream"
@@ -102,6 +104,7 @@ class Measured:
             nothing that leaves it says so.
         output_rows: Different rows in the last window, for a DISTINCT.
         agreed: Changes of the answer that all strategies agreed on before the clock started.
+        statistics: What a lane has measured of the traffic meanwhile.
     """
 
     case: Case
@@ -113,12 +116,15 @@ class Measured:
     output_rows: int
     agreed: int
     costs: Mapping[str, Cost]
+    statistics: Statistics
 
 
 def lane_of(case: Case, plan: Plan, strategy: Strategy) -> Lane:
     """A new lane for a plan under a strategy."""
-    plans = {QUERY: plan}
-    return Lane(operator_graph(plans_to_run(plans) if case.optimized else plans, Choices(strategy)))
+    plans, choices = {QUERY: plan}, Choices(strategy)
+    if case.optimized:
+        plans = plans_to_run(plans, choices=choices)
+    return Lane(operator_graph(plans, choices))
 
 
 @cache
@@ -199,8 +205,11 @@ def _measured(
     upa = runs["upa"][0]
     costs = {strategy: cost_of(lanes) for strategy, lanes in runs.items()}
     tuples, results = upa.tuples // len(upa.milliseconds), upa.positive / upa.tuples
+    statistics = measured([upa.lane.reports()])
     premature = upa.premature(after)
-    return Measured(case, form, window, tuples, results, premature, output, agreed, costs)
+    return Measured(
+        case, form, window, tuples, results, premature, output, agreed, costs, statistics
+    )
 
 
 def _different(case: Case, table: pa.Table, start: int, stop: int) -> int:

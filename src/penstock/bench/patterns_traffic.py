@@ -85,15 +85,6 @@ class Traffic:
             )
         return Inputs(made)
 
-    @property
-    def effective_sources(self) -> float:
-        """How many equally frequent sources would be the same as often in two packets.
-
-        >>> round(Traffic().effective_sources), round(Traffic(50, skew=0.0).effective_sources)
-        (41, 50)
-        """
-        return float(1.0 / (zipf(self.sources, self.skew) ** 2).sum())
-
     def names(self, link: str) -> list[str]:
         """The addresses of sources on a link: its own, but for those that all have in common.
 

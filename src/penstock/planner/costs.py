@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 FILTER, MAP, PASS = 14.0, 7.0, 5.0
 WINDOW, COUNT_WINDOW = 5.0, 60.0
-JOIN, PAIR, COMPARED = 70.0, 45.0, 1.5
+JOIN, PAIR, COMPARED = 90.0, 30.0, 10.0
 """Of a join: for a row, for a result, for each pair that is asked for more than equal keys."""
 EXISTS = 200.0
 DISTINCT, COUNTED = 80.0, 130.0
@@ -192,7 +192,7 @@ class Costs:
         total = Cost(model.total(plan.orders) + results)
         for one, tables in zip(plan.inputs, tables_of(plan.agreed, plan.orders), strict=True):
             kept = self._kept(one, INSERT + tables * TABLE)
-            total += kept + Cost(0.0, 0.0, kept.rows * tables * TABLE_BYTES)
+            total += kept + Cost(0.0, 0.0, kept.rows * max(tables - 1, 0) * TABLE_BYTES)
         return total
 
     def _exists(self, plan: Binary, out: Flow) -> float:

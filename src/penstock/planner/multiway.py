@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from penstock.planner.flattening import Flat
     from penstock.planner.join_model import Order
 
-INSERT, TABLE = 40.0, 15.0
+INSERT, TABLE = 35.0, 15.0
 """For a row that comes: to keep it, and for each hash table that it enters."""
-LOOK, VISIT, COMPARED = 100.0, 4.0, 20.0
+LOOK, VISIT, COMPARED = 20.0, 25.0, 15.0
 """For a partial result that looks into a window, for what it meets there, for what it is asked.
 
 To ask is to gather the columns; what the functions of a condition take comes on top.
 """
-GATHER = 6.0
+GATHER = 2.0
 """For a result and each input: to gather the columns."""
 TABLE_BYTES = 16.0
-"""Of a row in a hash table."""
+"""Of a row in a hash table; the first is part of what a row takes anyway."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from penstock.planner.statistics import Statistics
 
 WORTH_IT = 0.95
-"""A tree is replaced by what costs less than this share of it: estimates are rough."""
+"""A tree is replaced by what costs less than this share of it: estimates are rough.
+
+Not if a part of it is in one operator: then the same kind of estimate stands on both sides.
+"""
 
 MOST_EXPECTED = 1 << 20
 """Room is made at once for no more rows than this."""
@@ -132,7 +135,7 @@ class Ways:
         is_mixed = any(id(one) in within for one in self._parts(plan, within))
         candidates = [(*whole, None), *self._with_one_kept(plan, flat)]
         many, cost, kept = min(candidates, key=lambda one: _weighed(one[1]))
-        if _weighed(cost) < WORTH_IT * _weighed(of_tree):
+        if _weighed(cost) < (1.0 if is_mixed else WORTH_IT) * _weighed(of_tree):
             return Way(many, cost, of_tree, True, is_set, is_mixed, kept)
         return Way(*whole, of_tree, False, is_set, is_mixed)
 

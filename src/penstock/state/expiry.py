@@ -25,6 +25,8 @@ DEFAULT_PARTITIONS = 32
 """Partitions of a calendar queue; more make each smaller, and each block touches more of them."""
 _PARTITION_ENTRIES = 512
 """A partition of fewer entries costs more to touch than to go through."""
+_FADING = 0.75
+"""What a long stride of the clock counts at the next."""
 _LEAST_PIECE, _MOST_PIECE = 64, 1 << 14
 """Entries of a piece of a FIFO."""
 
@@ -164,13 +166,16 @@ class CalendarQueue:
     """A circular array of partitions by end; a partition is put in order when its time comes.
 
     Entries further ahead than one round wait in their partition for a later round. While there are
-    few entries, there are fewer partitions.
+    few entries, or the clock goes on by several partitions at a time, there are fewer partitions.
     """
 
     def __init__(self, types: Sequence[np.dtype[np.generic]], span: int, partitions: int) -> None:
         self._types = tuple(types)
         self._span = span
         self._most = max(partitions, 1)
+        self._clock: int | None = None
+        # By how much the clock goes on, about.
+        self._stride = 0.0
         self._divide(1)
 
     def _divide(self, count: int) -> None:
@@ -205,7 +210,8 @@ class CalendarQueue:
 
     def _fit(self) -> None:
         """Have as many partitions as the entries are worth."""
-        wanted = min(max(self._size // _PARTITION_ENTRIES, 1), self._most)
+        touched = self._span / self._stride if self._stride else self._most
+        wanted = int(max(min(self._size // _PARTITION_ENTRIES, touched, self._most), 1))
         if (
             wanted >= 2 * self._count
             or 4 * wanted <= self._count
@@ -217,6 +223,7 @@ class CalendarQueue:
 
     def pop(self, clock: int) -> tuple[Ints, list[Values]]:
         """Take entries from the partitions up to the clock's own."""
+        self._go_on(clock)
         empty: tuple[Ints, list[Values]] = (
             np.zeros(0, np.int64),
             [np.zeros(0, one) for one in self._types],
@@ -238,6 +245,12 @@ class CalendarQueue:
         self._size -= len(ends)
         # Within one round partitions follow each other in time; over more, rounds mix.
         return in_order(ends, payload)
+
+    def _go_on(self, clock: int) -> None:
+        """Remember how far the clock goes; a step may ask for what ended several times."""
+        if self._clock is not None:
+            self._stride = max(float(clock - self._clock), _FADING * self._stride)
+        self._clock = clock
 
     def contents(self) -> tuple[Ints, list[Values]]:
         """All entries, partition by partition."""
