@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 WORTH_SEEING = (
-    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.UnionAll, op.Distinct,
+    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.UnionAll, op.Distinct, op.Difference,
+    op.StrictDifference,
 )  # fmt: skip
 """Operators that rules want to see below a join."""
 
