@@ -113,6 +113,28 @@ EXAMPLES = {
     "push-down-negation": """
         SELECT a.v, c.z FROM a [RANGE 5] a JOIN c [RANGE 4] c ON a.k = c.k
         WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = a.k)""",
+    "pull-up-exists": """
+        SELECT s.v, c.z FROM (
+            SELECT v, k FROM a [RANGE 5] WHERE k IN (SELECT k FROM b [RANGE 3])
+        ) AS s JOIN c [RANGE 4] c ON s.k = c.k""",
+    "push-down-exists": """
+        SELECT a.v, c.z FROM a [RANGE 5] a JOIN c [RANGE 4] c ON a.k = c.k
+        WHERE EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = a.k)""",
+    "pull-up-except": """
+        SELECT s.v, c.z FROM (
+            SELECT v, k FROM a [RANGE 5] EXCEPT SELECT x, k FROM b [RANGE 3]
+        ) AS s JOIN c [RANGE 4] c ON s.k = c.k""",
+    "exchange-exists": """
+        SELECT v FROM a [RANGE 5] WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = a.k)
+        AND EXISTS (SELECT 1 FROM c [RANGE 4] WHERE c.z = a.v)""",
+    "distinct-below-product": """
+        SELECT DISTINCT a.v, b.x FROM a [RANGE 5] a JOIN b [RANGE 5] b ON a.k = b.k""",
+    "distinct-before-exists": """
+        SELECT DISTINCT v FROM a [RANGE 5]
+        WHERE NOT EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.x = a.v)""",
+    "distinct-after-exists": """
+        SELECT v FROM (SELECT DISTINCT k, v FROM a [RANGE 5]) AS s
+        WHERE EXISTS (SELECT 1 FROM b [RANGE 3] WHERE b.k = s.k)""",
 }
 """Queries in which the rule of that name fires."""
 
@@ -169,7 +191,6 @@ BUILT = {
     "cut-above-map": CARS.range(5).coalesce().select("k", "v"),
     "merge-cuts": CARS.range(5).split(4).split(2),
     "drop-cuts": CARS.range(5).split(2).distinct(),
-    "distinct-below-product": CARS.range(5).cross(OTHERS).distinct(),
 }
 """The same for what no query text says."""
 

@@ -34,6 +34,7 @@ class CommuteJoin(Rule):
 
     name = "commute-join"
     says = "the sides of a join or product change places"
+    only_orders = True
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The join the other way round."""
@@ -47,6 +48,7 @@ class AssociateJoin(Rule):
 
     name = "associate-join"
     says = "of three inputs the last two are joined first"
+    only_orders = True
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The join with the other pair first."""
@@ -62,6 +64,7 @@ class ExchangeJoin(Rule):
 
     name = "exchange-join"
     says = "of three inputs the first and the last are joined first"
+    only_orders = True
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The join with the other pair first."""

@@ -64,7 +64,14 @@ class Described:
 
 
 class Rule(Described, ABC):
-    """One way to rewrite an operator, with its inputs, into an equivalent plan."""
+    """One way to rewrite an operator, with its inputs, into an equivalent plan.
+
+    Attributes:
+        only_orders: Whether joins have the same inputs as before, in another order: so they can
+            run as one operator, or not, as before.
+    """
+
+    only_orders: ClassVar[bool] = False
 
     @abstractmethod
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
