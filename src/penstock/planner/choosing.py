@@ -83,7 +83,7 @@ class Choosing:
 
     def _cost(self, plan: Plan) -> float:
         """What a plan costs if every join is one of two inputs: quick to say."""
-        return Costs(plan, self._choices, self._statistics).total.time
+        return Costs(plan, self._choices, self._statistics).total.weighed
 
     def _cost_as_run(self, plan: Plan) -> float:
         """What it costs with the joins of many inputs that it would run with."""
