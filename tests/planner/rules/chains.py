@@ -48,6 +48,14 @@ class Chains:
             return shown.join(self.windowed(self.of("b")).select("x"), "k = x")
         return shown
 
+    def dropped_cut(self) -> Query:
+        """Pieces below DISTINCT, or below INTERNAL, at times joined."""
+        cut = self.cut(self.ended(self.of("a"))).select("k", "v")
+        if self.parts.draw.chance(50):
+            return cut.distinct()
+        other = self.ended(self.of("b")).select("x")
+        return self.parts.draw.pick(cut, cut.join(other, "k = x")).internal()
+
     def split_twice(self) -> Query:
         """Pieces of pieces."""
         first, second = (self.parts.draw.pick(1, 2, 3, 4) for _ in range(2))
@@ -155,7 +163,7 @@ BUILT: dict[str, Callable[[Chains], Query]] = {
     "filter-below-cut": lambda t: t.where(t.cut(t.ended(t.of("a")))),
     "cut-above-map": lambda t: t.chosen_cut(),
     "merge-cuts": lambda t: t.split_twice(),
-    "drop-cuts": lambda t: t.cut(t.ended(t.of("a"))).distinct(),
+    "drop-cuts": lambda t: t.dropped_cut(),
     "distinct-below-product": lambda t: t.distinct_pairs(),
     "filter-below-set-operation": lambda t: t.sets(),
     "map-above-join": lambda t: t.renamed(),

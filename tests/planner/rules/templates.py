@@ -233,7 +233,7 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
         f"SELECT {t.value('v', 'k')} AS d {t.draw.pick('', ', k')} FROM {t.a}",
         f"SELECT 6 / k AS d FROM {t.a}",
         f"SELECT v AS d {t.draw.pick('', ', k')} FROM a [PARTITION BY k ROWS 1]",
-        f"SELECT {t.value('v', 'k')} AS d FROM {t.counted()}",
+        f"SELECT {t.draw.pick('v', 'k', 'k + 0')} AS d FROM {t.counted()}",
         f"SELECT {t.value('v', 'k')} AS d, k FROM {t.internal('a')}",
         f"""SELECT d, n.name FROM (SELECT {t.value("v", "k")} AS d, k FROM a {t.window()}) AS s
             JOIN n ON s.k = n.k""",

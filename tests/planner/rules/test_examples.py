@@ -17,7 +17,8 @@ from penstock.planner.optimizing import ALWAYS, BY_COST, optimized
 from penstock.planner.rewriting import Rewriting, alternatives
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.session import Session
-from penstock.streamtest.engines import OracleEngine
+from penstock.streamtest.engines import OracleEngine, Question
+from penstock.streamtest.inline import InlineEngine
 
 DECLARED = """
     CREATE STREAM a (ts BIGINT, k INT, v INT, w INT, WATERMARK FOR ts AS ts);
@@ -251,9 +252,29 @@ def test_conditions_that_may_fail_stay_where_they_are_asked() -> None:
     assert text.count("Filter") == 2
 
 
-def test_a_branch_that_nothing_else_reads_stays_for_its_clock() -> None:
-    empty = "SELECT k FROM b [RANGE 3] WHERE k > 3 AND k < 2"
-    assert "Stream b" in runs_as(f"SELECT k FROM a [RANGE 3] UNION ALL {empty}")
+@pytest.mark.parametrize(
+    "over",
+    [
+        "SELECT k FROM a [RANGE 3] UNION ALL {}",
+        "SELECT k FROM a [RANGE 3] EXCEPT {}",
+        "SELECT k FROM a [RANGE 3] EXCEPT ALL {}",
+        "SELECT k FROM a [RANGE 3] WHERE NOT EXISTS (SELECT 1 FROM ({}) AS s WHERE s.k = a.k)",
+    ],
+)
+def test_a_branch_that_nothing_else_reads_stays_for_its_clock(over: str) -> None:
+    for stream_read, stays in (("a", False), ("b", True)):
+        empty = f"SELECT k FROM {stream_read} [RANGE 7] WHERE k > 3 AND k < 2"
+        assert ("[RANGE 7]" in runs_as(over.format(empty))) is stays
+
+
+def test_cuts_below_internal_windows_let_nothing_in_twice() -> None:
+    """The oracle, to which cuts are nothing, and a lane, which has let in every piece."""
+    cut = CARS.range(4).split(2)
+    for query in (cut, cut.select("k"), CARS.range(4).select("k").coalesce()):
+        plan, given = query.internal().plan, inputs()
+        expected = OracleEngine().evaluated(plan, given)
+        found = InlineEngine().answer(Question(plan, given, (), ""))
+        assert compare_answers(plan, expected, found, tolerance_for(plan, given)) is None
 
 
 def test_what_queries_share_stays_one() -> None:

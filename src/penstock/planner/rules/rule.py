@@ -23,8 +23,8 @@ class Place:
     Args:
         needs_instants: RSTREAM looks at when elements of its input windows begin and end, so no
             window may get fewer rows.
-        needs_elements: INTERNAL and reads on arrival look at single elements, so none may be cut
-            or put together.
+        needs_elements: INTERNAL and reads on arrival look at single elements, as windows make
+            them, so none may be cut or put together.
     """
 
     needs_instants: bool = False
