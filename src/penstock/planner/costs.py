@@ -6,6 +6,7 @@ with each other matters for the choice of a plan.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ class Cost:
     @property
     def weighed(self) -> float:
         """By what plans are compared: a plan that is twice as fast may take 16 times the memory."""
-        return self.time * max(self.size, LITTLE) ** 0.25
+        return self.time * math.sqrt(math.sqrt(max(self.size, LITTLE)))
 
     def __add__(self, other: Cost) -> Cost:
         """Of both."""
