@@ -76,6 +76,8 @@ def distinct_exists(t: Parts) -> str:
     return t.draw.pick(
         f"SELECT DISTINCT {shown} FROM {t.a} WHERE {exists(t, word=word)}",
         f"SELECT DISTINCT {shown} FROM {t.a} WHERE v NOT IN (SELECT x FROM {t.b})",
+        f"""SELECT COUNT(DISTINCT 3) AS n FROM (SELECT v FROM {t.a}
+            WHERE {word} (SELECT 1 FROM {t.b} WHERE b.x > 1)) AS s""",
         # Of many rows, so that there are some with different keys that look the same.
         f"SELECT DISTINCT v FROM a [UNBOUNDED] a WHERE {exists(t, word=word)}",
         f"SELECT DISTINCT {shown} FROM {t.a} WHERE {word} (SELECT 1 FROM {t.b} WHERE b.x > 1)",
@@ -292,6 +294,8 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
         f"SELECT DISTINCT {t.draw.pick('a.v', 'b.x', 'a.w, a.k')} FROM {t.a}, {t.b}",
         f"SELECT DISTINCT b.x AS p, a.v AS q {t.draw.pick('', ', a.k', ', a.v')} FROM {joined(t)}",
         f"SELECT DISTINCT b.k, b.x, b.y, a.k AS j, a.v, a.w FROM {joined(t)}",
+        # DISTINCT of no column at all.
+        f"SELECT COUNT(DISTINCT 3) AS n FROM {t.a}, {t.b}",
         # Of many rows, so that there are pairs with different keys that look the same.
         f"""SELECT DISTINCT {t.draw.pick("a.v", "b.x", "a.v, b.x")}
             FROM a [RANGE 6] a JOIN b [UNBOUNDED] b ON a.k = b.k""",

@@ -36,7 +36,9 @@ class DistinctBelowProduct(Rule):
             return None
         shown = _shown(plan)
         asked = columns_of(join.condition) if isinstance(join, op.Join) else frozenset()
-        sides = tuple(_only(one, shown | asked) for one in join.children)
+        sides = tuple(
+            _only(one, shown | asked, f"#there{port}") for port, one in enumerate(join.children)
+        )
         if all(map(has_no_copies, sides)):
             return None
         lower = join.rebuild(tuple(map(op.Distinct, sides)))
@@ -56,8 +58,8 @@ class DistinctBeforeExists(Rule):
             return None
         shown = _shown(plan)
         asked = columns_of(asking.condition) - set(asking.right.schema.names)
-        rows = _only(asking.left, shown | asked)
-        if has_no_copies(rows):
+        rows = exactly(asking.left, shown | asked)
+        if not rows.schema.names or has_no_copies(rows):
             return None
         return _over(plan, replace(asking, left=op.Distinct(rows)), is_enough=asked <= shown)
 
@@ -93,11 +95,11 @@ def _shown(plan: Plan) -> Set[str]:
     return {name for one in child.columns for name in columns_of(one.expression)}
 
 
-def _only(plan: Plan, names: Set[str]) -> Plan:
+def _only(plan: Plan, names: Set[str], there: str) -> Plan:
     """Some columns of a plan; of rows of which none is read it is enough that there are any."""
     if set(plan.schema.names) & names:
         return exactly(plan, names)
-    return op.Map(plan, (Named("#there", TRUE),))
+    return op.Map(plan, (Named(there, TRUE),))
 
 
 def _over(plan: Plan, lower: Plan, *, is_enough: bool) -> Plan:
