@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.planner.as_run import AsRun
 from penstock.planner.costs import Costs
 from penstock.planner.partitioning import partitioning_of
 from penstock.planner.rewriting import Rewriting, alternatives
+from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +45,7 @@ class Choosing:
         statistics: Statistics,
     ) -> None:
         self._by_cost = by_cost
+        self._orders = {rule.name for rule in by_cost if rule.only_orders}
         self._always = always
         self._choices = choices
         self._statistics = statistics
@@ -65,14 +68,24 @@ class Choosing:
             tidying = Rewriting(self._always)
             tidy = tidying.rewritten(other, place)
             candidates.append(_Candidate(self._cost(tidy), tidy, (name, *tidying.fired)))
-        is_divided = partitioning_of(plan).is_partitioned
-        for one in sorted(candidates, key=lambda one: one.cost):
-            if one.cost >= least:
-                break
+        better = [one for one in sorted(candidates, key=lambda one: one.cost) if one.cost < least]
+        if not better:
+            return None
+        is_divided, running = partitioning_of(plan).is_partitioned, self._cost_as_run(plan)
+        for one in better:
             # All lanes at once are worth more than any order of operators on one.
-            if partitioning_of(one.plan).is_partitioned or not is_divided:
+            if is_divided and not partitioning_of(one.plan).is_partitioned:
+                continue
+            # What is cheaper two by two may prevent a join of many windows that is cheaper still.
+            if one.fired[0] in self._orders or self._cost_as_run(one.plan) < running:
                 return one
         return None
 
     def _cost(self, plan: Plan) -> float:
-        return Costs(plan, self._choices, self._statistics).total.time
+        """What a plan costs if every join is one of two inputs: quick to say."""
+        return Costs(plan, self._choices, self._statistics).total.weighed
+
+    def _cost_as_run(self, plan: Plan) -> float:
+        """What it costs with the joins of many inputs that it would run with."""
+        ways = Ways([plan], self._choices, self._statistics)
+        return self._cost(AsRun({"": plan}, ways).shown(plan))

@@ -14,7 +14,9 @@ from penstock.planner.choosing import Choosing
 from penstock.planner.rewriting import Rewriting
 from penstock.planner.rules import (
     constants,
+    distinct_early,
     duplicates,
+    existence,
     filters,
     filters_joins,
     joins,
@@ -74,7 +76,6 @@ ALWAYS: tuple[Rule, ...] = (
     duplicates.DistinctBelowExists(),
     duplicates.DistinctBelowExtremes(),
     duplicates.DistinctAggregates(),
-    duplicates.IntroduceSemiJoin(),
     representation.CutAboveMap(),
     representation.MergeCuts(),
     representation.DropCuts(),
@@ -83,12 +84,19 @@ ALWAYS: tuple[Rule, ...] = (
 TOGETHER: tuple[TogetherRule, ...] = (CommuteJoin(), CommonSubplans(), PruneColumns())
 """Rules for all queries that run together: before all others, and when these are done."""
 BY_COST: tuple[Rule, ...] = (
-    duplicates.DistinctBelowProduct(),
+    duplicates.IntroduceSemiJoin(),
+    distinct_early.DistinctBelowProduct(),
+    distinct_early.DistinctBeforeExists(),
+    distinct_early.DistinctAfterExists(),
     unions.JoinBelowUnion(),
     joins.AssociateJoin(),
     joins.ExchangeJoin(),
-    joins.PullUpNegation(),
-    joins.PushDownNegation(),
+    existence.PullUpNegation(),
+    existence.PushDownNegation(),
+    existence.PullUpExists(),
+    existence.PushDownExists(),
+    existence.PullUpExcept(),
+    existence.ExchangeExists(),
 )
 """Rules whose outcome may be dearer or cheaper."""
 TIDY: tuple[Rule, ...] = (maps.MergeMaps(), maps.IdentityMap())

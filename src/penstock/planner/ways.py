@@ -2,12 +2,11 @@
 
 A join of many inputs keeps no result in between, so it has less state; a tree finds the partners of
 a new row in what it has kept, so it may have less to do. What is compared is time and the fourth
-root of memory: a plan that is twice as fast may take sixteen times the memory.
+root of memory (`Cost.weighed`), as for all plans.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -64,11 +63,7 @@ class Way:
     @property
     def ratio(self) -> float:
         """By what factor one operator is cheaper than the tree."""
-        return _weighed(self.of_tree) / max(_weighed(self.cost), 1e-12)
-
-
-def _weighed(cost: Cost) -> float:
-    return cost.time * math.sqrt(math.sqrt(max(cost.size, 1.0)))
+        return self.of_tree.weighed / max(self.cost.weighed, 1e-12)
 
 
 class Ways:
@@ -134,8 +129,8 @@ class Ways:
             return Way(*whole, of_tree, self._choices.joins == "multiway", is_set)
         is_mixed = any(id(one) in within for one in self._parts(plan, within))
         candidates = [(*whole, None), *self._with_one_kept(plan, flat)]
-        many, cost, kept = min(candidates, key=lambda one: _weighed(one[1]))
-        if _weighed(cost) < (1.0 if is_mixed else WORTH_IT) * _weighed(of_tree):
+        many, cost, kept = min(candidates, key=lambda one: one[1].weighed)
+        if cost.weighed < (1.0 if is_mixed else WORTH_IT) * of_tree.weighed:
             return Way(many, cost, of_tree, True, is_set, is_mixed, kept)
         return Way(*whole, of_tree, False, is_set, is_mixed)
 

@@ -48,6 +48,14 @@ class Chains:
             return shown.join(self.windowed(self.of("b")).select("x"), "k = x")
         return shown
 
+    def dropped_cut(self) -> Query:
+        """Pieces below DISTINCT, or below INTERNAL, at times joined."""
+        cut = self.cut(self.ended(self.of("a"))).select("k", "v")
+        if self.parts.draw.chance(50):
+            return cut.distinct()
+        other = self.ended(self.of("b")).select("x")
+        return self.parts.draw.pick(cut, cut.join(other, "k = x")).internal()
+
     def split_twice(self) -> Query:
         """Pieces of pieces."""
         first, second = (self.parts.draw.pick(1, 2, 3, 4) for _ in range(2))
@@ -69,11 +77,39 @@ class Chains:
         assert isinstance(made, Query)
         return made
 
-    def named_alike(self) -> Query:
-        """A negation below a join with a stream that has the same columns as what it looks into."""
+    def named_alike(self, *, is_negated: bool = True) -> Query:
+        """A negation below a join with a stream that has the same columns as what it looks into.
+
+        At times it has the same names, too.
+        """
         left = self.windowed(self.of("a")).alias("a")
-        no, other = (self.windowed(self.of("b")).alias("b") for _ in range(2))
-        return left.anti_join(no, "a.k = b.k").join(other, self.parts.between("a.k = b.k"))
+        no, other = (self.windowed(self.of("b")).alias(self.alike()) for _ in range(2))
+        matched = left.anti_join if is_negated else left.semi_join
+        rows = matched(no, f"a.k = {no.plan.schema.names[1]}")
+        return rows.join(other, self.parts.between(f"a.k = {other.plan.schema.names[1]}"))
+
+    def alike(self) -> str:
+        """The same name, mostly."""
+        return self.parts.draw.pick("b", "b", "d")
+
+    def without(self) -> Query:
+        """A difference of rows with copies, or without, below a join."""
+        left = self.windowed(self.of("a")).select("k", "v")
+        taken = self.windowed(self.of("b")).select("x", "k")
+        how = self.parts.draw.pick("difference", "distinct", "strict_difference")
+        rows = (left.distinct() if how == "distinct" else left).difference(taken)
+        if how == "strict_difference":
+            rows = left.strict_difference(taken)
+        return rows.join(
+            self.windowed(self.of("c")).select("z"), self.parts.between("k = z", "v = z")
+        )
+
+    def all_columns(self) -> Query:
+        """DISTINCT of whole rows that have a match, or none."""
+        left = self.windowed(self.of("a")).select("k", "v")
+        right = self.windowed(self.of("b")).select("x")
+        matched = left.semi_join if self.parts.draw.chance(50) else left.anti_join
+        return matched(right, self.parts.between("k = x", "v = x")).distinct()
 
     def renamed(self) -> Query:
         """A join of what joins have made, under other names; below these, names are the same."""
@@ -127,12 +163,15 @@ BUILT: dict[str, Callable[[Chains], Query]] = {
     "filter-below-cut": lambda t: t.where(t.cut(t.ended(t.of("a")))),
     "cut-above-map": lambda t: t.chosen_cut(),
     "merge-cuts": lambda t: t.split_twice(),
-    "drop-cuts": lambda t: t.cut(t.ended(t.of("a"))).distinct(),
+    "drop-cuts": lambda t: t.dropped_cut(),
     "distinct-below-product": lambda t: t.distinct_pairs(),
     "filter-below-set-operation": lambda t: t.sets(),
     "map-above-join": lambda t: t.renamed(),
     "associate-join": lambda t: t.moved(),
     "exchange-join": lambda t: t.moved(),
     "pull-up-negation": lambda t: t.named_alike(),
+    "pull-up-exists": lambda t: t.named_alike(is_negated=False),
+    "pull-up-except": lambda t: t.without(),
+    "distinct-before-exists": lambda t: t.all_columns(),
 }
 """A random plan for which the rule of that name has a use, mostly."""

@@ -65,9 +65,13 @@ class Parts:
         return f"{name} [RANGE {self.draw.count(1, 6)} INTERNAL] AS {name}"
 
     def counted(self) -> str:
-        """A stream whose rows of one instant are ordered by their values, and counted."""
-        rows = f"SELECT k, v FROM a [RANGE {self.draw.count(1, 4)}]"
-        return f"{self.draw.pick('ISTREAM', 'DSTREAM')}({rows}) [ROWS {self.draw.count(1, 2)}] AS a"
+        """A stream, or a view that only grows, ordered by value at each instant, and counted."""
+        count = self.draw.count(1, 2)
+        if self.draw.chance(50):
+            rows = f"SELECT k, v FROM a [RANGE {self.draw.count(1, 4)}]"
+            return f"{self.draw.pick('ISTREAM', 'DSTREAM')}({rows}) [ROWS {count}] AS a"
+        rows = "SELECT a.k, a.v FROM a [UNBOUNDED] a JOIN b [UNBOUNDED] b ON a.w = b.y"
+        return f"({rows}) [ROWS {count}] AS a"
 
     @property
     def a(self) -> str:

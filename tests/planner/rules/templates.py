@@ -35,14 +35,55 @@ def three(t: Parts, *pairs: str) -> str:
     return f"SELECT a.v, b.x, c.z FROM {joined(t)} JOIN {t.c} ON {t.between(*pairs)}{more}"
 
 
-def negated(t: Parts) -> str:
+def negated(t: Parts, *, word: str = "NOT EXISTS") -> str:
     """A negation below a join; what it looks into may be joined as well."""
-    rows = f"SELECT v, k FROM {t.a} WHERE {exists(t)}"
+    return below_join(t, f"SELECT v, k FROM {t.a} WHERE {exists(t, word=word)}")
+
+
+def below_join(t: Parts, rows: str) -> str:
+    """Rows with columns v and k, joined with others."""
     if t.draw.chance(30):
         return f"SELECT s.v, b.x FROM ({rows}) AS s JOIN {t.b} ON {t.between('s.k = b.k')}"
     if t.draw.chance(30):
         return f"SELECT s.v, c.z FROM {t.c} JOIN ({rows}) AS s ON {t.between('s.k = c.k')}"
     return f"SELECT s.v, c.z FROM ({rows}) AS s, {t.c} WHERE {t.on('s.v', 'c.z')}"
+
+
+def above_join(t: Parts, *, word: str = "NOT EXISTS") -> str:
+    """A negation of a join, on columns of one side or of both."""
+    return f"""
+        SELECT a.v, c.z FROM {t.a} JOIN {t.c} ON {t.between("a.k = c.k")} WHERE {
+        t.draw.pick(
+            exists(t, word=word),
+            exists(t, word=word),
+            f"{word} (SELECT 1 FROM {t.b} WHERE b.k = c.k)",
+            f"{word} (SELECT 1 FROM {t.b} WHERE b.k = a.k AND b.x = c.z)",
+        )
+    }"""
+
+
+def asked(t: Parts) -> list[str]:
+    """Two conditions on what other streams have."""
+    other = f"(SELECT 1 FROM {t.c} WHERE {t.between('c.k = a.k', 'c.z = a.v')})"
+    return [
+        exists(t, word=t.draw.pick("EXISTS", "NOT EXISTS")),
+        f"{t.draw.pick('EXISTS', 'NOT EXISTS')} {other}",
+    ]
+
+
+def distinct_exists(t: Parts) -> str:
+    """DISTINCT of what EXISTS lets pass, which may ask for columns that are not shown."""
+    shown = t.draw.pick("v, k", "k AS v, v AS k", "v", "w", "v AS p, v AS q", "k, w")
+    word = t.draw.pick("EXISTS", "NOT EXISTS")
+    return t.draw.pick(
+        f"SELECT DISTINCT {shown} FROM {t.a} WHERE {exists(t, word=word)}",
+        f"SELECT DISTINCT {shown} FROM {t.a} WHERE v NOT IN (SELECT x FROM {t.b})",
+        f"""SELECT COUNT(DISTINCT 3) AS n FROM (SELECT v FROM {t.a}
+            WHERE {word} (SELECT 1 FROM {t.b} WHERE b.x > 1)) AS s""",
+        # Of many rows, so that there are some with different keys that look the same.
+        f"SELECT DISTINCT v FROM a [UNBOUNDED] a WHERE {exists(t, word=word)}",
+        f"SELECT DISTINCT {shown} FROM {t.a} WHERE {word} (SELECT 1 FROM {t.b} WHERE b.x > 1)",
+    )
 
 
 def nothing(t: Parts) -> str:
@@ -276,7 +317,7 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
         f"SELECT {t.value('v', 'k')} AS d {t.draw.pick('', ', k')} FROM {t.a}",
         f"SELECT 6 / k AS d FROM {t.a}",
         f"SELECT v AS d {t.draw.pick('', ', k')} FROM a [PARTITION BY k ROWS 1]",
-        f"SELECT {t.value('v', 'k')} AS d FROM {t.counted()}",
+        f"SELECT {t.draw.pick('v', 'k', 'k + 0')} AS d FROM {t.counted()}",
         f"SELECT {t.value('v', 'k')} AS d, k FROM {t.internal('a')}",
         f"""SELECT d, n.name FROM (SELECT {t.value("v", "k")} AS d, k FROM a {t.window()}) AS s
             JOIN n ON s.k = n.k""",
@@ -319,10 +360,32 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
             {t.draw.pick("", "", ", MAX(k) AS m", ", SUM(DISTINCT k) AS m")}
         FROM {t.a} {t.draw.pick("GROUP BY k", "")}"""
     ),
-    "introduce-semi-join": lambda t: (
+    "introduce-semi-join": lambda t: t.draw.pick(
+        f"""SELECT DISTINCT {t.value(t.draw.pick("a.v", "b.x"))} AS d, {t.draw.pick("a.k", "b.k")}
+            FROM {joined(t)}""",
+        f"""SELECT z FROM {t.c} WHERE {t.draw.pick("EXISTS", "NOT EXISTS")} (
+            SELECT 1 FROM {joined(t)} WHERE {
+            t.draw.pick("c.z = a.v", "c.z = b.x", "c.k = a.k AND c.z = b.x", t.on("a.v", "c.z"))
+        })""",
+        f"SELECT z FROM {t.c} WHERE z {t.draw.pick('', 'NOT')} IN (SELECT b.x FROM {joined(t)})",
+    ),
+    "distinct-below-product": lambda t: t.draw.pick(
+        f"SELECT DISTINCT a.v, b.x FROM {t.a}, {t.b} WHERE {t.draw.pick('1 = 1', t.on('a.v'))}",
+        f"SELECT DISTINCT {t.draw.pick('a.v', 'b.x', 'a.w, a.k')} FROM {t.a}, {t.b}",
+        f"SELECT DISTINCT b.x AS p, a.v AS q {t.draw.pick('', ', a.k', ', a.v')} FROM {joined(t)}",
+        f"SELECT DISTINCT b.k, b.x, b.y, a.k AS j, a.v, a.w FROM {joined(t)}",
+        # DISTINCT of no column at all.
+        f"SELECT COUNT(DISTINCT 3) AS n FROM {t.a}, {t.b}",
+        # Of many rows, so that there are pairs with different keys that look the same.
+        f"""SELECT DISTINCT {t.draw.pick("a.v", "b.x", "a.v, b.x")}
+            FROM a [RANGE 6] a JOIN b [UNBOUNDED] b ON a.k = b.k""",
+        f"SELECT DISTINCT a.w, c.z FROM {joined(t)}, {t.c} WHERE {t.between('c.k = a.v')}",
+    ),
+    "distinct-before-exists": distinct_exists,
+    "distinct-after-exists": lambda t: (
         f"""
-        SELECT DISTINCT {t.value(t.draw.pick("a.v", "b.x"))} AS d, {t.draw.pick("a.k", "b.k")}
-        FROM {joined(t)}"""
+        SELECT v FROM (SELECT DISTINCT {t.draw.pick("v, k", "k, v, w")} FROM {t.a}) AS a
+        WHERE {exists(t, word=t.draw.pick("EXISTS", "NOT EXISTS"))}"""
     ),
     "prune-columns": lambda t: t.draw.pick(
         f"SELECT a.v, {t.value('b.x', 'a.v')} AS e FROM {joined(t)}",
@@ -347,16 +410,30 @@ QUERIES: dict[str, Callable[[Parts], str]] = {
     "associate-join": lambda t: three(t, "b.k = c.k", "b.x = c.z", "a.k = c.k", "a.v = c.z"),
     "exchange-join": lambda t: three(t, "a.v = c.k", "a.k = c.z", "b.k = c.k", "b.x = c.z"),
     "pull-up-negation": negated,
-    "push-down-negation": lambda t: (
-        f"""
-        SELECT a.v, c.z FROM {t.a} JOIN {t.c} ON {t.between("a.k = c.k")} WHERE {
-            t.draw.pick(
-                exists(t),
-                exists(t),
-                f"NOT EXISTS (SELECT 1 FROM {t.b} WHERE b.k = c.k)",
-                f"NOT EXISTS (SELECT 1 FROM {t.b} WHERE b.k = a.k AND b.x = c.z)",
-            )
-        }"""
+    "push-down-negation": above_join,
+    "pull-up-exists": lambda t: t.draw.pick(
+        negated(t, word="EXISTS"),
+        below_join(t, f"SELECT v, k FROM {t.a} WHERE v IN (SELECT x FROM {t.b})"),
+        f"""SELECT s.v, c.z FROM (SELECT v, k FROM {t.internal("a")} WHERE EXISTS (
+                SELECT 1 FROM {t.internal("b")} WHERE b.k = a.k)) AS s
+            JOIN {t.c} ON s.k = c.k""",
+    ),
+    "push-down-exists": lambda t: t.draw.pick(
+        above_join(t, word="EXISTS"),
+        above_join(t, word="EXISTS"),
+        f"""SELECT a.v, c.z FROM {t.internal("a")} JOIN {t.internal("c")} ON a.k = c.k
+            WHERE EXISTS (SELECT 1 FROM {t.internal("b")} WHERE b.x = a.v)""",
+    ),
+    "pull-up-except": lambda t: below_join(
+        t,
+        f"""SELECT v, k FROM {t.a} {t.draw.pick("EXCEPT", "EXCEPT", "EXCEPT ALL")}
+            SELECT {t.draw.pick("x, k", "k, x", "x, x")} FROM {t.b}""",
+    ),
+    "exchange-exists": lambda t: t.draw.pick(
+        *(f"SELECT v FROM {t.a} WHERE {' AND '.join(t.draw.shuffled(asked(t)))}" for _ in range(3)),
+        f"""SELECT v FROM {t.internal("a")}
+            WHERE EXISTS (SELECT 1 FROM {t.internal("b")} WHERE b.k = a.k)
+            AND EXISTS (SELECT 1 FROM {t.internal("c")} WHERE c.z = a.v)""",
     ),
 }
 """A random text for which the rule of that name has a use, mostly."""

@@ -11,6 +11,8 @@ from penstock.algebra.plan import Named
 from penstock.planner.rules.rule import Place, Rule
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
     from penstock.algebra.plan import Plan
 
 EXTREMES = frozenset({"min", "max", "bool_and", "bool_or"})
@@ -147,36 +149,31 @@ class DistinctAggregates(Rule):
 
 
 class IntroduceSemiJoin(Rule):
-    """Which left rows have a partner; how many each has does not matter to DISTINCT."""
+    """Which left rows have a partner; how many each has does not matter to DISTINCT.
+
+    By cost: to watch a row for its first and last partner takes more than to find a few pairs, and
+    a semi-join is no part of a join of many windows.
+    """
 
     name = "introduce-semi-join"
-    says = "DISTINCT over columns of one side of a join is DISTINCT over a semi-join"
+    says = "DISTINCT, or EXISTS, over columns of one side of a join is the same over a semi-join"
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
-        """DISTINCT over the semi-join."""
-        if not isinstance(plan, op.Distinct) or not isinstance(plan.child, op.Map):
-            return None
-        shown = plan.child
-        join = shown.child
-        if not isinstance(join, op.Join):
-            return None
-        read = {name for one in shown.columns for name in columns_of(one.expression)}
-        for side, other in ((join.left, join.right), (join.right, join.left)):
-            if read <= set(side.schema.names):
-                matched = op.SemiJoin(side, other, join.condition)
-                return op.Distinct(op.Map(matched, shown.columns))
+        """The same over the semi-join."""
+        match plan:
+            case op.Distinct(op.Map(op.Join() as join) as shown):
+                read = {name for one in shown.columns for name in columns_of(one.expression)}
+                matched = _matched(join, read)
+                return None if matched is None else op.Distinct(replace(shown, child=matched))
+            case op.SemiJoin(right=op.Join() as join) | op.AntiJoin(right=op.Join() as join):
+                matched = _matched(join, columns_of(plan.condition) & set(join.schema.names))
+                return None if matched is None else replace(plan, right=matched)
         return None
 
 
-class DistinctBelowProduct(Rule):
-    """A pair is there if both of its rows are; by cost, since a join may also drop most rows."""
-
-    name = "distinct-below-product"
-    says = "DISTINCT of a product or join is the product or join of DISTINCT inputs"
-
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
-        """The product of DISTINCTs."""
-        if not isinstance(plan, op.Distinct) or not isinstance(plan.child, op.Product | op.Join):
-            return None
-        join = plan.child
-        return join.rebuild((op.Distinct(join.left), op.Distinct(join.right)))
+def _matched(join: op.Join, read: Set[str]) -> Plan | None:
+    """The rows of the side that has all columns that are read, if they have a partner."""
+    for side, other in ((join.left, join.right), (join.right, join.left)):
+        if read <= set(side.schema.names):
+            return op.SemiJoin(side, other, join.condition)
+    return None

@@ -1,8 +1,7 @@
-"""The order of joins, and of joins and negation; which is best is a matter of cost."""
+"""The order of joins; which is best is a matter of cost."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
@@ -10,7 +9,6 @@ from penstock.algebra.expressions import Column, columns_of, conjunction
 from penstock.algebra.plan import Named
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.implied import asked_first
-from penstock.planner.rules.maps import are_apart
 from penstock.planner.rules.rule import Place, Rule
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ class AssociateJoin(Rule):
 
     name = "associate-join"
     says = "of three inputs the last two are joined first"
+    only_orders = True
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The join with the other pair first."""
@@ -51,6 +50,7 @@ class ExchangeJoin(Rule):
 
     name = "exchange-join"
     says = "of three inputs the first and the last are joined first"
+    only_orders = True
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The join with the other pair first."""
@@ -102,47 +102,3 @@ def _only_moves(plan: op.Map) -> bool:
 
 def _conditions(plan: op.Join | op.Product) -> list[Expression]:
     return conjuncts(plan.condition) if isinstance(plan, op.Join) else []
-
-
-class PullUpNegation(Rule):
-    """What is above a negation has to withdraw; a join above it would withdraw its results."""
-
-    name = "pull-up-negation"
-    says = "rows that NOT EXISTS drops are dropped after a join instead of before"
-
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
-        """The negation of the join."""
-        if not isinstance(plan, op.Join | op.Product):
-            return None
-        if isinstance(plan.left, op.AntiJoin):
-            pairs = plan.rebuild((plan.left.left, plan.right))
-            return _negated(plan, pairs, plan.left)
-        if isinstance(plan.right, op.AntiJoin):
-            pairs = plan.rebuild((plan.left, plan.right.left))
-            return _negated(plan, pairs, plan.right)
-        return None
-
-
-def _negated(plan: Plan, pairs: Plan, negation: op.AntiJoin) -> Plan | None:
-    if not are_apart(negation.right, pairs):
-        return None
-    return in_order_of(op.AntiJoin(pairs, negation.right, negation.condition), plan)
-
-
-class PushDownNegation(Rule):
-    """If a negation drops most rows, it had better do so before a join."""
-
-    name = "push-down-negation"
-    says = "rows that NOT EXISTS drops are dropped before a join instead of after"
-
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
-        """The join of what is left."""
-        if not isinstance(plan, op.AntiJoin) or not isinstance(plan.left, op.Join | op.Product):
-            return None
-        join = plan.left
-        asked = columns_of(plan.condition) - set(plan.right.schema.names)
-        if asked and asked <= set(join.left.schema.names):
-            return replace(join, left=op.AntiJoin(join.left, plan.right, plan.condition))
-        if asked and asked <= set(join.right.schema.names):
-            return replace(join, right=op.AntiJoin(join.right, plan.right, plan.condition))
-        return None

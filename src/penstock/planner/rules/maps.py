@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 WORTH_SEEING = (
-    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.UnionAll, op.Distinct,
+    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.UnionAll, op.Distinct, op.Difference,
+    op.StrictDifference,
 )  # fmt: skip
 """Operators that rules want to see below a join."""
 
@@ -149,7 +150,8 @@ class IdentityMap(Rule):
 class MapBelowWindow(Rule):
     """Below ROWS only if the partition columns stay, and rows have a place of their own.
 
-    Rows of a derived stream are ordered by their values, so a projection would order them anew.
+    Rows of a view that only grows are ordered by their values, so a projection would order them
+    anew. Elements stay the same, each with its interval, so it is nothing to INTERNAL either.
     """
 
     name = "map-below-window"
@@ -160,7 +162,7 @@ class MapBelowWindow(Rule):
         if not isinstance(plan, op.Map) or not isinstance(plan.child, Window):
             return None
         # Some windows drop rows, for which nothing has been computed before.
-        if place.needs_elements or any(can_fail(one.expression) for one in plan.columns):
+        if any(can_fail(one.expression) for one in plan.columns):
             return None
         window = plan.child
         spec: WindowSpec | None = window.spec
@@ -172,14 +174,15 @@ class MapBelowWindow(Rule):
 
 
 def has_own_places(plan: Plan) -> bool:
-    """Whether rows of one instant are ordered by where they stood in their source."""
+    """Whether rows of one instant are ordered by where they stood in their source.
+
+    What a query sends has an order of its own, by value, which projections of it keep.
+    """
     match plan:
-        case Stream():
+        case Stream() | RelationToStream():
             return True
         case op.Filter() | op.Map() | op.Alias() | op.Group():
             return has_own_places(plan.child)
-        case RelationToStream():
-            return False
     return False
 
 

@@ -25,14 +25,19 @@ LOOK_AT_SNAPSHOTS = (
 
 
 class DropCuts(Rule):
-    """Coalesce and split change no snapshot; only what a query shows in the end can tell."""
+    """Coalesce and split change no snapshot; only what a query shows in the end can tell.
+
+    INTERNAL could as well, which lets each element in once: it must not.
+    """
 
     name = "drop-cuts"
-    says = "coalesce and split are left out below operators that only look at snapshots"
+    says = "coalesce and split are left out below INTERNAL, and what only looks at snapshots"
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The operator over elements as they are."""
-        if not isinstance(plan, LOOK_AT_SNAPSHOTS) or place.needs_elements:
+        if isinstance(plan, op.Coalesce | op.Split) and place.needs_elements:
+            return plan.child
+        if not isinstance(plan, LOOK_AT_SNAPSHOTS):
             return None
         below = plan.children
         children = tuple(
@@ -53,7 +58,7 @@ class CutAboveMap(Rule):
 
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
         """The pieces of what is made of whole elements."""
-        if not isinstance(plan, op.Map | op.Group) or place.needs_elements:
+        if not isinstance(plan, op.Map | op.Group):
             return None
         cut = plan.child
         if not isinstance(cut, op.Coalesce | op.Split) or any(map(can_fail, expressions_of(plan))):

@@ -23,8 +23,8 @@ class Place:
     Args:
         needs_instants: RSTREAM looks at when elements of its input windows begin and end, so no
             window may get fewer rows.
-        needs_elements: INTERNAL and reads on arrival look at single elements, so none may be cut
-            or put together.
+        needs_elements: INTERNAL and reads on arrival look at single elements, as windows make
+            them, so none may be cut or put together.
     """
 
     needs_instants: bool = False
@@ -64,7 +64,14 @@ class Described:
 
 
 class Rule(Described, ABC):
-    """One way to rewrite an operator, with its inputs, into an equivalent plan."""
+    """One way to rewrite an operator, with its inputs, into an equivalent plan.
+
+    Attributes:
+        only_orders: Whether joins have the same inputs as before, in another order: so they can
+            run as one operator, or not, as before.
+    """
+
+    only_orders: ClassVar[bool] = False
 
     @abstractmethod
     def rewritten(self, plan: Plan, place: Place) -> Plan | None:
