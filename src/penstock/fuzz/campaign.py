@@ -54,7 +54,10 @@ class Campaign:
     def try_one(self, number: int, coverage: Coverage) -> Found | None:
         """One trial; how the engine fails at it, if it does."""
         generated = generate(
-            f"{self.seed}/{number}", self.strategies, with_edits=self.engine.takes_edits
+            f"{self.seed}/{number}",
+            self.strategies,
+            with_edits=self.engine.takes_edits,
+            replans=self.engine.replans,
         )
         coverage.add(generated.trial, generated.plan, generated.refused)
         try:
