@@ -40,7 +40,7 @@ JOIN = "a [RANGE 4] a JOIN b [RANGE 3] b ON a.k = b.k JOIN c [RANGE 5] c ON b.v 
 WITH_CHOICE = (
     f"SELECT a.v, c.k FROM {JOIN}",
     f"SELECT a.k, COUNT(*) AS n, SUM(c.v) AS s FROM {JOIN} GROUP BY a.k",
-    "SELECT DISTINCT a.k, b.v FROM a [RANGE 4] a JOIN b [RANGE 6 SLIDE 2] b ON a.k = b.k",
+    f"SELECT DISTINCT a.v, c.k FROM {JOIN}",
     "SELECT q.v, c.k FROM (SELECT k, v FROM a [RANGE 4] WHERE NOT EXISTS"
     " (SELECT * FROM b [RANGE 4] WHERE b.k = a.k)) AS q JOIN c [RANGE 3] ON q.k = c.k",
     "SELECT a.v, b.v AS w FROM a [RANGE 4] a JOIN b [FIXED 3] b ON a.k = b.k"
@@ -84,7 +84,7 @@ ROWS = some.lists(
     some.tuples(some.integers(0, 40), some.integers(0, 2), some.integers(0, 2)), max_size=40
 ).map(sorted)
 FEEDS = 12
-RANDOM_TRIALS = 60
+RANDOM_TRIALS = 40
 
 
 @some.composite
@@ -171,12 +171,12 @@ def changing(data: some.DataObject, trial: Trial) -> RelationInput:
 def test_another_plan_takes_over_in_many_random_trials() -> None:
     engine = KeeperContender()
     for number in range(RANDOM_TRIALS):
-        generated = generate(f"replanned/{number}", with_edits=False, replans=True)
+        generated = generate(f"replanned/{number}", with_edits=False, replans=100)
         failure = check(generated.trial, engine, generated.plan)
         assert failure is None, f"{generated.trial.query}\n{failure.text}"
     counts = engine.replanning.counts
-    assert counts["took over"] >= RANDOM_TRIALS // 5, counts
-    assert counts["another took over"] >= RANDOM_TRIALS // 12, counts
+    assert counts["took over"] >= RANDOM_TRIALS // 4, counts
+    assert counts["another took over"] >= RANDOM_TRIALS // 10, counts
 
 
 @pytest.mark.parametrize(

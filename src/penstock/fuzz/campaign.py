@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from penstock.fuzz.trial import Contender
 
 _BETWEEN_REPORTS = 5.0
+REPLANS = 50
+"""In so many of a hundred trials another plan is to take over, of engines that can do that."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Campaign:
             f"{self.seed}/{number}",
             self.strategies,
             with_edits=self.engine.takes_edits,
-            replans=self.engine.replans,
+            replans=REPLANS if self.engine.replans else 0,
         )
         coverage.add(generated.trial, generated.plan, generated.refused)
         try:

@@ -46,7 +46,7 @@ def generate(
     strategies: Sequence[str] = STRATEGIES,
     *,
     with_edits: bool = True,
-    replans: bool = False,
+    replans: int = 0,
 ) -> Generated:
     """The trial of a seed; equal seeds give equal trials.
 
@@ -54,24 +54,24 @@ def generate(
         seed: Decides.
         strategies: How plans may run.
         with_edits: Whether plans may be such as no query text can say.
-        replans: Whether every other trial is one in which another plan can take over.
+        replans: In so many of a hundred trials another plan is meant to take over.
     """
     draw = Draw(seed)
     refused = 0
-    replans = replans and Draw(f"{seed} replans").chance(50)
+    is_replanned = Draw(f"{seed} replans").chance(replans)
     while True:
-        program = random_program(draw, with_choice=replans)
+        program = random_program(draw, with_choice=is_replanned)
         try:
             plan = _bound(program)
         except PenstockError:
             refused += 1
             continue
-        trial = _random_feeding(draw, program, plan, strategies, long=replans)
+        trial = _random_feeding(draw, program, plan, strategies, long=is_replanned)
         if _slides(trial, plan) > MOST_SLIDES:
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
-        trial = _joining(seed, _replanned(seed, trial, always=replans))
+        trial = _joining(seed, _replanned(seed, trial, always=is_replanned))
         if _needs_one_lane(trial, plan):
             trial = replace(trial, lanes=1, lanes_after={})
         generated = Generated(trial, edited(plan, edits), refused)

@@ -48,7 +48,8 @@ def memory_of(plan: Plan) -> int:
                 "Rows of EMIT FINAL are sent once, when their time is over, and the parts that two"
                 " plans cut it into differ. Leave EMIT FINAL out; changes() are final, too."
             )
-            raise NeverForgets("EMIT FINAL", hint)
+            what = "EMIT FINAL"
+            raise NeverForgets(what, hint)
     if isinstance(plan, st.RelationToStream):
         return _sending(plan)
     return _content(plan)
@@ -60,14 +61,15 @@ def _content(plan: Plan) -> int:
         case st.Window():
             return _length(plan) + _arriving(plan.child)
         case st.Stream():
-            hint = _STAYS + _use_time(plan.unit)
-            raise NeverForgets(f'stream "{plan.name}" without a window', hint)
+            what = f'stream "{plan.name}" without a window'
+            raise NeverForgets(what, _STAYS + _use_time(plan.unit))
         case st.Internal():
             hint = "What windows with INTERNAL append stays for ever. Leave INTERNAL out."
-            raise NeverForgets("INTERNAL windows", hint)
+            what = "INTERNAL windows"
+            raise NeverForgets(what, hint)
         case st.RelationToStream():
-            word = type(plan).__name__.upper()
-            raise NeverForgets(f"{word} without a window over it", _STAYS + _use_time(plan.unit))
+            what = f"{type(plan).__name__.upper()} without a window over it"
+            raise NeverForgets(what, _STAYS + _use_time(plan.unit))
     return max(map(_content, plan.children), default=0)
 
 
