@@ -29,11 +29,16 @@ class Replans:
 
     Attributes:
         counts: How often a plan was `asked` for, was `refused`, was `another` than the one that
-            ran, or the `same`; and how often one `took over`, and was `another` then.
+            ran, or the `same`; and how often one `took over`, and how often `another took over`.
     """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+
+    def line(self) -> str:
+        """The counts, as `Coverage` has its own."""
+        shown = ", ".join(f"{name} {count}" for name, count in self.counts.items())
+        return f"{'plans anew':<12} {shown or '-'}"
 
     def plan_anew(self, ledger: Ledger, number: int) -> None:
         """Let all groups be replaced by what the planner makes of other statistics.
