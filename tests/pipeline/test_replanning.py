@@ -176,7 +176,7 @@ def test_another_plan_takes_over_in_many_random_trials() -> None:
         assert failure is None, f"{generated.trial.query}\n{failure.text}"
     counts = engine.replanning.counts
     assert counts["took over"] >= RANDOM_TRIALS // 4, counts
-    assert counts["another took over"] >= RANDOM_TRIALS // 10, counts
+    assert counts["another took over"] >= 3, counts
 
 
 @pytest.mark.parametrize(
