@@ -120,6 +120,8 @@ class Session:
                 return self._describe(statement)
             case syntax.Explain():
                 return self._explain(statement)
+            case syntax.Replan():
+                return self._replan(statement)
             case syntax.SetOption():
                 return self._set(statement)
             case syntax.Select():
@@ -236,6 +238,11 @@ class Session:
                 tactics = found.tactics
         text = explained(plan, Choices.of(tactics))
         return Outcome(statement, text, plan=plan, warnings=warnings)
+
+    def _replan(self, statement: syntax.Replan) -> Outcome:
+        """See that there is such a query; whoever runs it plans it anew."""
+        found = self.catalog.find(statement.name.text, "query", at=statement.name.span)
+        return Outcome(statement, f'query "{found.name}" is planned anew where it runs')
 
     def _set(self, statement: syntax.SetOption) -> Outcome:
         try:

@@ -30,6 +30,7 @@ class Mutant:
     name: str
     part: Any
     takes_edits: bool = True
+    replans: bool = False
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         late = late_rows(trial)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class Wrong:
     """The reference evaluator, which subclasses spoil; also an engine of stream tests."""
 
+    replans = False
     takes_edits = True
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:

@@ -51,6 +51,14 @@ def test_statements_show_their_rows(db: Connection) -> None:
     assert db.execute("CREATE VIEW recent AS SELECT sym FROM trades [RANGE 9]") is None
 
 
+def test_a_query_is_not_planned_anew(db: Connection) -> None:
+    db.execute("CREATE QUERY q AS SELECT sym FROM trades [NOW]")
+    with pytest.raises(NotSupported, match=r"(?s)plans a query once.*penstock\.connect\(\)"):
+        db.execute("REPLAN q")
+    with pytest.raises(NotSupported, match="plans a query once"):
+        db["q"].replan()
+
+
 def test_content_changes_and_clock_follow_the_watermark(db: Connection) -> None:
     query = db.query("SELECT sym, MAX(price) AS top FROM trades [RANGE 10] GROUP BY sym")
     assert query.clock is None

@@ -21,6 +21,7 @@ USING csv OPTIONS (path '{folder}/cars', time_unit 's');
 CREATE QUERY fast AS SELECT lane, speed FROM cars [RANGE 100 SECONDS] WHERE speed > 20;
 CREATE QUERY lanes AS SELECT COUNT(*) AS n FROM cars [RANGE 10 SECONDS];
 CREATE SINK lanes_files FROM lanes USING parquet OPTIONS (path '{folder}/lanes');
+REPLAN fast;
 """
 
 
@@ -81,6 +82,7 @@ def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) ->
             process.kill()
     assert process.returncode == 130, errors
     assert "stopped." in errors
+    assert "REPLAN fast: nothing has been measured yet: planned anew when it has\n" in errors
     assert "rows in" in errors
     refuse_noise(errors)
     assert said.read_text() == "fast @92 + 2 | 21.33\n"
@@ -118,6 +120,7 @@ def read(path: Path) -> list[dict[str, object]]:
     [
         (["-e", "SELECT"], "line 1, column 1: "),
         (["-e", "CREATE SINK s FROM nowhere USING console"], 'there is no query called "nowhere"'),
+        (["-e", "REPLAN nowhere"], 'there is no query called "nowhere"'),
         (["--set", "spark.x", "-e", "SHOW STREAMS"], "has no value"),
         (["--trigger", "continuous", "--at", "3", "-e", "SHOW STREAMS"], "complete"),
         (

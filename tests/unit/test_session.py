@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import PenstockError
+from penstock.errors import CqlSyntaxError, PenstockError, UnknownName
 from penstock.session import Session, tabulated
 
 SCRIPT = """
@@ -100,6 +100,15 @@ def test_explain_takes_a_query_or_a_name(session: Session) -> None:
     assert named.message == written.message
     assert named.message is not None
     assert named.message.startswith("Map lane = recent.lane, n = COUNT(*)  [STR]\n  Aggregate")
+
+
+def test_replan_takes_the_name_of_a_query(session: Session) -> None:
+    (outcome,) = session.execute("REPLAN busy")
+    assert outcome.message == 'query "busy" is planned anew where it runs'
+    with pytest.raises(CqlSyntaxError, match="expected a query"):
+        session.execute("REPLAN")
+    with pytest.raises(UnknownName, match="line 1, column 8"):
+        session.execute("REPLAN nothing")
 
 
 @pytest.mark.parametrize(

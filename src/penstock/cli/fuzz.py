@@ -41,6 +41,11 @@ def fuzz(
     typer.echo(f"seed {campaign.seed}, engine {engine}, {seconds:g} s")
     outcome = campaign.run(typer.echo)
     typer.echo(outcome.coverage.table())
+    if contender.replans:
+        from penstock.fuzz.keepers import KeeperContender
+
+        assert isinstance(contender, KeeperContender)
+        typer.echo(contender.replanning.line())
     typer.echo(f"seed {campaign.seed}: {outcome.coverage.summary()}")
     if outcome.found is not None:
         _report(outcome, campaign, engine, out)

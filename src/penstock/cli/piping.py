@@ -135,6 +135,10 @@ class Piping:
         """Let the statements take effect."""
         if self._script.text:
             self._db.execute(self._script.text)
+        for text in self._script.replans:
+            said = self._db.execute(text)
+            assert said is not None
+            typer.echo(f"{text}: {said['plan'][0]}", err=True)
 
     def _finish(self) -> None:
         self._db.finish()

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STATEMENTS = (
-    "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "SET", "SELECT", "WITH", *syntax.EMITTERS
+    "CREATE", "DROP", "SHOW", "DESCRIBE", "EXPLAIN", "REPLAN", "SET", "SELECT", "WITH",
+    *syntax.EMITTERS,
 )  # fmt: skip
 WRITES = ("INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD")
 CREATABLE = ("STREAM", "RELATION", "VIEW", "QUERY", "SINK")
@@ -47,6 +48,7 @@ class StatementParser(QueryParser):
             "DESCRIBE": self._parse_describe_statement,
             "DESC": self._parse_describe_statement,
             "EXPLAIN": self._parse_explain_statement,
+            "REPLAN": self._parse_replan_statement,
             "SET": self._parse_set_statement,
         }
         word = self._word()
@@ -252,6 +254,10 @@ class StatementParser(QueryParser):
         if self._word() in ("SELECT", "WITH", "(", *syntax.EMITTERS):
             return syntax.Explain(self._span_from(first), self.parse_query())
         return syntax.Explain(self._span_from(first), None, self._parse_name("a query"))
+
+    def _parse_replan_statement(self, first: Token) -> syntax.Replan:
+        name = self._parse_name("a query")
+        return syntax.Replan(self._span_from(first), name)
 
     def _parse_set_statement(self, first: Token) -> syntax.SetOption:
         key = self._parse_name("a setting")

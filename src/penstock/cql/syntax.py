@@ -191,6 +191,13 @@ class Explain(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Replan(Statement):
+    """REPLAN name of a query that runs."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
 class SetOption(Statement):
     """SET key = value."""
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from penstock.fuzz.trial import Contender
 
 _BETWEEN_REPORTS = 5.0
+REPLANS = 50
+"""In so many of a hundred trials another plan is to take over, of engines that can do that."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,10 @@ class Campaign:
     def try_one(self, number: int, coverage: Coverage) -> Found | None:
         """One trial; how the engine fails at it, if it does."""
         generated = generate(
-            f"{self.seed}/{number}", self.strategies, with_edits=self.engine.takes_edits
+            f"{self.seed}/{number}",
+            self.strategies,
+            with_edits=self.engine.takes_edits,
+            replans=REPLANS if self.engine.replans else 0,
         )
         coverage.add(generated.trial, generated.plan, generated.refused)
         try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class OracleContender:
     """The reference evaluator itself: for trying out the fuzzing, it never fails."""
 
+    replans = False
     takes_edits = True
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:

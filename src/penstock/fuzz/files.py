@@ -80,6 +80,7 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
         "restore_after": sorted(trial.restore_after),
         "lanes_after": sorted(trial.lanes_after.items()),
         "replan_after": trial.replan_after,
+        "replan_by": trial.replan_by,
         "late": [
             [name, i, _cells(trial.streams[name].rows[i], schemas[name])]
             for name, i in sorted(late_rows(trial))
@@ -165,6 +166,7 @@ def read_trial(text: str, name: str) -> Trial:
         restore_after=frozenset(fed["restore_after"]),
         lanes_after=dict(fed.get("lanes_after", ())),
         replan_after=fed.get("replan_after"),
+        replan_by=fed.get("replan_by", 0),
         **{one.name: fed[one.name] for one in fields(Tactics) if one.name in fed},
         partitions=fed["partitions"],
         edits=tuple(Edit(*edit) for edit in fed["edits"]),

@@ -42,24 +42,36 @@ MOST_SLIDES = 20_000
 
 
 def generate(
-    seed: str, strategies: Sequence[str] = STRATEGIES, *, with_edits: bool = True
+    seed: str,
+    strategies: Sequence[str] = STRATEGIES,
+    *,
+    with_edits: bool = True,
+    replans: int = 0,
 ) -> Generated:
-    """The trial of a seed; equal seeds give equal trials."""
+    """The trial of a seed; equal seeds give equal trials.
+
+    Args:
+        seed: Decides.
+        strategies: How plans may run.
+        with_edits: Whether plans may be such as no query text can say.
+        replans: In so many of a hundred trials another plan is meant to take over.
+    """
     draw = Draw(seed)
     refused = 0
+    is_replanned = Draw(f"{seed} replans").chance(replans)
     while True:
-        program = random_program(draw)
+        program = random_program(draw, with_choice=is_replanned)
         try:
             plan = _bound(program)
         except PenstockError:
             refused += 1
             continue
-        trial = _random_feeding(draw, program, plan, strategies)
+        trial = _random_feeding(draw, program, plan, strategies, long=is_replanned)
         if _slides(trial, plan) > MOST_SLIDES:
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
-        trial = _joining(seed, replace(trial, replan_after=_replan_after(seed, trial)))
+        trial = _joining(seed, _replanned(seed, trial, always=is_replanned))
         if _needs_one_lane(trial, plan):
             trial = replace(trial, lanes=1, lanes_after={})
         generated = Generated(trial, edited(plan, edits), refused)
@@ -137,16 +149,27 @@ def _joining(seed: str, trial: Trial) -> Trial:
     )
 
 
-def _replan_after(seed: str, trial: Trial) -> int | None:
-    """Half of the queries are planned anew, mostly early: time has to go on by a window then."""
+def _replanned(seed: str, trial: Trial, *, always: bool) -> Trial:
+    """Half of the queries are planned anew: after any feed, rather an early one.
+
+    Time has to go on by a window before another plan takes over.
+    """
     draw = Draw(f"{seed} plans")
-    latest = draw.pick(0, 0, trial.feed_count - 1)
-    return draw.count(0, latest) if draw.chance(50) else None
+    last = trial.feed_count - 1
+    feed, number = draw.count(0, draw.pick(last, last // 2)), draw.count(0, 999)
+    if not always and draw.chance(50):
+        return trial
+    return replace(trial, replan_after=feed, replan_by=number)
 
 
-def _random_feeding(draw: Draw, program: Program, plan: Plan, strategies: Sequence[str]) -> Trial:
+def _random_feeding(
+    draw: Draw, program: Program, plan: Plan, strategies: Sequence[str], *, long: bool
+) -> Trial:
     wanted = 200 if draw.chance(3) else draw.pick(6, 12, 12, 25)
-    trial = random_trial(draw, program, names_read(plan), affordable_rows(plan, wanted))
+    if long:
+        wanted = draw.pick(12, 25, 40)
+    most = affordable_rows(plan, wanted)
+    trial = random_trial(draw, program, names_read(plan), most, long=long)
     restores = frozenset(n for n in range(trial.feed_count) if draw.chance(25))
     return replace(
         trial,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 class InlineContender:
     """Runs trials on lanes."""
 
+    replans = False
     takes_edits = True
 
     def __init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.time import INFINITY
 from penstock.fuzz.kinds import EDGES, VALUES
 from penstock.fuzz.trial import RelationInput, StreamInput, Trial, clocks
 from penstock.reference.inputs import RelationChange
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 LAST = 12
 """Instants are numbered -3 to this, unless there is a long silence among them."""
+LONG_LAST = 40
+"""The same for long input."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +32,18 @@ class _Pool:
     clock: Clock
 
 
-def random_trial(draw: Draw, program: Program, read: frozenset[str], most: int) -> Trial:
-    """Input for what a program reads, at most so many rows in each stream, and how it is fed."""
-    pool = _random_pool(draw, program)
-    count = 1 if draw.chance(15) else draw.count(2, 8)
+def random_trial(
+    draw: Draw, program: Program, read: frozenset[str], most: int, *, long: bool = False
+) -> Trial:
+    """Input for what a program reads, at most so many rows in each stream, and how it is fed.
+
+    `long` input goes on for several times as long as windows are, in many feeds.
+    """
+    pool = _random_pool(draw, program, long=long)
+    count = draw.count(6, 14) if long else 1 if draw.chance(15) else draw.count(2, 8)
     tables = [table for table in program.tables if table.name in read]
     streams = {
-        table.name: _random_stream(draw, table, pool, most, count)
+        table.name: _random_stream(draw, table, pool, most, count, long=long)
         for table in tables
         if table.is_stream
     }
@@ -48,20 +56,22 @@ def random_trial(draw: Draw, program: Program, read: frozenset[str], most: int) 
     return replace(trial, relations=relations)
 
 
-def _random_pool(draw: Draw, program: Program) -> _Pool:
+def _random_pool(draw: Draw, program: Program, *, long: bool) -> _Pool:
     edges = draw.chance(8)
-    few = {
+    values_of = {
         kind: draw.some(known + (EDGES[kind] if edges else ()), draw.pick(1, 2, 3, 5))
         for kind, known in VALUES.items()
     }
     values = {
-        (table.name, column.name): (*few[column.kind], *([None] if draw.chance(50) else []))
+        (table.name, column.name): (*values_of[column.kind], *([None] if draw.chance(50) else []))
         for table in program.tables
         for column in table.columns
     }
-    numbers = range(-3, LAST)
-    some = draw.some(numbers, draw.pick(3, 8, len(numbers)))
     clock = next(table.clock for table in program.tables if table.clock)
+    last = LONG_LAST if long and clock.base < INFINITY - LONG_LAST else LAST
+    numbers = range(-3, last)
+    few = draw.pick(3, 8, len(numbers))
+    some = draw.some(numbers, few) if last == LAST else list(numbers)
     silence = 300 if abs(clock.base) < 2**62 and draw.chance(10) else 0
     return _Pool(values, tuple(one + (silence if one > 5 else 0) for one in some), clock)
 
@@ -70,17 +80,19 @@ def _row(draw: Draw, table: Table, pool: _Pool, columns: tuple[Column, ...]) -> 
     return tuple(draw.pick(*pool.values[table.name, column.name]) for column in columns)
 
 
-def _random_stream(draw: Draw, table: Table, pool: _Pool, most: int, feeds: int) -> StreamInput:
+def _random_stream(
+    draw: Draw, table: Table, pool: _Pool, most: int, feeds: int, *, long: bool
+) -> StreamInput:
     count = 0 if draw.chance(3) else draw.count((most + 1) // 2, most)
     numbers = sorted(draw.pick(*pool.numbers) for _ in range(count))
-    numbers = _disordered(draw, numbers, table.slack)
+    numbers = _disordered(draw, numbers, table.slack, shuffles=not long)
     rows = tuple((pool.clock.at(n), *_row(draw, table, pool, table.columns[1:])) for n in numbers)
     return StreamInput(rows, _cut(draw, count, feeds), table.slack * pool.clock.step)
 
 
-def _disordered(draw: Draw, numbers: list[int], slack: int) -> list[int]:
+def _disordered(draw: Draw, numbers: list[int], slack: int, *, shuffles: bool) -> list[int]:
     """In order; late by up to the slack; or by anything."""
-    kind = draw.pick("ordered", "within", "within", "beyond", "shuffled")
+    kind = draw.pick("ordered", "within", "within", "beyond", "shuffled" if shuffles else "within")
     if kind == "ordered":
         return numbers
     if kind == "shuffled":

@@ -46,6 +46,14 @@ class Predicates:
             return written(_PREDICATE, text, source, where)
         return self._membership(columns, depth, word)
 
+    def missing(self, columns: Columns) -> Text:
+        """NOT EXISTS of a row of a stream that has a column of the row around it."""
+        source, own = self._sources.stream()
+        equal = self._sources.equality(columns, own) or self._values.condition(own, 0)
+        return written(
+            _PREDICATE, f"NOT EXISTS (SELECT {_ONE} FROM {{}} WHERE {{}})", source, equal
+        )
+
     def _membership(self, columns: Columns, depth: int, word: str) -> Text:
         """[NOT] IN, = ANY, <> ALL and their like."""
         kind = self._draw.pick("INT", *exact(columns).values())

@@ -31,13 +31,18 @@ class Program:
         return "\n".join([*ddl, *self.settings, *map(str, self.views)])
 
 
-def random_program(draw: Draw) -> Program:
-    """Any program; the binder may still refuse it."""
+def random_program(draw: Draw, *, with_choice: bool = False) -> Program:
+    """Any program; the binder may still refuse it.
+
+    Args:
+        draw: Decides.
+        with_choice: Rather a query that forgets, and that the planner has a choice for.
+    """
     clock = random_clock(draw)
     tables = random_tables(draw, clock)
     writer = Queries(draw, tables, clock)
     depth = draw.pick(0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 4, 6)
-    query = _top(draw, writer, depth)
+    query = _chosen(draw, writer, depth) if with_choice else _top(draw, writer, depth)
     settings = [
         text
         for text in ("SET empty_aggregates = none;", "SET integer_division = true;")
@@ -45,6 +50,23 @@ def random_program(draw: Draw) -> Program:
     ]
     views = tuple(view.statement for view in writer.sources.views)
     return Program(tuple(tables), tuple(settings), views, query)
+
+
+def _chosen(draw: Draw, writer: Queries, depth: int) -> Text:
+    kinds = writer.some_kinds()
+    with writer.sources.using(Style(timed=True)):
+        match draw.pick("choice", "choice", "choice", "sent", "nested", "any", "emitted"):
+            case "sent":
+                word = draw.pick("ISTREAM", "DSTREAM", "RSTREAM")
+                text = writer.with_choice(kinds)
+                return written(f"stream {text.sort}", f"{word}({{}})", text)
+            case "nested":
+                return writer.query(max(depth, 1), kinds)
+            case "emitted":
+                return writer.emitting(min(depth, 2))[0]
+            case "any":
+                return _top(draw, writer, depth)
+        return writer.with_choice(kinds)
 
 
 def _top(draw: Draw, writer: Queries, depth: int) -> Text:

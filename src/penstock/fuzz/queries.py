@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.fuzz.expressions import Columns, Expressions, exact
@@ -97,6 +98,23 @@ class Queries:
         items = [self._item(kind, columns, plain, depth) for kind in kinds]
         return self._written(kinds, distinct, items, source, where, tail)
 
+    def with_choice(self, kinds: Kinds) -> Text:
+        """A SELECT that may run in several ways: joins, with DISTINCT, with NOT EXISTS, or both."""
+        source, columns = self.sources.many(self._draw.pick(1, 1, 2, 2, 2, 3), reads=True)
+        where = NOTHING
+        if self._draw.chance(60):
+            parts = [self._predicates.missing(columns)]
+            if self._draw.chance(30):
+                parts.append(self._values.condition(columns, 1))
+            where = optional(" WHERE {}", listed("conditions", " AND ", parts))
+        is_exact = FLOAT not in kinds
+        distinct = optional("DISTINCT ") if is_exact and self._draw.chance(50) else NOTHING
+        tail = NOTHING
+        if self._draw.chance(20):
+            tail, columns, _ = self._grouped(columns, kinds, 0)
+        items = [self._values.value(kind, columns, 1) for kind in kinds]
+        return self._written(kinds, distinct, items, source, where, tail)
+
     def _written(
         self, kinds: Kinds, distinct: Text, items: list[Text], source: Text, where: Text, tail: Text
     ) -> Text:
@@ -153,8 +171,9 @@ class Queries:
     def periodic(self, depth: int) -> tuple[Text, Kinds]:
         """A relation-to-stream operator over windows that share a SLIDE."""
         kinds = self.some_kinds()
-        rows = self._draw.chance(25)
-        style = Style(rows_slide=True) if rows else Style(slide=self._draw.count(1, 5))
+        rows = self._draw.chance(25) and not self.sources.style.timed
+        slide = self._draw.count(1, 5)
+        style = Style(rows_slide=True) if rows else replace(self.sources.style.below, slide=slide)
         with self.sources.using(style):
             text = self.query(0 if rows else depth, kinds)
         words = ["RSTREAM", "RSTREAM", "RSTREAM RESTORE ", "ISTREAM RESTORE ", "ISTREAM"]

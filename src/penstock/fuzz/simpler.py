@@ -71,6 +71,7 @@ def _refed(trial: Trial, feed_of: Callable[[int], int], count: int) -> Trial:
         feed_count=count,
         restore_after=frozenset(map(feed_of, trial.restore_after)),
         lanes_after={feed_of(feed): lanes for feed, lanes in trial.lanes_after.items()},
+        replan_after=None if trial.replan_after is None else feed_of(trial.replan_after),
     )
 
 

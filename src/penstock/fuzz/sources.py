@@ -67,7 +67,7 @@ class Sources:
         if self._nrrs and self._draw.chance(15) and not self.style.internal:
             return self._reading()
         if most > 2 and not self.style.rows_slide and self._draw.chance(12):
-            return self._many()
+            return self.many(self._draw.pick(2, 2, 2, 3, 3, 4, 5))
         text, columns = self.table(depth)
         extra = 0 if self.style.rows_slide else min(most - 1, self._draw.pick(0, 0, 0, 1, 1, 2))
         joins = []
@@ -77,11 +77,18 @@ class Sources:
             columns = columns | more
         return _from(text, joins), columns
 
-    def _many(self) -> tuple[Text, Columns]:
-        """Three to six windows, mostly joined by equal columns."""
+    def many(self, more_tables: int, *, reads: bool = False) -> tuple[Text, Columns]:
+        """A window and so many others, mostly joined by equal columns.
+
+        If it `reads`, and there is a non-retroactive relation, the first often reads that, too.
+        """
         text, columns = self.stream()
         joins = []
-        for _ in range(self._draw.pick(2, 2, 2, 3, 3, 4, 5)):
+        if reads and self._nrrs and self._draw.chance(50):
+            table, more = self.relation()
+            joins.append(optional(" JOIN {} ON {}", table, self._on(columns, more)))
+            columns = columns | more
+        for _ in range(more_tables):
             table, more = self._base()
             if self._draw.chance(10):
                 joins.append(optional(", {}", table))
@@ -131,7 +138,7 @@ class Sources:
                 text, kinds = self._query(depth - 1)
                 return self._aliased(written(TABLE, "({})", text), NOTHING, kinds)
             case "derived":
-                with self.using(ANY):
+                with self.using(self.style.below):
                     text, kinds = self._emitting(depth - 1)
                 return self._aliased(text, self._window(_names(kinds)), kinds)
             case "monotonic":
@@ -215,7 +222,7 @@ class Sources:
         """Named after all its parts are written: a view reads only views before it."""
         is_stream = bool(self.style.slide) or self._draw.chance(50)
         output = NOTHING
-        with self.using(ANY):
+        with self.using(self.style.below):
             if is_stream:
                 text, kinds = self._emitting(depth - 1)
             else:

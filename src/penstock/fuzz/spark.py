@@ -23,6 +23,7 @@ TASKS = 2
 class SparkContender:
     """Runs trials on Spark, all in one session; every other one with input that Spark reads."""
 
+    replans = False
     takes_edits = False
 
     def __init__(self) -> None:

@@ -81,6 +81,7 @@ class Trial:
         lanes_after: How many lanes there are from one restore to the next; without one, as many
             as before.
         replan_after: The feed after which the query is planned anew while it runs; None: never.
+        replan_by: A number that decides by which statistics.
         strategy: One of `STRATEGIES`.
         joins: How joins of three inputs or more run, as `SET joins` says it.
         join_evaluation: How such a join probes, if it is one operator.
@@ -97,6 +98,7 @@ class Trial:
     restore_after: frozenset[int] = frozenset()
     lanes_after: Mapping[int, int] = field(default_factory=dict)
     replan_after: int | None = None
+    replan_by: int = 0
     strategy: str = "upa"
     joins: str = "auto"
     join_evaluation: str = "lazy"
@@ -191,7 +193,16 @@ class Ran:
 
 
 class Contender(Protocol):
-    """An engine under test; one that `takes_edits` runs plans that no query text can say."""
+    """An engine under test.
+
+    One that `takes_edits` runs plans that no query text can say; one that `replans` runs queries
+    by another plan in the middle of a trial.
+    """
+
+    @property
+    def replans(self) -> bool:
+        """Whether trials should be such that there is another plan."""
+        ...
 
     @property
     def takes_edits(self) -> bool:

@@ -22,11 +22,18 @@ class Style:
         slide: The SLIDE, in steps, that makes the query periodic; None leaves it open.
         rows_slide: The one window of the query is a ROWS SLIDE, which makes it periodic too.
         internal: The windows are INTERNAL, so nothing may withdraw results.
+        timed: The windows hold rows for a length of time, so that what is before is forgotten.
     """
 
     slide: int | None = None
     rows_slide: bool = False
     internal: bool = False
+    timed: bool = False
+
+    @property
+    def below(self) -> Style:
+        """What windows of other queries that are read have in common with these."""
+        return Style(timed=self.timed)
 
 
 ANY = Style()
@@ -42,7 +49,7 @@ def random_window(draw: Draw, clock: Clock, columns: Sequence[str], style: Style
         length = draw.count(1, 7) if draw.chance(30) else draw.count(style.slide, 9)
         window = written("spec", f"RANGE {clock.length(length)}{{}}", slide)
     else:
-        window = _any(draw, clock, columns)
+        window = _timed(draw, clock) if style.timed else _any(draw, clock, columns)
     simpler = (written("spec", "UNBOUNDED"), written("spec", f"RANGE {clock.length(5)}"))
     window = replace(window, instead=simpler)
     return written("window", " [{}{}]", window, internal)
@@ -69,6 +76,17 @@ def _any(draw: Draw, clock: Clock, columns: Sequence[str]) -> Text:
             return written("spec", f"BETWEEN {clock.instant(start)} AND {end}")
         case other:
             return written("spec", other)
+
+
+def _timed(draw: Draw, clock: Clock) -> Text:
+    few = draw.pick(1, 2, 3, 4, 5)
+    match draw.pick("RANGE", "RANGE", "RANGE", "RANGE", "FIXED", "NOW"):
+        case "RANGE":
+            slide = optional(f" SLIDE {clock.length(draw.count(1, few))}")
+            return written("spec", f"RANGE {clock.length(few)}{{}}", _seldom(draw, slide))
+        case "FIXED":
+            return written("spec", f"FIXED {clock.length(few)}")
+    return written("spec", "NOW")
 
 
 def _rows(draw: Draw, columns: Sequence[str], *, slides: bool) -> Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ from penstock.inline.answers import (
 )
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
+from penstock.inline.statements import refuse_replan
 from penstock.operators.block import empty_block
 from penstock.planner.explaining import Explaining
 from penstock.planner.in_use import described_use
@@ -124,6 +125,14 @@ class Query:
             DataError: More elements came than are kept, and the oldest are lost.
         """
         return elements_table(self.plan, self._outcomes.elements.take(self._empty))
+
+    def replan(self) -> NoReturn:
+        """Refused: only a pipeline on Spark plans queries anew while they run.
+
+        Raises:
+            NotSupported: Always.
+        """
+        refuse_replan()
 
     def explain(self) -> str:
         """The plan, what was measured of it, what it shares, its key, and what joins use now."""

@@ -15,6 +15,7 @@ from penstock.inline.statements import (
     performed,
     refuse_nameless,
     refuse_replaced_source,
+    refuse_replan,
     shown_by,
 )
 from penstock.planner.explaining import Explaining
@@ -93,6 +94,8 @@ class Registry:
         if isinstance(statement, syntax.CreateSink):
             msg = "an inline connection writes to no sink"
             raise NotSupported(msg, hint="Read the query's changes() or emissions().")
+        if isinstance(statement, syntax.Replan):
+            refuse_replan()
 
     def take_effect(self, outcome: Outcome, entry: Entry, together: dict[str, Registered]) -> None:
         """Do to the engine what a statement did to the catalog; queries to start are collected."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow as pa
 
@@ -11,7 +11,7 @@ from penstock.algebra.streams import Relation, Stream
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
-from penstock.errors import PenstockError, QueryError, Source
+from penstock.errors import NotSupported, PenstockError, QueryError, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,6 +48,17 @@ def refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> Non
         if users:
             msg = f'"{statement.name.text}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.")
+
+
+def refuse_replan() -> NoReturn:
+    """An inline connection keeps to the plan that it began with.
+
+    Raises:
+        NotSupported: Always.
+    """
+    msg = "an inline connection plans a query once, when it is registered"
+    hint = "penstock.connect() runs it on Spark, where REPLAN and replan() choose another plan."
+    raise NotSupported(msg, hint=hint)
 
 
 def _readers(catalog: Catalog, source: str) -> list[str]:

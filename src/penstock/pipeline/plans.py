@@ -31,6 +31,11 @@ def is_leftover(query: str) -> bool:
     return _LEFTOVER.search(query) is not None
 
 
+def without_mark(query: str) -> str:
+    """What a query that has left its group was called before."""
+    return _LEFTOVER.sub("", query)
+
+
 def successor(query: str) -> str:
     """What a query is called in a group that is to replace its own."""
     return query + _SUCCESSOR

@@ -1,9 +1,10 @@
 """Another plan for queries that run, their answers as exact as before.
 
 The new plan runs beside the old one, in a group of its own whose windows begin empty. Once time
-has gone on by the longest window, both answer alike. Then, at one instant, what the old plan said
-and is still valid is withdrawn, what the new plan says takes its place, and the old plan ends. Rows
-that both say alike cancel out: who follows the results sees nothing of it.
+has gone on by as much as the queries remember (`forgetting`), both answer alike. Then, at one
+instant, what the old plan said and is still valid is withdrawn, what the new plan says takes its
+place, and the old plan ends. Rows that both say alike cancel out: who follows the results sees
+nothing of it.
 """
 
 from __future__ import annotations
@@ -15,24 +16,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra import operators as op
-from penstock.algebra import streams as st
-from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING
-from penstock.algebra.windows import Fixed, Now, Range
 from penstock.errors import Refused
 from penstock.operators.block import Block, concatenated
 from penstock.pipeline.bound import BoundGroup, bound
 from penstock.pipeline.folding import left_of_results
+from penstock.pipeline.forgetting import NeverForgets, memory_of
 from penstock.pipeline.images import write_images
 from penstock.pipeline.keeping import Keeper
 from penstock.pipeline.keys import is_routable
-from penstock.pipeline.plans import Group, is_leftover, successor
+from penstock.pipeline.plans import Group, is_leftover, successor, without_mark
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
-    from penstock.algebra.plan import Plan
     from penstock.home.records import LaneState
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
@@ -56,30 +53,34 @@ def replanned(
         read no stream.
 
     Raises:
-        Refused: A query never forgets its first rows, or counts them.
+        Refused: A query remembers something whose end is not known.
     """
     group = ledger.plan.groups[number]
-    for query, plan in group.plans.items():
-        _require_forgetting(query, plan)
+    memory = _memory(group)
     if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None
-    made = _successor(ledger, group, statistics, new)
+    made = _successor(ledger, group, statistics, new, memory)
     candidate = BoundGroup(made, {successor(q): p for q, p in group.plans.items()}, group.choices)
     if not _is_divisible(candidate, group) or (candidate.shape == group.shape and not even_if_same):
         return None
     return replace(ledger.plan.plan, groups=(*ledger.plan.plan.groups, made))
 
 
-def _successor(ledger: Ledger, group: BoundGroup, statistics: Statistics, number: int) -> Group:
-    latest = max(ledger.record.streams[name].latest for name in group.streams)
-    longest = max(_longest(plan) for plan in group.plans.values())
+def _successor(
+    ledger: Ledger, group: BoundGroup, statistics: Statistics, number: int, memory: int
+) -> Group:
+    record = ledger.record
+    streams = [record.streams[name].latest for name in group.streams]
+    # It is told what a relation holds from there on where the first of all queries has come to.
+    relations = [record.relations[name].clock for name in group.relations]
+    latest = max(*streams, *relations, BEGINNING)
     return Group(
         number,
         tuple(map(successor, group.group.queries)),
         group.group.lanes,
         json.dumps(statistics.to_json()),
         group.group.number,
-        BEGINNING if latest == BEGINNING else latest + longest + 1,
+        BEGINNING if latest == BEGINNING else latest + memory + 1,
     )
 
 
@@ -88,44 +89,36 @@ def _is_divisible(made: BoundGroup, before: BoundGroup) -> bool:
     return len(before.plans) == 1 or is_routable(made.fragments[0].partitioning)
 
 
-def _require_forgetting(query: str, plan: Plan) -> None:
-    """A plan whose windows began empty must come to answer as if they had not."""
-    inner = plan.child if isinstance(plan, st.RelationToStream) else plan
-    for node in different_nodes(inner):
-        if isinstance(node, st.Window) and not isinstance(node.spec, Range | Fixed | Now):
-            _refuse(query, node.label())
-        if isinstance(node, st.RelationToStream | st.Internal | op.OnArrival | op.Final):
-            _refuse(query, node.label())
-    if _reads_without_window(inner):
-        _refuse(query, "a stream without a window")
+def _memory(group: BoundGroup) -> int:
+    """For how long the queries of a group remember, at most.
+
+    Raises:
+        Refused: One of them never forgets.
+    """
+    longest = 0
+    for query, plan in group.plans.items():
+        try:
+            longest = max(longest, memory_of(plan))
+        except NeverForgets as reason:
+            raise _refusal(query, list(group.plans), reason) from None
+    return longest
 
 
-def _refuse(query: str, what: str) -> None:
-    msg = f'query "{query}" cannot be planned anew while it runs: it has {what}'
-    hint = "What it remembers does not end with a window of time. Register it anew instead."
-    raise Refused(msg, hint=hint)
+def _refusal(query: str, together: list[str], reason: NeverForgets) -> Refused:
+    """Why a query, and with it those that it shares operators with, cannot be planned anew."""
+    msg = f"{_called(query)} cannot be planned anew while it runs: it has {reason.what}"
+    hint = reason.hint
+    others = [_called(one) for one in together if one != query]
+    if others:
+        msg += f"; nor can {' and '.join(others)}, registered together with it"
+        hint += " Or register the others in an execute() of their own."
+    return Refused(msg, hint=hint)
 
 
-def _reads_without_window(plan: Plan) -> bool:
-    if isinstance(plan, st.Window):
-        return False
-    return isinstance(plan, st.Stream) or any(map(_reads_without_window, plan.children))
-
-
-def _longest(plan: Plan) -> int:
-    """For how long a row of a stream is valid, at most, from its own instant on."""
-    return max(
-        (_reach(one) for one in different_nodes(plan) if isinstance(one, st.Window)), default=0
-    )
-
-
-def _reach(window: st.Window) -> int:
-    match window.spec:
-        case Range(length, slide):
-            return length + (slide or 1)
-        case Fixed(length):
-            return 2 * length
-    return 1
+def _called(query: str) -> str:
+    if is_leftover(query):
+        return f'query "{without_mark(query)}", which was dropped or stopped,'
+    return f'query "{query}"'
 
 
 def due(ledger: Ledger) -> list[int]:

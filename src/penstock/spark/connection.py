@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from penstock.home.records import Record
     from penstock.inline.moments import Moment
     from penstock.pipeline.plans import Group
+    from penstock.planner.statistics import Statistics
     from penstock.spark.program import Program
 
 
@@ -89,7 +90,7 @@ class Connection:
         return self._registrar.program
 
     def execute(self, text: str) -> pa.Table | None:
-        """Run statements; the rows of the last SHOW, DESCRIBE or EXPLAIN among them.
+        """Run statements; the rows of the last SHOW, DESCRIBE, EXPLAIN or REPLAN.
 
         The queries that CREATE QUERY registers run from now on: they see the rows that are taken
         in from then on, and relations as they are. Queries of one call share operators.
@@ -141,14 +142,18 @@ class Connection:
         """Plan a query anew; `Query.replan` calls this."""
         with self.running.changing:
             self._require_running()
-            statistics = measured(self.running.pipeline.status.operators)
-            return self._registrar.replan(name, statistics)
+            return self._registrar.replan(name, self._measured()).is_new
+
+    def _measured(self) -> Statistics:
+        return measured(self.running.pipeline.status.operators)
 
     def _watch_plans(self, record: Record) -> None:
-        """After each commit: let new plans take over for which it is time, in a thread."""
+        """After each commit: plan anew, and let new plans take over, what waits, in a thread."""
         del record
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
-        if is_time and due(self.running.pipeline.ledger) and not self._taking_over.locked():
+        if not is_time or self._taking_over.locked():
+            return
+        if due(self.running.pipeline.ledger) or self._registrar.has_wishes(self._measured()):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -158,6 +163,7 @@ class Connection:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
+                    self._registrar.grant_wishes(self._measured())
 
     def insert(self, stream: str, rows: object) -> int:
         """Bring rows of a stream: all of them, or none if one cannot be read as declared.

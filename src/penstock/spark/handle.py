@@ -111,7 +111,7 @@ class Query:
             been measured.
 
         Raises:
-            Refused: What the query remembers does not end with a window of time.
+            Refused: What the query remembers has no end that is known.
         """
         return self._db.replan_query(self._definition.name)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, Refused, Source, UnknownName
 from penstock.inline.statements import (
     lines_table,
     performed,
@@ -17,18 +20,35 @@ from penstock.inline.statements import (
     shown_by,
 )
 from penstock.pipeline.plans import is_leftover
-from penstock.pipeline.replanning import replanned
+from penstock.pipeline.replanning import due, replanned
+from penstock.planner.measuring import measured
 from penstock.spark.explaining import explained_query
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from penstock.home.layout import Home
+    from penstock.pipeline.plans import Group
     from penstock.planner.statistics import Statistics
     from penstock.session import Outcome
     from penstock.spark.running import Running
+
+
+@dataclass(frozen=True)
+class Replanned:
+    """What came of planning a query anew.
+
+    Attributes:
+        text: The same for people.
+        is_new: Whether there is another plan, since now.
+        waits: Whether nothing has been measured that a plan could be chosen by.
+    """
+
+    text: str
+    is_new: bool = False
+    waits: bool = False
 
 
 class Registrar:
@@ -43,6 +63,7 @@ class Registrar:
         self._home = home
         self._lanes = lanes
         self.program = self._written_down()
+        self._wished: set[str] = set()
 
     def _written_down(self) -> Program:
         """The program of the plan that runs."""
@@ -56,12 +77,33 @@ class Registrar:
             for outcome, before in self._performed(text):
                 span = outcome.statement.span
                 self.program.take_in(outcome, text[span.start : span.end], before)
-                found = self._explained(outcome.statement)
-                found = _shown(outcome) if found is None else found
+                found = self._said(outcome, text)
                 shown = shown if found is None else found
         finally:
             self._apply()
         return shown
+
+    def _said(self, outcome: Outcome, text: str) -> pa.Table | None:
+        """The rows that a statement shows, if it does."""
+        statement = outcome.statement
+        if isinstance(statement, syntax.Replan):
+            return pa.table({"plan": [self._replanned(statement, text)]})
+        found = self._explained(statement)
+        return _shown(outcome) if found is None else found
+
+    def _replanned(self, statement: syntax.Replan, text: str) -> str:
+        """Plan a query anew, or as soon as something has been measured; what comes of it."""
+        # It may have been created by the same text.
+        self._apply()
+        name = statement.name.text
+        try:
+            found = self.replan(name, measured(self._running.pipeline.status.operators))
+        except Refused as error:
+            error.at = statement.name.span
+            raise error.locate(Source(text)) from None
+        if found.waits:
+            self._wished.add(name.lower())
+        return found.text
 
     def _explained(self, statement: syntax.Statement) -> pa.Table | None:
         """What EXPLAIN says of a query that has a name; None for anything else."""
@@ -85,27 +127,61 @@ class Registrar:
             self.program.stop(query)
             self._apply()
 
-    def replan(self, query: str, statistics: Statistics) -> bool:
-        """Let a query, and those it shares operators with, be planned anew; whether they are.
+    def replan(self, query: str, statistics: Statistics) -> Replanned:
+        """Let a query, and those it shares operators with, be planned anew, if that is better.
 
         Raises:
-            Refused: It never forgets its first rows, or counts them.
+            Refused: It remembers something whose end is not known.
         """
         group = self.program.group_of(query)
         if group is None:
-            return False
+            return Replanned(f'query "{self.program.definition(query).name}" does not run')
         ledger = self._running.pipeline.ledger
         plan = replanned(ledger, group.number, statistics, next_group_of(self._home))
+        if _successor(self.program.groups, group) is not None:
+            return self._planned(group, "planned anew already")
         # By what is only assumed, a plan that was chosen by what was measured would go again.
-        if plan is None or not statistics:
-            return False
+        if not statistics:
+            return Replanned("nothing has been measured yet: planned anew when it has", waits=True)
+        if plan is None:
+            return Replanned("runs by the best plan known already")
         self._running.apply(plan)
         self.program = self._written_down()
-        return True
+        return replace(self._planned(group, "planned anew"), is_new=True)
+
+    def _planned(self, group: Group, what: str) -> Replanned:
+        """What is said of a group that another one is to replace."""
+        made = _successor(self.program.groups, group)
+        assert made is not None
+        if made.since == BEGINNING:
+            return Replanned(f"{what}: takes over with the first rows")
+        bound = self._running.pipeline.ledger.plan.groups[group.number]
+        (unit,) = {one.time_unit for one in bound.streams.values()}
+        return Replanned(f"{what}: takes over when the clock has come to {unit.format(made.since)}")
+
+    def has_wishes(self, statistics: Statistics) -> bool:
+        """Whether enough has been measured for queries that wait for that to be planned anew."""
+        return any(self._is_measured(one, statistics) for one in list(self._wished))
+
+    def grant_wishes(self, statistics: Statistics) -> None:
+        """Plan queries anew for which enough has been measured."""
+        for query in [one for one in self._wished if self._is_measured(one, statistics)]:
+            self._wished.discard(query)
+            # It may have come to run with others, in another way, or not at all.
+            with suppress(Refused, UnknownName):
+                self.replan(query, statistics)
+
+    def _is_measured(self, query: str, statistics: Statistics) -> bool:
+        """Whether the rates of all its streams are known."""
+        group = self.program.group_of(query)
+        bound = self._running.pipeline.ledger.plan.groups
+        # What does not run any more waits for nothing.
+        streams = [] if group is None else bound[group.number].streams
+        return all(name in statistics.rates for name in streams)
 
     def let_take_over(self) -> None:
         """Let plans take the place of those that they have run beside for long enough."""
-        if self._running.replace_groups():
+        if due(self._running.pipeline.ledger) and self._running.replace_groups():
             self.program = self._written_down()
 
     def _performed(self, text: str) -> Iterator[tuple[Outcome, QueryDefinition | None]]:
@@ -138,6 +214,11 @@ class Registrar:
         except BaseException:
             self.program = self._written_down()
             raise
+
+
+def _successor(groups: Sequence[Group], group: Group) -> Group | None:
+    """The group that is to replace another."""
+    return next((one for one in groups if one.replaces == group.number), None)
 
 
 def _shown(outcome: Outcome) -> pa.Table | None:

@@ -66,6 +66,7 @@ class Script:
         steps: What is to be said and asked, in the order of the statements: the outcomes of
             statements, and the queries.
         text: The statements that the pipeline has to run.
+        replans: Those that plan queries anew, after that.
         warnings: What the user should know.
 
     Raises:
@@ -75,6 +76,7 @@ class Script:
     def __init__(self, texts: Sequence[tuple[str, str | None]], declared: Sequence[str]) -> None:
         self.steps: list[Outcome | Asked] = []
         self.warnings: list[str] = []
+        self.replans: list[str] = []
         self._declared = {_plain(text) for text in declared}
         self._session = Session()
         self._statements: list[str] = []
@@ -127,6 +129,9 @@ class Script:
         self.warnings += outcome.warnings
         if isinstance(statement, _SAYS_ONLY):
             self.steps.append(outcome)
+            return
+        if isinstance(statement, syntax.Replan):
+            self.replans.append(words)
             return
         if isinstance(statement, syntax.Select):
             assert outcome.plan is not None

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import penstock
-from penstock.errors import Refused
+from penstock.errors import Refused, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,5 +109,49 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
 def test_what_never_forgets_is_refused(connect: Callable[..., Connection]) -> None:
     db = connect(lanes=2)
     db.execute(SCRIPT)
-    with pytest.raises(Refused, match="UNBOUNDED"):
+    with pytest.raises(Refused, match=r"it has \[UNBOUNDED\]"):
         db.query("ever").replan()
+    with pytest.raises(Refused, match=r"(?s)line 1, column 8: .* it has \[UNBOUNDED\].*for ever"):
+        db.execute("REPLAN ever")
+    with pytest.raises(UnknownName):
+        db.execute("REPLAN never")
+
+
+def test_a_statement_plans_anew_once_something_is_measured(
+    connect: Callable[..., Connection],
+) -> None:
+    db = connect(lanes=2)
+    assert said(db, f"{SCRIPT} REPLAN triples") == (
+        "nothing has been measured yet: planned anew when it has"
+    )
+    number = 0
+    deadline = time.monotonic() + 60
+    while not (due := planned(db)) and time.monotonic() < deadline:
+        feed(db, number := number + 1)
+        db.wait_idle()
+        time.sleep(1.1)
+    assert due or replaced(db)
+    if due:
+        assert said(db, "REPLAN triples").startswith(
+            "planned anew already: takes over when the clock has come to "
+        )
+    while not replaced(db) and time.monotonic() < deadline:
+        feed(db, number := number + 1)
+        db.wait_idle()
+    assert replaced(db)
+    assert said(db, "REPLAN triples") == "runs by the best plan known already"
+    db.query("triples").stop()
+    assert said(db, "REPLAN triples") == 'query "triples" does not run'
+
+
+def said(db: Connection, text: str) -> str:
+    table = db.execute(text)
+    assert table is not None
+    (line,) = table["plan"].to_pylist()
+    return str(line)
+
+
+def planned(db: Connection) -> bool:
+    """Whether another plan runs beside the old one."""
+    groups = db.running.pipeline.ledger.plan.plan.groups
+    return any(one.replaces is not None for one in groups)
