@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.planner.as_run import AsRun
@@ -21,21 +21,27 @@ if TYPE_CHECKING:
 
 MOST_ROUNDS = 12
 """How many times a plan is exchanged for a cheaper one."""
+FOLLOWED = 3
+"""So many plans are followed at a time."""
 WORTH_IT = 0.95
 """A plan is exchanged for one that costs less than this share of it: estimates are rough."""
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A plan, what it costs, and the rules that made it: one by cost, and those that tidied up."""
+    """A plan, what it costs, and the rules that led to it: those by cost, and those that tidied."""
 
     cost: float
     plan: Plan
-    fired: tuple[str, ...]
+    fired: tuple[str, ...] = ()
 
 
 class Choosing:
-    """Goes from a plan to the cheapest that one rule makes of it, until none is much cheaper."""
+    """Goes from plans to the cheapest that one rule makes of them, until none is much cheaper.
+
+    Several ways are followed at a time: what is cheapest after one rule may be what the best plan
+    cannot be made of.
+    """
 
     def __init__(
         self,
@@ -53,24 +59,29 @@ class Choosing:
 
     def cheapest(self, plan: Plan, place: Place) -> Plan:
         """The plan to run."""
-        least = self._cost(plan)
+        best = _Candidate(self._cost(plan), plan)
+        followed = [best]
         for _ in range(MOST_ROUNDS):
-            found = self._best(plan, place, least * WORTH_IT)
-            if found is None:
+            found = [other for one in followed for other in self._better(one, place)]
+            if not found:
                 break
-            plan, least = found.plan, found.cost
-            self.fired += found.fired
-        return plan
+            followed = _cheapest_of(found)
+            best = min(best, followed[0], key=lambda one: one.cost)
+        self.fired += best.fired
+        return best.plan
 
-    def _best(self, plan: Plan, place: Place, least: float) -> _Candidate | None:
-        candidates: list[_Candidate] = []
+    def _better(self, given: _Candidate, place: Place) -> list[_Candidate]:
+        """The cheapest plans that one rule makes of another."""
+        plan, candidates = given.plan, list[_Candidate]()
         for name, other in alternatives(plan, self._by_cost, place):
             tidying = Rewriting(self._always)
             tidy = tidying.rewritten(other, place)
             candidates.append(_Candidate(self._cost(tidy), tidy, (name, *tidying.fired)))
+        least = given.cost * WORTH_IT
         better = [one for one in sorted(candidates, key=lambda one: one.cost) if one.cost < least]
         if not better:
-            return None
+            return []
+        found: list[_Candidate] = []
         is_divided, running = partitioning_of(plan).is_partitioned, self._cost_as_run(plan)
         for one in better:
             # All lanes at once are worth more than any order of operators on one.
@@ -78,8 +89,10 @@ class Choosing:
                 continue
             # What is cheaper two by two may prevent a join of many windows that is cheaper still.
             if one.fired[0] in self._orders or self._cost_as_run(one.plan) < running:
-                return one
-        return None
+                found.append(replace(one, fired=(*given.fired, *one.fired)))
+                if len(found) == FOLLOWED:
+                    break
+        return found
 
     def _cost(self, plan: Plan) -> float:
         """What a plan costs if every join is one of two inputs: quick to say."""
@@ -89,3 +102,14 @@ class Choosing:
         """What it costs with the joins of many inputs that it would run with."""
         ways = Ways([plan], self._choices, self._statistics)
         return self._cost(AsRun({"": plan}, ways).shown(plan))
+
+
+def _cheapest_of(found: Sequence[_Candidate]) -> list[_Candidate]:
+    """The few that are followed on, each plan once."""
+    chosen: list[_Candidate] = []
+    for one in sorted(found, key=lambda one: one.cost):
+        if all(one.plan != other.plan for other in chosen):
+            chosen.append(one)
+            if len(chosen) == FOLLOWED:
+                break
+    return chosen
