@@ -223,3 +223,9 @@ def test_tables_begin_with_room_for_what_was_measured() -> None:
     assert way_of(text).many.expected is None
     known = Statistics({"a": 100.0, "b": 1.0, "c": 1e9})
     assert way_of(text, MULTIWAY, known).many.expected == (900, 9, MOST_EXPECTED)
+
+
+def test_what_is_assumed_of_other_streams_takes_no_room() -> None:
+    text = joined("a.k = b.k AND b.k = c.k").replace("c [RANGE 9]", "c [ROWS 500]")
+    assert way_of(text, MULTIWAY, Statistics({"a": 100.0})).many.expected == (900, 0, 0)
+    assert way_of(text, MULTIWAY, Statistics({"a": 100.0, "c": 1.0})).many.expected == (900, 0, 500)
