@@ -216,8 +216,9 @@ def test_rows_that_are_there_from_the_beginning_have_no_rate(source: str) -> Non
             db.insert(name, [(at, draw.randrange(1000), 0, "") for at in times])
     (join,) = [one for lane in query.batch.lanes.lanes for one in joins_of(lane)]
     assert join._rates[:3] == pytest.approx([1.0, 1.0, 0.01], rel=0.5)
-    assert join.reordered >= 1
     assert join.orders[0][0] == 2
+    if source == "r":
+        assert join.reordered >= 1
 
 
 def test_a_part_of_the_tree_may_be_kept_below_the_one_operator() -> None:
