@@ -28,7 +28,7 @@ IN_FRAGMENTS = (
     " WHERE a.k = b.k AND b.k = c.k AND a.v <= b.v AND c.v = d.v AND a.v + d.v > 4"
 )
 RESTORED = (
-    "ISTREAM RESTORE (SELECT a.ts, a.k, b.v, c.v AS w"
+    "ISTREAM RESTORE (SELECT a.ts, b.k, b.v, c.v AS w"
     " FROM a [RANGE 4 SLIDE 5], b [RANGE 4 SLIDE 5], c [RANGE 4 SLIDE 5]"
     " WHERE a.k = b.k AND b.k = c.k AND NOT a.s RLIKE c.s)"
 )
