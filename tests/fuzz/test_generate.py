@@ -70,6 +70,13 @@ def test_every_window_is_tried_on_streams_and_on_derived_streams(coverage: Cover
     assert set(coverage.windows) == windows | {f"{one} on derived" for one in windows}
 
 
+def test_joins_of_many_windows_run_in_every_way(coverage: Coverage) -> None:
+    inputs = {int(name.split()[0]) for name in coverage.joins}
+    assert inputs >= {3, 4, 5}
+    ways = {name.split()[-1] for name in coverage.joins}
+    assert ways == {f"{one}/{other}" for one in ("lazy", "eager") for other in ("lazy", "eager")}
+
+
 def test_few_programs_are_refused(coverage: Coverage) -> None:
     assert coverage.refused < TRIALS / 10
 

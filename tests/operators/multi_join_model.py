@@ -114,6 +114,13 @@ def orders_of(draw: st.DrawFn, inputs: int) -> list[tuple[int, ...]]:
     return [tuple(draw(st.permutations(each))) for each in others]
 
 
+def levels_of(shape: Shape) -> st.SearchStrategy[list[tuple[int, ...]] | None]:
+    """Behind how many probes conditions are asked, at least; None: as soon as they can be."""
+    inputs = len(shape.patterns)
+    each = st.tuples(*(st.integers(0, inputs - 1) for _ in shape.thetas))
+    return st.none() | st.lists(each, min_size=inputs, max_size=inputs)
+
+
 @st.composite
 def joins(draw: st.DrawFn, /, shape: Shape, **fixed: Any) -> MultiJoin:
     """A join of the shape, carried out in any way."""
@@ -126,8 +133,11 @@ def joins(draw: st.DrawFn, /, shape: Shape, **fixed: Any) -> MultiJoin:
     }
     finding = draw(FINDING)
     sides = [replace(shape.side(one), finding=finding) for one in range(len(shape.patterns))]
-    orders = draw(orders_of(len(sides)))
-    return MultiJoin(sides, shape.agreements, shape.conditions(), orders, **(options | fixed))
+    orders, levels = draw(orders_of(len(sides))), draw(levels_of(shape))
+    conditions = shape.conditions()
+    return MultiJoin(
+        sides, shape.agreements, conditions, orders, levels=levels, **(options | fixed)
+    )
 
 
 @contextmanager
@@ -147,7 +157,8 @@ class MultiRun(Run):
     def reopened(self, operator: Operator) -> Operator:
         assert isinstance(operator, MultiJoin)
         if self.data.draw(st.booleans()):
-            operator.reorder(self.data.draw(orders_of(len(self.types))))
+            orders = self.data.draw(orders_of(len(self.types)))
+            operator.reorder(orders, self.data.draw(levels_of(self.shape)))
             return operator
         segments, made = operator.segments(), self.make()
         made.restore({name: read_back(table) for name, table in segments.items()})

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.planner.join_model import Asked, JoinModel, Side
+from penstock.planner import growing_orders, join_orders
+from penstock.planner.join_model import Asked, JoinModel, Side, Weights
 from penstock.planner.join_orders import all_orders, best_orders, exhaustive, heuristic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 
 def windows(rates: list[float], lengths: list[float], values: list[float]) -> JoinModel:
@@ -136,6 +142,101 @@ def test_the_heuristic_is_seldom_much_dearer_than_the_best_order() -> None:
     assert ratios[0] >= 1 - 1e-9
     assert ratios[len(ratios) // 2] == pytest.approx(1.0)
     assert ratios[int(len(ratios) * 0.9)] < 1.5
+
+
+GRAPHS: dict[str, Callable[[random.Random, int], Sequence[Sequence[int]]]] = {
+    "one attribute": lambda _, count: [range(count)],
+    "a chain": lambda _, count: [(one - 1, one) for one in range(1, count)],
+    "a star": lambda _, count: [(0, one) for one in range(1, count)],
+    "a tree": lambda draw, count: [(draw.randrange(one), one) for one in range(1, count)],
+}
+"""Which inputs have each attribute in common."""
+
+
+def joined_on(draw: random.Random, count: int, graph: str, conditions: int) -> JoinModel:
+    """Windows with hash tables, and conditions some of which are dear."""
+    sides: list[Side] = []
+    members = GRAPHS[graph](draw, count)
+    for place in range(count):
+        rate = draw.choice([1.0, 3.0, 10.0, 100.0])
+        values = {
+            one: draw.choice([5.0, 50.0, 500.0])
+            for one, each in enumerate(members)
+            if place in each
+        }
+        sides.append(Side(rate, rate * draw.choice([10.0, 50.0, 200.0]), values, None))
+    asked = [
+        Asked(
+            tuple(sorted(draw.sample(range(count), 2))),
+            draw.choice([0.01, 0.5, 0.9]),
+            draw.choice([20.0, 300.0, 2000.0]),
+        )
+        for _ in range(conditions)
+    ]
+    return JoinModel(sides, asked, Weights(look=100.0, visit=4.0))
+
+
+@pytest.mark.parametrize("conditions", [0, 2])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_of_many_windows_the_orders_found_are_hardly_dearer_than_the_best(
+    graph: str, conditions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(5)
+    models = [joined_on(draw, 5, graph, conditions) for _ in range(25)]
+    best = [model.total(best_orders(model)) for model in models]
+    # As if five were many.
+    monkeypatch.setattr(join_orders, "MOST_EXHAUSTIVE", 2)
+    found = [model.total(best_orders(model)) for model in models]
+    ratios = sorted(one / other for one, other in zip(found, best, strict=True))
+    assert ratios[0] >= 1 - 1e-9
+    assert ratios[22] == pytest.approx(1.0, abs=0.01)
+    assert ratios[-1] < 1.05
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_all_beginnings_would_not_lead_to_better_orders_of_nine_windows(
+    graph: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(6)
+    models = [joined_on(draw, 9, graph, 0) for _ in range(3)]
+    found = [model.total(best_orders(model)) for model in models]
+    monkeypatch.setattr(growing_orders, "MOST_GROWING", 10**6)
+    best = [model.total(best_orders(model)) for model in models]
+    assert found == pytest.approx(best, rel=0.05)
+
+
+def asked_at(model: JoinModel, origin: int, order: tuple[int, ...], levels: list[int]) -> float:
+    """What rows of an input cost if conditions are asked behind so many probes."""
+    weights, found, total = model.weights, 1.0, 0.0
+    values = dict(model.sides[origin].values)
+    for level in range(len(order) + 1):
+        if level:
+            visits, fits = model.sides[order[level - 1]].fitting(values)
+            total += found * (weights.look + weights.visit * visits)
+            found *= fits
+        asked = [one for one, at in zip(model.asked, levels, strict=True) if at == level]
+        for one in sorted(asked, key=lambda each: each.rank):
+            total += found * one.cost
+            found *= one.share
+    return total * model.sides[origin].rate
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_conditions_are_asked_where_that_is_cheapest(graph: str) -> None:
+    draw = random.Random(8)
+    postponed = 0
+    for _ in range(60):
+        model = joined_on(draw, 4, graph, 2)
+        order = tuple(draw.sample(range(1, 4), 3))
+        there = [0, *order]
+        first = [max(there.index(place) for place in one.inputs) for one in model.asked]
+        ways = itertools.product(*(range(one, 4) for one in first))
+        costs = {levels: asked_at(model, 0, order, list(levels)) for levels in ways}
+        chosen = model.levels(0, order)
+        assert costs[chosen] == pytest.approx(min(costs.values()))
+        assert model.local_cost(0, order) == pytest.approx(costs[chosen])
+        postponed += chosen != tuple(first)
+    assert 5 < postponed < 55
 
 
 def test_sixteen_windows_are_ordered_without_looking_at_all_orders() -> None:

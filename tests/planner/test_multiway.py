@@ -143,7 +143,7 @@ def test_explain_shows_orders_and_says_why() -> None:
     text = explained(bound(ONE_KEY), MULTIWAY)
     assert "Join of 3 a.k = b.k = c.k AND (a.v < c.v)  [STR]" in text
     assert "Joins: a, b and c in one operator (lazy evaluation, lazy expiration), as is set" in text
-    assert "  a row of a probes c (a.v < c.v), then b: visits" in text
+    assert "  a row of a probes c, then b (a.v < c.v): visits" in text
     tree = explained(bound(ONE_KEY), Choices(joins="tree"))
     assert "Joins: a, b and c two by two, as is set" in tree
     assert "Join of 3" in explained_dot(bound(ONE_KEY), MULTIWAY)
@@ -151,7 +151,7 @@ def test_explain_shows_orders_and_says_why() -> None:
     (joins,) = found["joins"]
     assert (joins["runs"], joins["because"], joins["evaluation"]) == ("multiway", "set", "eager")
     assert joins["orders"][0]["probes"] == ["c", "b"]
-    assert joins["orders"][0]["asks"] == [["a.v < c.v"], []]
+    assert joins["orders"][0]["asks"] == [[], ["a.v < c.v"]]
     assert found["runs"]["operator"] == "Multiway"
 
 
@@ -232,3 +232,9 @@ def test_tables_begin_with_room_for_what_was_measured() -> None:
     assert way_of(text).many.expected is None
     known = Statistics({"a": 100.0, "b": 1.0, "c": 1e9})
     assert way_of(text, MULTIWAY, known).many.expected == (900, 9, MOST_EXPECTED)
+
+
+def test_what_is_assumed_of_other_streams_takes_no_room() -> None:
+    text = joined("a.k = b.k AND b.k = c.k").replace("c [RANGE 9]", "c [ROWS 500]")
+    assert way_of(text, MULTIWAY, Statistics({"a": 100.0})).many.expected == (900, 0, 0)
+    assert way_of(text, MULTIWAY, Statistics({"a": 100.0, "c": 1.0})).many.expected == (900, 0, 500)

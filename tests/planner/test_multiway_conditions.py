@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.algebra.plan import different_nodes
-from penstock.operators.multi_join import Theta
+from penstock.operators.multi_join import MultiJoin, Theta
 from penstock.operators.multi_join_probes import course_of
+from penstock.operators.multi_join_reordering import ReorderingJoin
 from penstock.planner.asking import asking_cost
 from penstock.planner.building import Choices
 from penstock.planner.costs import Costs
@@ -19,11 +20,13 @@ from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import optimized
 from penstock.planner.statistics import Statistics
 from penstock.planner.ways import Ways
+from penstock.runtime.lane import Lane
 from penstock.session import Session
 from planner.many_windows import declared, judged, some_trial
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
+    from penstock.operators.multi_join import Evaluation, Expiration
 
 MULTIWAY = Choices(joins="multiway")
 NAMES = "abcd"
@@ -123,24 +126,37 @@ def test_functions_that_go_through_python_are_dear() -> None:
 def test_of_conditions_that_can_be_asked_together_the_dear_one_comes_last() -> None:
     dear, cheap = "a.s RLIKE b.s", "a.v < b.v"
     for condition in (f"{KEYS} AND {dear} AND {cheap}", f"{KEYS} AND {cheap} AND {dear}"):
-        asked = asked_behind(condition)
+        # Rows of each have many partners: it is asked at once.
+        asked = asked_behind(condition, Statistics(values=values(2)))
         assert asked["b"] == ["a.v < b.v", "RLIKE(a.s, b.s)"]
 
 
 def test_a_condition_that_drops_more_comes_first_among_those_as_dear() -> None:
-    asked = asked_behind(f"{KEYS} AND a.v <> b.v AND a.s < b.s AND a.v < b.v")
+    known = Statistics(values=values(2) | {(name, "v"): 1000.0 for name in NAMES})
+    asked = asked_behind(f"{KEYS} AND a.v <> b.v AND a.s < b.s AND a.v < b.v", known)
     assert asked["b"] == ["a.v < b.v", "a.s < b.s", "a.v <> b.v"]
 
 
 def test_a_dear_condition_is_asked_late_where_it_filters_little() -> None:
     # Few rows have partners in both windows: c drops most before anybody has to ask.
     known = Statistics(rates=dict.fromkeys("abc", 10.0), values=values(500))
-    condition = f"{KEYS} AND NOT a.s RLIKE b.s"
-    assert list(asked_behind(condition, known)) == ["c", "b"]
+    dear = "NOT RLIKE(a.s, b.s)"
+    assert [*asked_behind(f"{KEYS} AND NOT a.s RLIKE b.s", known).values()] == [[], [dear]]
     # What is cheap to ask had better be asked early, if c drops less.
     known = Statistics(rates=dict.fromkeys("abc", 10.0), values=values(150))
-    assert list(asked_behind(f"{KEYS} AND NOT a.s RLIKE b.s", known)) == ["c", "b"]
-    assert list(asked_behind(f"{KEYS} AND a.v < b.v", known)) == ["b", "c"]
+    assert asked_behind(f"{KEYS} AND a.v < b.v", known) == {"b": ["a.v < b.v"], "c": []}
+
+
+def test_a_dear_condition_waits_for_a_probe_that_its_inputs_come_before() -> None:
+    # A row of a finds 60 of b, and only by those what there is of c: for 6 of 100.
+    counts = {("b", "v"): 1e6, ("c", "v"): 1e6}
+    known = Statistics(rates=dict.fromkeys("abc", 1e4), values=values(1000) | counts)
+    condition = "a.k = b.k AND b.v = c.v AND a.s RLIKE b.s"
+    assert asked_behind(condition, known) == {"b": [], "c": ["RLIKE(a.s, b.s)"]}
+    # If c finds as many, what is cheap spares more than it costs.
+    known = Statistics(rates=dict.fromkeys("abc", 1e4), values=values(1000))
+    cheap = condition.replace("a.s RLIKE b.s", "a.v < b.v")
+    assert asked_behind(cheap, known) == {"b": ["a.v < b.v"], "c": []}
 
 
 def test_a_dear_condition_is_asked_early_where_it_saves_more_probes() -> None:
@@ -156,7 +172,48 @@ def test_the_operator_asks_the_cheapest_first() -> None:
 
     thetas = [Theta((0, 1), never, cost) for cost in (5.0, 1.0, 3.0)]  # type: ignore[arg-type]
     course = course_of(0, (1, 2), [(0,), (0,), (0,)], thetas)
-    assert [one.cost for one in course.thetas[1]] == [1.0, 3.0, 5.0]
+    assert [[one.cost for one in each] for each in course.thetas] == [[], [1.0, 3.0, 5.0], []]
+    late = course_of(0, (1, 2), [(0,), (0,), (0,)], thetas, (2, 0, 2))
+    assert [[one.cost for one in each] for each in late.thetas] == [[], [1.0], [3.0, 5.0]]
+    # New rows of one key look together until something is asked of them.
+    assert (course.together, late.together) == (1, 1)
+    assert course_of(0, (1, 2), [(0,), (0,), (0,)], thetas, (2, 2, 2)).together == 2
+
+
+def join_of(query: str, choices: Choices, known: Statistics | None = None) -> ReorderingJoin:
+    lane = Lane(operator_graph({"q": bound(query, known)}, choices, statistics=known))
+    (join,) = [one.operator for one in lane.stations if isinstance(one.operator, ReorderingJoin)]
+    return join
+
+
+@pytest.mark.parametrize("evaluation", ["lazy", "eager"])
+@pytest.mark.parametrize("expiration", ["lazy", "eager"])
+def test_the_operator_runs_as_is_set(
+    evaluation: Evaluation, expiration: Expiration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: dict[str, object] = {}
+    build = MultiJoin.__init__
+
+    def noting(*args: Any, **options: Any) -> None:
+        made.update(options)
+        build(*args, **options)
+
+    monkeypatch.setattr(MultiJoin, "__init__", noting)
+    set_so = Choices(joins="multiway", join_evaluation=evaluation, join_expiration=expiration)
+    join_of(joined(KEYS), set_so)
+    assert (made["evaluation"], made["expiration"]) == (evaluation, expiration)
+
+
+def test_the_operator_asks_where_explain_says() -> None:
+    counts = {("b", "v"): 1e6, ("c", "v"): 1e6}
+    known = Statistics(rates=dict.fromkeys("abc", 1e4), values=values(1000) | counts)
+    query = joined("a.k = b.k AND b.v = c.v AND a.s RLIKE b.s AND a.v < c.v")
+    plan = bound(query, known)
+    (joins,) = joins_json(Ways([plan], MULTIWAY, known).all_of(plan), MULTIWAY)
+    courses = [one.course for one in join_of(query, MULTIWAY, known)._combining]
+    for shown, course in zip(joins["orders"], courses, strict=True):
+        assert [*map("abc".__getitem__, (one.target for one in course.probes))] == shown["probes"]
+        assert [len(one) for one in course.thetas] == [0, *map(len, shown["asks"])]
 
 
 def test_what_is_asked_at_last_costs_for_every_combination() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import penstock
 from penstock.algebra.time import INFINITY
+from penstock.operators import multi_join_reordering
 from penstock.operators.block import arriving
 from penstock.operators.multi_join_reordering import ReorderingJoin
 from penstock.planner.building import Choices
@@ -62,7 +65,7 @@ def test_orders_after_a_drift_are_those_that_the_planner_would_choose(fast: str)
     assert [one.live for one in changed.sides] == pytest.approx([one.live for one in after.sides])
     assert best_orders(changed) == best_orders(after)
     orders = best_orders(before)
-    followed = orders_at(before, [side.rate for side in after.sides], orders)
+    followed = orders_at(changed, orders)
     assert after.total(followed) <= after.total(best_orders(after)) / 0.9
 
 
@@ -127,6 +130,99 @@ def test_answers_across_a_drift_are_those_of_a_tree() -> None:
     assert join.reordered >= 2
     assert found
     assert found == answers(plan, TREE, known, drift)[1]
+
+
+def joins_of(lane: Lane) -> list[ReorderingJoin]:
+    return [one.operator for one in lane.stations if isinstance(one.operator, ReorderingJoin)]
+
+
+BESIDE_A_COUNT = (
+    "SELECT a.v FROM a [RANGE 100], b [ROWS 200], c [RANGE 100] WHERE a.k = b.k AND b.k = c.k"
+)
+B, A, C = range(3)
+"""Its inputs, in the order of the cheapest tree: b, which withdraws rows, is joined last."""
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows are enough to look at rates."""
+    monkeypatch.setattr(multi_join_reordering, "LEAST_ROWS", 400)
+
+
+@pytest.mark.usefixtures("soon")
+def test_it_is_a_drift_if_all_rates_are_wrong_together() -> None:
+    # Thought to hold 1,000 rows, the windows of time are smaller than that of 200 rows.
+    thought, same = knowing(a=10.0, b=10.0, c=10.0), knowing(a=1.0, b=1.0, c=1.0)
+    plan = bound(BESIDE_A_COUNT)
+    rates = [dict.fromkeys("abc", 1)] * 3
+    (join,) = joins_of(answers(plan, MULTIWAY, thought, rates)[0])
+    (right,) = joins_of(answers(plan, MULTIWAY, same, rates)[0])
+    assert (join.reordered, right.reordered) == (1, 0)
+    assert join.orders == right.orders
+    assert join.orders[C] == (A, B)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_lane_with_frequent_keys_has_more_of_windows_that_count_as_well(lanes: int) -> None:
+    # The window of time would be the larger one, if only that had four times as many rows.
+    known = knowing(a=1.0, b=1.0, c=1.0)
+    lane = Lane(
+        operator_graph({"q": bound(BESIDE_A_COUNT)}, MULTIWAY, statistics=known, lanes=lanes)
+    )
+    for start in range(0, 900, 300):
+        fed(lane, dict.fromkeys("abc", 1), range(start, start + 300))
+    (join,) = joins_of(lane)
+    assert (join.reordered, join.orders[C]) == (0, (A, B))
+
+
+@pytest.mark.usefixtures("soon")
+def test_lanes_that_share_the_rows_see_no_drift_in_their_shares() -> None:
+    db = penstock.connect_inline(lanes=4)
+    db.execute(declared("abc"))
+    db.execute("SET joins = multiway")
+    query = db.query(BESIDE_A_COUNT.replace("ROWS 200", "PARTITION BY k ROWS 2"))
+    draw = random.Random(3)
+    for start in range(0, 6000, 1000):
+        for name in "abc":
+            times = range(start, start + 1000)
+            db.insert(name, [(at, draw.randrange(KEYS), 0, "") for at in times])
+    joins = [one for lane in query.batch.lanes.lanes for one in joins_of(lane)]
+    assert [one.reordered for one in joins] == [0] * 4
+    thought = dict(zip("abc", joins[0]._ordering.rates, strict=True))
+    # They have seen as many rows as were thought to come, in all.
+    assert all(
+        rate == pytest.approx(thought[name], rel=0.6)
+        for one in joins
+        for name, rate in zip("abc", one._rates, strict=True)
+    )
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("source", ["r", "(SELECT COUNT(*) AS k FROM d [RANGE 9]) AS r"])
+def test_rows_that_are_there_from_the_beginning_have_no_rate(source: str) -> None:
+    db = penstock.connect_inline()
+    db.execute(declared("abcd"))
+    db.execute("CREATE RELATION r (k BIGINT, name STRING)")
+    db.execute("SET joins = multiway")
+    db.update("r", insert=[(key, f"n{key}") for key in range(KEYS)])
+    query = db.query(
+        f"SELECT a.v FROM a [RANGE 300], b [RANGE 300], c [RANGE 300], {source}"
+        " WHERE a.k = b.k AND b.k = c.k AND c.k = r.k"
+    )
+    (join,) = [one for lane in query.batch.lanes.lanes for one in joins_of(lane)]
+    draw = random.Random(1)
+    for start in range(0, 3000, 300):
+        # From the sixth step on c is slow.
+        for name, every in {"a": 1, "b": 1, "c": 1 if start < 1500 else 100, "d": 50}.items():
+            times = range(start, start + 300, every)
+            db.insert(name, [(at, draw.randrange(1000), 0, "") for at in times])
+        # All that came so far did not come in all the time there ever was.
+        assert min(join._rates[:3]) > 0.001
+    assert join._rates[:3] == pytest.approx([1.0, 1.0, 0.01], rel=0.5)
+    assert join.orders[0][0] == 2
+    if source == "r":
+        assert join.reordered >= 1
 
 
 def test_a_part_of_the_tree_may_be_kept_below_the_one_operator() -> None:

@@ -23,3 +23,5 @@ def test_random_queries(engine: str, plans: int) -> None:
             f"./penstock fuzz --engine {engine} --seed {SEED} --trial {number} shrinks it"
         )
     print(coverage.table())
+    # Joins of three inputs or more in one operator.
+    assert coverage.joins.total() >= plans // 10

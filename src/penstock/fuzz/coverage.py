@@ -13,6 +13,9 @@ from penstock.algebra.plan import different_nodes, expressions_of
 from penstock.algebra.windows import Range, Rows
 from penstock.catalog.functions import AGGREGATES, FUNCTIONS
 from penstock.fuzz.trial import late_rows
+from penstock.planner.building import Choices
+from penstock.planner.optimizing import plans_to_run
+from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from penstock.fuzz.trial import Trial
 
 
+_JOINS = (op.Product, op.Join)
 REWRITTEN = frozenset({"ifnull", "nvl2", "to_date", "to_timestamp"})
 """Functions that the binder turns into others, so that no plan has them."""
 
@@ -41,6 +45,7 @@ class Coverage:
     windows: Counter[str] = field(default_factory=Counter)
     aggregates: Counter[str] = field(default_factory=Counter)
     functions: Counter[str] = field(default_factory=Counter)
+    joins: Counter[str] = field(default_factory=Counter)
     runs: Counter[str] = field(default_factory=Counter)
 
     def add(self, trial: Trial, plan: Plan, refused: int) -> None:
@@ -54,6 +59,7 @@ class Coverage:
         self.refused += refused
         lanes = "1 lane" if trial.lanes == 1 else f"{trial.lanes} lanes"
         self.runs.update([trial.strategy, lanes, f"joins {trial.joins}"])
+        self.joins.update(_joins_in_one(trial, plan))
         for node in different_nodes(plan):
             self._add_node(node)
 
@@ -83,6 +89,7 @@ class Coverage:
             _line("windows", self.windows),
             _line("aggregates", self.aggregates),
             _line("functions", self.functions),
+            _line("joins", self.joins),
             _line("runs", self.runs),
         ]
         if never:
@@ -93,6 +100,21 @@ class Coverage:
 def _line(title: str, counts: Counter[str]) -> str:
     members = ", ".join(f"{name} {count}" for name, count in counts.most_common())
     return f"{title:<12} {members or '-'}"
+
+
+def _joins_in_one(trial: Trial, plan: Plan) -> Iterator[str]:
+    """Joins of three inputs or more that run as one operator, by the number of inputs and how.
+
+    Of a plan that is not cut into fragments.
+    """
+    if trial.joins == "tree" or sum(isinstance(one, _JOINS) for one in different_nodes(plan)) < 2:
+        return
+    choices = Choices.of(trial.tactics, trial.partitions)
+    for running in plans_to_run({"": plan}, choices=choices).values():
+        for way in Ways([running], choices).all_of(running):
+            if way.is_chosen:
+                how = f"{choices.join_evaluation}/{choices.join_expiration}"
+                yield f"{len(way.many.inputs)} inputs {how}"
 
 
 def _operator(node: Plan) -> str:

@@ -54,8 +54,9 @@ class Batch:
         self.plans = plans
         self.choices = options.choices
         running = plans_to_run(plans, choices=options.choices)
-        self.graph = operator_graph(running, options.choices)
         partitioning = common_partitioning(list(running.values()))
+        lanes = options.lanes if partitioning.is_partitioned else 1
+        self.graph = operator_graph(running, options.choices, lanes=lanes)
         self.shape = shape_of([(self.graph, partitioning)])
         self.lanes = Lanes(self.graph, partitioning, options.lanes)
         self.periodic = periodic_parts(plans.values())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.dividing import Division
     from penstock.operators.join_sides import JoinSide
-    from penstock.operators.multi_join_probes import Agreements
+    from penstock.operators.multi_join_probes import Agreements, Levels
     from penstock.state.arrays import Ints
 
 Expiration = Literal["eager", "lazy"]
@@ -59,6 +59,8 @@ class MultiJoin(Operator):
             input has at most one of a class, and a class has at least two inputs.
         thetas: What combinations must satisfy besides.
         orders: For each input, in which order its new rows probe the others.
+        levels: For each input, behind how many probes of its new rows conditions are asked; None:
+            as soon as their inputs are there.
         evaluation: Whether new rows of one key look for others together.
         expiration: When rows that have ended are forgotten.
         at_once: Partial combinations that are there together, at most.
@@ -77,6 +79,7 @@ class MultiJoin(Operator):
         thetas: Sequence[Theta],
         orders: Sequence[Sequence[int]],
         *,
+        levels: Sequence[Levels] | None = None,
         evaluation: Evaluation = "lazy",
         expiration: Expiration = "lazy",
         at_once: int = AT_ONCE,
@@ -100,12 +103,20 @@ class MultiJoin(Operator):
             Sizing(expected[one] if expected else 0, buckets[one] if buckets else None)
             for one in range(len(inputs))
         ]
-        self.reorder(orders)
+        self.reorder(orders, levels)
 
-    def reorder(self, orders: Sequence[Sequence[int]]) -> None:
-        """From now on, probe in other orders; between two steps."""
+    def reorder(
+        self, orders: Sequence[Sequence[int]], levels: Sequence[Levels] | None = None
+    ) -> None:
+        """From now on, probe in other orders, and ask at other places; between two steps."""
         courses = [
-            course_of(origin, order, self._agreements, self._thetas)
+            course_of(
+                origin,
+                order,
+                self._agreements,
+                self._thetas,
+                None if levels is None else levels[origin],
+            )
             for origin, order in enumerate(orders)
         ]
         tables = tables_of(courses, len(self._sides))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import pyarrow as pa
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Agreements = tuple[int, ...]
 """Numbers of equality classes, ascending."""
+Levels = Sequence[int]
+"""For each condition, behind how many probes it is asked."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,8 @@ class Theta:
         inputs: The numbers of the inputs it reads, ascending.
         asks: Is given the columns of all of these, in this order, side by side, and how many
             combinations there are; says which satisfy it. A column is gathered when it is read.
-        cost: What it takes to be rid of a combination by it; the cheapest that can be asked comes
-            first.
+        cost: What it takes to be rid of a combination by it; of those asked at one place the
+            cheapest comes first.
     """
 
     inputs: tuple[int, ...]
@@ -88,16 +91,28 @@ class Course:
 
 
 def course_of(
-    origin: int, order: Sequence[int], agreements: Sequence[Agreements], thetas: Sequence[Theta]
+    origin: int,
+    order: Sequence[int],
+    agreements: Sequence[Agreements],
+    thetas: Sequence[Theta],
+    levels: Levels | None = None,
 ) -> Course:
-    """The course of new rows of an input, if the others are probed in this order."""
+    """The course of new rows of an input, if the others are probed in this order.
+
+    Conditions are asked where `levels` says, but not before all of their inputs are there; or, if
+    it is None, as soon as these are.
+    """
     bound = [origin]
-    probes, asked = [], [_complete(thetas, bound, None)]
+    probes = []
     for target in order:
         probes.append(_probe(target, bound, agreements))
         bound.append(target)
-        asked.append(_complete(thetas, bound, target))
-    return Course(origin, tuple(probes), tuple(asked))
+    asked: list[list[Theta]] = [[] for _ in bound]
+    for number, theta in enumerate(thetas):
+        first = max((bound.index(one) for one in theta.inputs), default=0)
+        asked[first if levels is None else max(first, levels[number])].append(theta)
+    in_turn = (tuple(sorted(each, key=lambda theta: theta.cost)) for each in asked)
+    return Course(origin, tuple(probes), tuple(in_turn))
 
 
 def tables_of(courses: Sequence[Course], inputs: int) -> list[tuple[Agreements, ...]]:
@@ -125,13 +140,3 @@ def _probe(target: int, bound: Sequence[int], agreements: Sequence[Agreements]) 
     if whole is not None:
         sources = (whole,) * len(shared)
     return Probe(target, shared, whole if shared else None, sources)
-
-
-def _complete(thetas: Sequence[Theta], bound: Sequence[int], last: int | None) -> tuple[Theta, ...]:
-    """The conditions that can be asked now, and could not before the last input was there."""
-    found = [
-        theta
-        for theta in thetas
-        if set(theta.inputs) <= set(bound) and (last is None or last in theta.inputs)
-    ]
-    return tuple(sorted(found, key=lambda theta: theta.cost))

@@ -69,11 +69,8 @@ def expected_rows(way: Way) -> Iterator[ExpectedRow]:
     texts = [condition_text(many.flat, one) for one in many.agreed.conditions]
     for origin, order in enumerate(many.orders):
         probes = [*many.model.probes(origin, order)]
-        bound = [{origin, *order[: place + 1]} for place in range(len(order))]
-        asked = [
-            [texts[number] for number in many.model.asked_behind(place, there)]
-            for place, there in zip(order, bound, strict=True)
-        ]
+        _, *behind = many.model.asked_behind(origin, order)
+        asked = [[texts[number] for number in numbers] for numbers in behind]
         visits = sum(one.visits for one in probes)
         yield ExpectedRow(origin, order, asked, visits, probes[-1].found)
 

@@ -1,8 +1,14 @@
-"""In which order to probe the windows of a join: all orders of few, a heuristic for many.
+"""In which order to probe the windows of a join: all orders of few, heuristics for many.
 
-The heuristic orders windows by ascending size of what is found between them, trying the smallest
-pair both ways. Fast streams, whose rows come more often than the mean, are then also moved up, to
-any place but the first: what they would find at the end is found by few then.
+If all rows probe in one order, the heuristic is that of the paper: it orders windows by ascending
+size of what is found between them, trying the smallest pair both ways. Fast streams, whose rows
+come more often than the mean, are then also moved up, to any place but the first: what they would
+find at the end is found by few then.
+
+The rows of each input have an order of their own, though. It is begun with that one, with what is
+found least of, with what grows from the cheapest beginnings (`growing_orders.py`), or with the
+windows of dear conditions last. The best of these is improved by moving windows, one by one, as
+long as that helps.
 """
 
 from __future__ import annotations
@@ -10,10 +16,11 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from penstock.planner.growing_orders import grown_orders
 from penstock.planner.join_model import without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from penstock.planner.join_model import JoinModel, Order
 
@@ -23,8 +30,10 @@ MOST_EXHAUSTIVE = 6
 """Of more inputs not all orders are looked at."""
 WORTH_IT = 0.9
 """Orders in use are exchanged for those that cost less than this share of them."""
-MOST_CANDIDATES = 64
+MOST_CANDIDATES = 8
 """So many orders are kept while fast streams are moved."""
+MOST_ROUNDS, LEAST_GAIN = 10, 1e-3
+"""All windows are moved so many times at most, and only while that still helps by so much."""
 
 
 def all_orders(model: JoinModel) -> Iterator[Order]:
@@ -89,23 +98,48 @@ def best_orders(model: JoinModel) -> Orders:
 
     These orders do not depend on each other: what a row of one input costs is added to the rest.
     """
-    everywhere = heuristic(model) if len(model.sides) > MOST_EXHAUSTIVE else None
-    return tuple(_local(model, origin, everywhere) for origin in range(len(model.sides)))
+    inputs = range(len(model.sides))
+    if len(inputs) <= MOST_EXHAUSTIVE:
+        return tuple(_best_of_all(model, origin) for origin in inputs)
+    everywhere = heuristic(model)
+    return tuple(_improved(model, origin, without(everywhere, origin)) for origin in inputs)
 
 
-def orders_at(model: JoinModel, rates: Sequence[float], orders: Orders) -> Orders:
-    """The orders to go on with at other rates: those in use, unless others are much cheaper.
+def orders_at(changed: JoinModel, orders: Orders) -> Orders:
+    """The orders to go on with when a model has changed: those in use, if no others are cheaper.
 
-    So they do not change to and fro between two that are alike.
+    By much: so they do not change to and fro between two that are alike.
     """
-    changed = model.at_rates(rates)
     best = best_orders(changed)
     return best if changed.total(best) < WORTH_IT * changed.total(orders) else orders
 
 
-def _local(model: JoinModel, origin: int, everywhere: Order | None) -> Order:
+def _best_of_all(model: JoinModel, origin: int) -> Order:
     others = without(tuple(range(len(model.sides))), origin)
-    candidates: Iterable[Order] = itertools.permutations(others)
-    if everywhere is not None:
-        candidates = [without(everywhere, origin), _ascending(model, (origin,))[1:]]
-    return min(candidates, key=lambda order: model.local_cost(origin, order))
+    orders = itertools.permutations(others)
+    return min(orders, key=lambda order: model.local_cost(origin, order))
+
+
+def _improved(model: JoinModel, origin: int, one: Order) -> Order:
+    """The best of one and some other orders, with windows moved to better places."""
+
+    def cost(order: Order) -> float:
+        return model.local_cost(origin, order)
+
+    begun = [one, _ascending(model, (origin,))[1:], *grown_orders(model, origin)]
+    begun += [_dear_last(model, order) for order in begun]
+    best = min(begun, key=cost)
+    least = cost(best)
+    for _ in range(MOST_ROUNDS):
+        for window in best:
+            best = min((_moved(best, window, place) for place in range(len(best))), key=cost)
+        if cost(best) >= least * (1 - LEAST_GAIN):
+            return best
+        least = cost(best)
+    return best
+
+
+def _dear_last(model: JoinModel, order: Order) -> Order:
+    """An order with windows of conditions that are dearer than to probe one at the end."""
+    dear = {place for one in model.asked if one.cost > model.weights.look for place in one.inputs}
+    return tuple(sorted(order, key=lambda place: place in dear))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.expressions import conjunction
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.multi_join import Theta
-from penstock.operators.multi_join_reordering import Ordering, ReorderingJoin
+from penstock.operators.multi_join_reordering import Chosen, Ordering, ReorderingJoin
 from penstock.operators.pair_condition import PairCondition
 from penstock.planner.building import combined
 from penstock.planner.graph import Lineage, positions
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from penstock.planner.agreements import Agreed, Condition
     from penstock.planner.building import Building
     from penstock.planner.flattening import Part
+    from penstock.planner.join_model import JoinModel
+    from penstock.planner.join_orders import Orders
     from penstock.planner.lowering import Lowering
     from penstock.planner.multiway import Multiway
 
@@ -61,8 +63,7 @@ def _combinations(building: Building, inputs: Sequence[int], plan: Multiway) -> 
     conditions = [_condition(building, inputs, one) for one in asks.conditions]
     agreements = [tuple(key.agreement for key in keys) for keys in asks.keys]
 
-    rates = [side.rate for side in plan.model.sides]
-    ordering = Ordering(plan.orders, rates, partial(orders_at, plan.model))
+    ordering = _ordering(plan)
 
     def make(failures: Failures) -> ReorderingJoin:
         asked = [condition(failures) for condition in conditions]
@@ -92,6 +93,30 @@ def _combinations(building: Building, inputs: Sequence[int], plan: Multiway) -> 
         lineage=_side_by_side(building, inputs, asks),
         names=tuple(plan.names),
     )
+
+
+def _ordering(plan: Multiway) -> Ordering:
+    sides = plan.model.sides
+    return Ordering(
+        _with_levels(plan.model, plan.orders),
+        [side.rate for side in sides],
+        [side.live for side in sides],
+        partial(_chosen_at, plan.model),
+        1.0 / plan.lanes,
+        [place for place, side in enumerate(sides) if side.is_counted],
+    )
+
+
+def _chosen_at(
+    model: JoinModel, rates: Sequence[float], sizes: Sequence[float], orders: Orders
+) -> Chosen:
+    """The orders to go on with at other rates and sizes."""
+    changed = model.at_rates(rates, sizes)
+    return _with_levels(changed, orders_at(changed, orders))
+
+
+def _with_levels(model: JoinModel, orders: Orders) -> Chosen:
+    return Chosen(orders, tuple(model.levels(*each) for each in enumerate(orders)))
 
 
 def _null_matches(asks: Agreed, place: int) -> tuple[bool, ...]:

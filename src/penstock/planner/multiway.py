@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of, substituted
-from penstock.algebra.plan import Plan
+from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.windows import Rows
 from penstock.planner.asking import asking_cost
 from penstock.planner.join_model import Asked, JoinModel, Side, Weights
@@ -53,7 +53,8 @@ class Multiway(Plan):
         agreed: What it asks.
         orders: In which order the rows of each input probe the others.
         model: What is expected of it, by which the orders were chosen.
-        expected: How many rows its inputs will have at a time, if that is known.
+        expected: How many rows its inputs will have at a time, in each lane, if that is known.
+        lanes: How many share the rows.
     """
 
     inputs: tuple[Plan, ...]
@@ -63,6 +64,7 @@ class Multiway(Plan):
     orders: tuple[Order, ...]
     model: JoinModel = field(compare=False)
     expected: tuple[int, ...] | None = None
+    lanes: int = 1
 
     @property
     def children(self) -> tuple[Plan, ...]:
@@ -129,7 +131,10 @@ def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[f
             for key in keys
         }
         rate = flow.rate + flow.withdrawn
-        sides.append(Side(rate, flow.live, values, None, follows_rate(plan)))
+        follows = follows_rate(plan)
+        # Each lane may have all of a relation: what it has tells nothing of the others.
+        is_counted = not follows and has_stream(plan)
+        sides.append(Side(rate, flow.live, values, None, follows, is_counted))
     conditions = [
         Asked(one.inputs, share, COMPARED + asking_cost(one.asks))
         for one, share in zip(agreed.conditions, asked, strict=True)
@@ -145,6 +150,11 @@ def follows_rate(plan: Plan) -> bool:
         case st.Source():
             return True
     return any(map(follows_rate, plan.children))
+
+
+def has_stream(plan: Plan) -> bool:
+    """Whether rows of a stream come to a plan."""
+    return any(isinstance(one, st.Stream) for one in different_nodes(plan))
 
 
 def share_of(condition: Condition, flat: Flat, estimates: Estimates) -> float:

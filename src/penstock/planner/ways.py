@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.planner.agreements import agreed
 from penstock.planner.costs import Cost, Costs
@@ -151,8 +152,8 @@ class Ways:
         costs = Costs(*self._costing(plan))
         inputs = tuple(map(self._uncut, flat.inputs))
         model = costs.model(replace(flat, inputs=inputs), asks)
-        orders, expected = best_orders(model), self._expected(model)
-        many = Multiway(flat.inputs, plan, flat, asks, orders, model, expected)
+        orders, expected = best_orders(model), self._expected(model, inputs)
+        many = Multiway(flat.inputs, plan, flat, asks, orders, model, expected, self._lanes)
         return many, costs.of_many(replace(many, inputs=inputs), model)
 
     def _with_one_kept(
@@ -187,14 +188,23 @@ class Ways:
             else:
                 yield one
 
-    def _expected(self, model: JoinModel) -> tuple[int, ...] | None:
+    def _expected(self, model: JoinModel, inputs: Iterable[Plan]) -> tuple[int, ...] | None:
         """How many rows of the inputs a lane will have, if rates were measured.
 
         What is assumed takes no room.
         """
         if self._statistics is None or not self._statistics.rates:
             return None
-        return tuple(min(int(side.live / self._lanes), MOST_EXPECTED) for side in model.sides)
+        return tuple(
+            min(int(side.live / self._lanes), MOST_EXPECTED) if self._is_measured(one) else 0
+            for side, one in zip(model.sides, inputs, strict=True)
+        )
+
+    def _is_measured(self, plan: Plan) -> bool:
+        """Whether it is known how often rows come to an input."""
+        known = self._statistics.rates if self._statistics is not None else {}
+        sources = [one for one in different_nodes(plan) if isinstance(one, st.Source)]
+        return all(isinstance(one, st.Stream) and one.name in known for one in sources)
 
     def all_of(self, plan: Plan) -> list[Way]:
         """The ways of all joins of a plan, from the top; of parts of a tree if they are chosen."""

@@ -52,8 +52,9 @@ class Running:
         choices: Choices | None = None,
     ) -> None:
         plans = plans_to_run(plans, choices=choices)
-        self.graph = operator_graph(plans, choices)
         self.partitioning = common_partitioning(list(plans.values()))
+        sharing = lanes if self.partitioning.is_partitioned else 1
+        self.graph = operator_graph(plans, choices, lanes=sharing)
         self.lanes = Lanes(self.graph, self.partitioning, lanes)
         self._periodic = periodic_parts(plans.values())
         self.aside: list[SetAside] = []

@@ -43,7 +43,9 @@ class Place:
             case st.RStream() | st.IStream(restore=True):
                 return Place(needs_instants=True)
             case st.Internal():
-                return Place(needs_instants=plan.appends == "slides", needs_elements=True)
+                # RSTREAM above looks through it, at the windows below.
+                instants = self.needs_instants or plan.appends == "slides"
+                return Place(instants, needs_elements=True)
             case st.Window() | st.RelationToStream():
                 return Place()
             case op.OnArrival():
