@@ -65,6 +65,7 @@ def _draw_series(axes: Axes, figures: Mapping[str, Any], name: str) -> None:
     points = list(figures.values())
     groups = list(dict.fromkeys(one["group"] for one in points))
     ways = list(dict.fromkeys(label for one in points for label in one["ways"]))
+    named: set[str] = set()
     for colour, way in enumerate(ways):
         for group, line in zip(groups, LINES, strict=False):
             here = [one for one in points if one["group"] == group and way in one["ways"]]
@@ -76,8 +77,12 @@ def _draw_series(axes: Axes, figures: Mapping[str, Any], name: str) -> None:
                 marker="o",
                 markersize=3,
                 linewidth=1.2,
-                label=", ".join(filter(None, (way, group))) if here else None,
+                label=way if here and way not in named else None,
             )
+            named |= {way} if here else set()
+    if len(groups) > 1:
+        kinds = (f"{line}: {group}" for group, line in zip(groups, LINES, strict=False))
+        axes.set_xlabel(", ".join(kinds), fontsize=7)
     axes.set_yscale("log")
     if name not in ("windows", "buckets"):
         axes.set_xscale("log")
@@ -87,6 +92,7 @@ def _draw_bars(axes: Axes, figures: Mapping[str, Any]) -> None:
     """A bar for each way."""
     labels = list(figures)
     bars = axes.barh(labels, [one["rows_per_second"] for one in figures.values()])
-    axes.bar_label(bars, fmt="{:,.0f}", fontsize=7)
+    axes.bar_label(bars, fmt="{:,.0f}", fontsize=7, padding=2)
     axes.invert_yaxis()
-    axes.set_xscale("log")
+    # Room for the numbers.
+    axes.margins(x=0.25)
