@@ -9,7 +9,6 @@ from penstock.algebra import operators as op
 from penstock.algebra.expressions import columns_of, conjunction, substituted
 from penstock.algebra.plan import expressions_of
 from penstock.algebra.streams import Window
-from penstock.algebra.windows import Rows
 from penstock.compute.evaluate import can_fail
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import by_name, divided, renamed
@@ -89,7 +88,7 @@ class FilterBelowWindow(FilterRule):
     def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The window over the filtered stream."""
         over = plan.child
-        if not isinstance(over, Window) or isinstance(over.spec, Rows) or place.needs_instants:
+        if not isinstance(over, Window) or over.spec.counts_rows or place.needs_instants:
             return None
         # Some windows drop rows, of which nothing has been asked before.
         return None if can_fail(plan.predicate) else swapped(plan, over)

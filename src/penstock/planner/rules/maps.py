@@ -208,6 +208,6 @@ class GroupBelowWindow(Rule):
         if not isinstance(plan, op.Group) or not isinstance(plan.child, Window):
             return None
         window = plan.child
-        if isinstance(window.spec, Rows) or place.needs_instants or can_fail(plan.selector):
+        if window.spec.counts_rows or place.needs_instants or can_fail(plan.selector):
             return None
         return Window(replace(plan, child=window.child), window.spec)

@@ -142,7 +142,7 @@ PASS_ON = (
 
 
 def _counts(plan: Plan) -> bool:
-    return isinstance(plan, st.Window) and isinstance(plan.spec, Rows)
+    return isinstance(plan, st.Window) and plan.spec.counts_rows
 
 
 def _read(expressions: Iterable[Expression]) -> Names:
