@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators import join_choosing
 from penstock.operators.block import Block
-from penstock.operators.join_twins import Finding
+from penstock.operators.join import join_choosing
+from penstock.operators.join.withdrawal_index import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,8 +12,8 @@ from operators.join_model import Element, elements_of
 from operators.multi_join_model import plain_orders
 from penstock.algebra.patterns import Pattern
 from penstock.operators.block import Block
-from penstock.operators.join_sides import JoinSide
-from penstock.operators.multi_join import MultiJoin
+from penstock.operators.join.join_sides import JoinSide
+from penstock.operators.multi_join.multi_join import MultiJoin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

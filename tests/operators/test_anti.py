@@ -22,8 +22,8 @@ from operators.join_model import (
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.anti import AntiJoin
-from penstock.operators.join_sides import JoinSide
+from penstock.operators.join.anti import AntiJoin
+from penstock.operators.join.join_sides import JoinSide
 
 KEYS = st.tuples(st.sampled_from([1, 2, None]), st.sampled_from(["a", None]))
 TYPES = [pa.int64(), pa.string()]

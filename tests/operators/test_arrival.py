@@ -15,8 +15,8 @@ from operators.join_model import Element, Row, Run, block_of, edges, elements_of
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
-from penstock.operators.arrival import Mode, ReadOnArrival
-from penstock.operators.join_sides import JoinSide
+from penstock.operators.join.arrival import Mode, ReadOnArrival
+from penstock.operators.join.join_sides import JoinSide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

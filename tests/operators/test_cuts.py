@@ -14,7 +14,7 @@ from operators.join_model import HORIZON, Element, Run, block_of, check_edge, ed
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
-from penstock.operators.cuts import Coalesce, Split
+from penstock.operators.output.cuts import Coalesce, Split
 
 TYPES = [pa.int64(), pa.string()]
 

@@ -27,10 +27,10 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.counted import WIDE, CountedRows, Target
-from penstock.operators.distinct import Distinct
-from penstock.operators.levels import Levels
-from penstock.operators.set_operations import InsertedRows, RemovedRows, SetOperation
+from penstock.operators.set.counted import WIDE, CountedRows, Target
+from penstock.operators.set.distinct import Distinct
+from penstock.operators.set.levels import Levels
+from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.state import strict_queue
 
 if TYPE_CHECKING:

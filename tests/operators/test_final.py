@@ -15,7 +15,7 @@ from operators.elements import ROWS, check_same_snapshots, closed, ending_edges
 from operators.join_model import HORIZON, Element, block_of, check_edge, edges, elements_of
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.final import Final
+from penstock.operators.output.emit_final import Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,8 +29,8 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.errors import InternalError
 from penstock.operators.block import Block
-from penstock.operators.join import Join
-from penstock.operators.join_sides import JoinSide
+from penstock.operators.join.join import Join
+from penstock.operators.join.join_sides import JoinSide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

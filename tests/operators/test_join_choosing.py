@@ -10,12 +10,12 @@ import pyarrow as pa
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.join import Join
-from penstock.operators.join_loops import SCANNED, STRICT
-from penstock.operators.join_sides import JoinSide
+from penstock.operators.join.join import Join
+from penstock.operators.join.join_loops import SCANNED, STRICT
+from penstock.operators.join.join_sides import JoinSide
 
 if TYPE_CHECKING:
-    from penstock.operators.join_loose import LooseSide
+    from penstock.operators.join.join_loose import LooseSide
 
 ROWS = 2000
 

@@ -14,8 +14,8 @@ from operators.multi_join_model import Class, Shape, combined, grouping
 from operators.multi_join_steps import by_first, common, run
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators.join import Join
-from penstock.operators.multi_join import Evaluation, Expiration, MultiJoin
+from penstock.operators.join.join import Join
+from penstock.operators.multi_join.multi_join import Evaluation, Expiration, MultiJoin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,17 +15,17 @@ from operators.multi_join_steps import by_first, common, passing, run, steps_of
 from penstock.algebra.patterns import Pattern
 from penstock.errors import InternalError
 from penstock.operators.block import Block
-from penstock.operators.dividing import Division, Spread
-from penstock.operators.join import Join
-from penstock.operators.join_sides import JoinSide
-from penstock.operators.multi_join import MultiJoin, Theta
-from penstock.operators.numbers import Numbers
+from penstock.operators.division import Division, Spread
+from penstock.operators.join.join import Join
+from penstock.operators.join.join_sides import JoinSide
+from penstock.operators.multi_join.multi_join import MultiJoin, Theta
+from penstock.operators.window.merged_numbers import Numbers
 from penstock.state.routing import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.multi_join import Evaluation
+    from penstock.operators.multi_join.multi_join import Evaluation
 
 
 @pytest.mark.parametrize("evaluation", ["eager", "lazy"])

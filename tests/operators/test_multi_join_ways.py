@@ -12,9 +12,9 @@ from operators.join_model import Element, block_of
 from operators.multi_join_model import plain_orders
 from operators.multi_join_steps import by_first, common, passing, run, steps_of
 from penstock.algebra.patterns import Pattern
-from penstock.operators.join_sides import JoinSide
-from penstock.operators.multi_join import MultiJoin, Theta
-from penstock.operators.multi_join_rows import InputRows, Sizing
+from penstock.operators.join.join_sides import JoinSide
+from penstock.operators.multi_join.multi_join import MultiJoin, Theta
+from penstock.operators.multi_join.multi_join_rows import InputRows, Sizing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

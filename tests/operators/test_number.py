@@ -20,7 +20,7 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.errors import InternalError
-from penstock.operators.number import Number
+from penstock.operators.window.element_numbers import Number
 
 TYPES = [pa.string(), pa.int64()]
 ROWS = st.tuples(st.sampled_from(["a", None]), st.sampled_from([1, 2]))

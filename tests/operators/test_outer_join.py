@@ -24,8 +24,8 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
-from penstock.operators.join_sides import JoinSide
-from penstock.operators.outer import OuterJoin
+from penstock.operators.join.join_sides import JoinSide
+from penstock.operators.join.outer import OuterJoin
 
 if TYPE_CHECKING:
     from operators.join_model import Row

@@ -9,7 +9,7 @@ import pytest
 from penstock.algebra.time import INFINITY
 from penstock.errors import DataError, InternalError
 from penstock.operators.block import Block, arriving, concatenated
-from penstock.planner.lowering import operator_graph
+from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 

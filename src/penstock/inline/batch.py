@@ -11,10 +11,10 @@ from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.operators.block import Block
-from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.partitioning import common_partitioning
-from penstock.planner.shape import shape_of
+from penstock.planner.partition.partitioning import common_partitioning
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.shape import shape_of
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
     from penstock.compute.failures import Failures
-    from penstock.planner.building import Choices
-    from penstock.planner.graph import Graph
+    from penstock.planner.physical.building import Choices
+    from penstock.planner.physical.graph import Graph
     from penstock.runtime.lane import Results
 
 

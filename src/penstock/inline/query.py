@@ -22,9 +22,9 @@ from penstock.inline.results import ChangingRows, Outcomes, SentRows
 from penstock.inline.showing import as_html, as_text
 from penstock.inline.statements import refuse_replan
 from penstock.operators.block import empty_block
-from penstock.planner.explaining import Explaining
-from penstock.planner.in_use import described_use
-from penstock.planner.measuring import measured, selectivity_of
+from penstock.planner.explain.explain import Explaining
+from penstock.planner.physical.in_use import described_use
+from penstock.planner.statistics.measuring import measured, selectivity_of
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan

@@ -18,7 +18,7 @@ from penstock.inline.statements import (
     refuse_replan,
     shown_by,
 )
-from penstock.planner.explaining import Explaining
+from penstock.planner.explain.explain import Explaining
 from penstock.session import Session
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
-    from penstock.planner.graph import Node
+    from penstock.planner.physical.graph import Node
 
 
 class Outcomes:

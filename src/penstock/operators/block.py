@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
-from penstock.operators.tables import arrays_of
+from penstock.operators.saved_tables import arrays_of
 from penstock.state import arrays
 from penstock.state.arrays import is_text, joined, text_bytes, text_lengths
 from penstock.state.cutting import portions_of_text

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.block import Block
-    from penstock.operators.dividing import Division
-    from penstock.operators.multi_join import Measured
-    from penstock.operators.pair_condition import PairCondition
+    from penstock.operators.division import Division
+    from penstock.operators.join.pair_condition import PairCondition
+    from penstock.operators.multi_join.multi_join import Measured
 
 Segments = dict[str, "pa.Table"]
 """The state of an operator as Arrow tables, by name."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from penstock.errors import DataError
 from penstock.operators.block import Block, concatenated
 from penstock.operators.operator import Operator
-from penstock.operators.set_operations import SetOperation
+from penstock.operators.set.set_counts import SetOperation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.counted import CountedRows
+    from penstock.operators.set.counted import CountedRows
 
 
 class InOrder(Operator):

@@ -12,14 +12,14 @@ from penstock.algebra.streams import Window
 from penstock.algebra.windows import Rows
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import InternalError
-from penstock.pipeline.keys import is_routable
+from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.plans import is_leftover
-from penstock.planner.building import Choices
-from penstock.planner.fragments import Fragment, fragments_of
-from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.partitioning import Partitioning, Route, common_partitioning
-from penstock.planner.shape import shape_of
+from penstock.planner.partition.fragments import Fragment, fragments_of
+from penstock.planner.partition.partitioning import Partitioning, Route, common_partitioning
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.shape import shape_of
 from penstock.runtime.lanes import Router
 from penstock.session import Session
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.streams import Relation, Stream
     from penstock.pipeline.plans import Group, PipelinePlan
-    from penstock.planner.graph import Graph, Node
+    from penstock.planner.physical.graph import Graph, Node
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
 from penstock.errors import DataError, PenstockError
+from penstock.lane_host.logs import rows_part
+from penstock.lane_host.routable_keys import key_columns
+from penstock.lane_host.row_slots import BREAK, INSTANT, RAW, slots_for
 from penstock.pipeline.folders import is_brought
-from penstock.pipeline.keys import key_columns
-from penstock.pipeline.logs import rows_part
-from penstock.pipeline.slots import BREAK, INSTANT, RAW, slots_for
-from penstock.runtime.reading import read_columns
+from penstock.runtime.arriving_columns import read_columns
 from penstock.state.routing import lanes_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Type
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.pipeline.deliveries import Deliveries
+    from penstock.lane_host.deliveries import Deliveries
     from penstock.pipeline.folders import Folder
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 UNDERSTOOD = {"path", "maxfilespertrigger", "maxbytespertrigger", "idle_timeout", "time_unit"}
 """Options that mean here what they mean to Spark; with any other one, Spark reads the files."""
@@ -49,14 +49,14 @@ class Folder:
         path: The folder, or its only file.
         most_files: So many files are read in a micro-batch,
         most_bytes: and more than one only if they have no more bytes than this.
-        is_ours: Whether the files were brought from Python, and are removed when they are read.
+        is_inserted: Whether the files were brought from Python, and are removed when they are read.
     """
 
     stream: str
     path: Path
     most_files: int = MOST_FILES
     most_bytes: int = MOST_BYTES
-    is_ours: bool = False
+    is_inserted: bool = False
 
     def new_files(self, known: Container[str]) -> list[Found]:
         """The files that are not known yet, the oldest first, those of one age by name.
@@ -138,7 +138,7 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
         path = home.incoming(name)
         path.mkdir(parents=True, exist_ok=True)
         # What was brought together stays together: a file is a micro-batch's share of a stream.
-        return Folder(name, path, 1, is_ours=True)
+        return Folder(name, path, 1, is_inserted=True)
     options = {key.lower(): value for key, value in definition.options.items()}
     local = _local(options["path"])
     assert local is not None

@@ -55,7 +55,7 @@ class JoinCondition:
     """Key expressions over left columns and over right ones; and the residual, over both.
 
     `null_matches` says for each key whether NULL matches NULL. `names` are what the parts of the
-    residual are called in statistics (`penstock.planner.tracing`), None where they have no name;
+    residual are called in statistics (`statistics.tracing`), None where they have no name;
     `equality` is what the equality of all keys is called.
     """
 

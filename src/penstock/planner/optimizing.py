@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.planner.building import Choices
 from penstock.planner.choosing import Choosing
+from penstock.planner.physical.building import Choices
 from penstock.planner.rewriting import Rewriting
 from penstock.planner.rules import (
     constants,
@@ -30,7 +30,7 @@ from penstock.planner.rules.commuting import CommuteJoin
 from penstock.planner.rules.pruning import PruneColumns
 from penstock.planner.rules.representation import CommonSubplans
 from penstock.planner.sharing import Shared, reused
-from penstock.planner.statistics import Statistics
+from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

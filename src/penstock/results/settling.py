@@ -11,8 +11,8 @@ import numpy as np
 
 from penstock.algebra.patterns import Pattern
 from penstock.operators.block import Block, concatenated
-from penstock.operators.counted import CountedRows, Target
-from penstock.operators.ordering import order_codes
+from penstock.operators.output.order_limit import order_codes
+from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.waiting import Waiting
 from penstock.state.sorting import order_of
 

@@ -12,9 +12,9 @@ from penstock.algebra.time import BEGINNING
 from penstock.compute.failures import Failures
 from penstock.operators.operator import Metrics
 from penstock.operators.waiting import Waiting
-from penstock.runtime.looking import Budget, PredicateMeter
-from penstock.runtime.meeting import MeetingMeter
-from penstock.runtime.metrics import OperatorReport, ProbeReport
+from penstock.runtime.match_statistics import MatchMeter
+from penstock.runtime.operator_report import OperatorReport, ProbeReport
+from penstock.runtime.sampling import Budget, PredicateMeter
 from penstock.state import arrays
 from penstock.state.cutting import portions_of_text
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
-    from penstock.planner.graph import Node
-    from penstock.runtime.metrics import StreamReport
+    from penstock.planner.physical.graph import Node
+    from penstock.runtime.operator_report import StreamReport
     from penstock.state.arrays import Ints
 
 
@@ -52,7 +52,7 @@ class Station:
         self._asked = self.operator.condition
         if self._asked is not None and self._predicate is not None:
             self._asked.watch = self._predicate.at_pairs
-        self._meeting = None if node.meeting is None else MeetingMeter(node.meeting)
+        self._meeting = None if node.meeting is None else MatchMeter(node.meeting)
 
     def push(self, port: int, block: Block) -> None:
         """Put rows into the queue of an input."""

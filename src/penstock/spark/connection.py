@@ -12,23 +12,23 @@ import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import QueryError
-from penstock.home.aside import aside_rows
-from penstock.home.brought import bring
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import as_html, as_text, overview
 from penstock.pipeline.folders import is_brought
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
-from penstock.planner.measuring import measured
-from penstock.runtime.reading import read_columns
+from penstock.planner.statistics.measuring import measured
+from penstock.runtime.arriving_columns import read_columns
 from penstock.spark.groups import first_record_of
 from penstock.spark.handle import Query
 from penstock.spark.pipeline import Pipeline, PipelineFailed
+from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
-from penstock.spark.running import Running
 from penstock.spark.sinks import Sinks
+from penstock.store.inserted_rows import bring
+from penstock.store.rejected_rows import aside_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from penstock.home.layout import Home
-    from penstock.home.records import Record
     from penstock.inline.moments import Moment
     from penstock.pipeline.plans import Group
-    from penstock.planner.statistics import Statistics
+    from penstock.planner.statistics.statistics import Statistics
     from penstock.spark.program import Program
+    from penstock.store.layout import Home
+    from penstock.store.records import Record
 
 
 TAKE_OVER_SECONDS = 5.0
@@ -70,7 +70,7 @@ class Connection:
         self.is_closed = False
         self.is_finished = False
         self._is_temporary = is_temporary
-        self.running = Running(Pipeline(spark, home, min(lanes or cores, cores)))
+        self.running = PipelineRunner(Pipeline(spark, home, min(lanes or cores, cores)))
         if lanes is not None:
             self.running.change_lanes(lanes)
         self._registrar = Registrar(self.running, home, lanes or cores)

@@ -10,17 +10,17 @@ import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition
 from penstock.errors import DataError
-from penstock.home.bundles import Bundle
-from penstock.home.records import RelationProgress
+from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
-from penstock.operators.tables import arrays_of
-from penstock.pipeline.logs import CHANGES
-from penstock.runtime.reading import read_columns
+from penstock.operators.saved_tables import arrays_of
+from penstock.runtime.arriving_columns import read_columns
 from penstock.spark.causes import cause_of
 from penstock.spark.formats import FILE_FORMATS, require_allowed
 from penstock.spark.sources import columns_ddl, source_options
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
+from penstock.store.bundles import Bundle
+from penstock.store.records import RelationProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

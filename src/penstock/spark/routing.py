@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import DATE, TIMESTAMP
+from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
 from penstock.pipeline.folders import is_brought
-from penstock.pipeline.slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
 from penstock.spark.sources import (
     UNREADABLE,
     position,
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.catalog.definitions import StreamDefinition
+    from penstock.lane_host.deliveries import Deliveries
+    from penstock.lane_host.row_slots import Slots, StreamSlots
     from penstock.pipeline.bound import BoundPlan
-    from penstock.pipeline.deliveries import Deliveries
-    from penstock.pipeline.slots import Slots, StreamSlots
 
 
 def routed(

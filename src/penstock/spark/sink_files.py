@@ -11,8 +11,8 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
 from penstock.errors import DataError
-from penstock.home.files import sync_folder, writing_to
 from penstock.spark.tables import with_zone
+from penstock.store.files import sync_folder, writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.errors import DataError
-from penstock.home.reading import ResultsReader, start_of
 from penstock.inline.answers import changes_table, elements_table, emissions_table, is_relation
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.groups import plans_with
+from penstock.store.result_reader import ResultsReader, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.home.reading import Commit
     from penstock.operators.block import Block
     from penstock.pipeline.plans import Group
     from penstock.spark.connection import Connection
     from penstock.spark.sink_progress import Progress, ProgressFiles
     from penstock.spark.sink_targets import Target
+    from penstock.store.result_reader import Commit
 
 
 class Sink:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.types import Schema
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 UNREADABLE = "_penstock_unreadable"
 """The column with the text of a row that cannot be read as declared."""

@@ -15,7 +15,7 @@ from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import FALSE, is_never_true
 from penstock.planner.rules.filters import FilterRule
 from penstock.planner.rules.ranges import ranges_in
-from penstock.planner.rules.rule import Place, Rule, sources_of
+from penstock.planner.rules.rule import Rule, RuleContext, sources_of
 from penstock.planner.rules.truth import Known, may_be_true
 from penstock.planner.rules.unions import named_like
 
@@ -32,7 +32,7 @@ class FoldConstants(Rule):
     name = "fold-constants"
     says = "parts of expressions that read no column are computed once, at planning"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The operator with shorter expressions."""
         made: Plan
         match plan:
@@ -70,7 +70,7 @@ class TrueFilter(FilterRule):
     name = "true-filter"
     says = "a filter that lets everything pass is left out"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """What was filtered."""
         return plan.child if plan.predicate == TRUE else None
 
@@ -81,7 +81,7 @@ class Contradiction(FilterRule):
     name = "contradiction"
     says = "a filter that asks for what cannot be lets nothing pass, and asks nothing else"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The filter that is FALSE."""
         if plan.predicate == FALSE or can_fail(plan.predicate):
             return None
@@ -137,7 +137,7 @@ class EmptyBranch(Rule):
     name = "empty-branch"
     says = "an input of a union, or the right side of a negation, that has no rows is left out"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The operator without the input."""
         if place.needs_instants:
             return None

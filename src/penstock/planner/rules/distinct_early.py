@@ -11,7 +11,7 @@ from penstock.algebra.plan import Named
 from penstock.planner.rules.duplicates import has_no_copies
 from penstock.planner.rules.maps import is_plain
 from penstock.planner.rules.pruning import exactly
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -29,7 +29,7 @@ class DistinctBelowProduct(Rule):
     name = "distinct-below-product"
     says = "DISTINCT of a product or join is the product or join of DISTINCT inputs"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The product of DISTINCTs."""
         join = _below(plan)
         if not isinstance(join, op.Product | op.Join):
@@ -51,7 +51,7 @@ class DistinctBeforeExists(Rule):
     name = "distinct-before-exists"
     says = "DISTINCT of what EXISTS, IN or their negation let pass is DISTINCT of what they get"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The semi- or anti-join of DISTINCT left rows."""
         asking = _below(plan)
         if not isinstance(asking, op.SemiJoin | op.AntiJoin):
@@ -70,7 +70,7 @@ class DistinctAfterExists(Rule):
     name = "distinct-after-exists"
     says = "DISTINCT of what EXISTS, IN or their negation get is DISTINCT of what they let pass"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """DISTINCT of the semi- or anti-join."""
         if not isinstance(plan, op.SemiJoin | op.AntiJoin):
             return None

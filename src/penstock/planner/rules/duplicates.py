@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, Literal, columns_of
 from penstock.algebra.plan import Named
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -25,7 +25,7 @@ class RedundantDistinct(Rule):
     name = "redundant-distinct"
     says = "DISTINCT over rows of which there is never a second copy is left out"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The input of DISTINCT."""
         if isinstance(plan, op.Distinct) and has_no_copies(plan.child):
             return plan.child
@@ -67,7 +67,7 @@ class AbsorbedDistinct(Rule):
     name = "absorbed-distinct"
     says = "DISTINCT below a projection or union below another DISTINCT is left out"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """One DISTINCT, on top."""
         if not isinstance(plan, op.Distinct):
             return None
@@ -92,7 +92,7 @@ class DistinctBelowExists(Rule):
     name = "distinct-below-exists"
     says = "DISTINCT of what EXISTS, IN or their negation look into is left out"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The semi- or anti-join with all right rows."""
         if isinstance(plan, op.SemiJoin | op.AntiJoin) and isinstance(plan.right, op.Distinct):
             return replace(plan, right=plan.right.child)
@@ -105,7 +105,7 @@ class DistinctBelowExtremes(Rule):
     name = "distinct-below-extremes"
     says = "DISTINCT below MIN, MAX and other aggregates that ignore copies is left out"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The aggregate over all rows."""
         if not isinstance(plan, op.Aggregate) or not isinstance(plan.child, op.Distinct):
             return None
@@ -122,7 +122,7 @@ class DistinctAggregates(Rule):
     name = "distinct-aggregates"
     says = "COUNT(DISTINCT x) is COUNT(x) over DISTINCT rows, if all aggregates are of that x"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The aggregate over different rows."""
         if not isinstance(plan, op.Aggregate) or not plan.aggregates:
             return None
@@ -158,7 +158,7 @@ class IntroduceSemiJoin(Rule):
     name = "introduce-semi-join"
     says = "DISTINCT, or EXISTS, over columns of one side of a join is the same over a semi-join"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The same over the semi-join."""
         match plan:
             case op.Distinct(op.Map(op.Join() as join) as shown):

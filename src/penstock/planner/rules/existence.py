@@ -16,7 +16,7 @@ from penstock.algebra.types import BOOLEAN
 from penstock.planner.rules.duplicates import has_no_copies
 from penstock.planner.rules.joins import in_order_of
 from penstock.planner.rules.maps import are_apart
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
@@ -28,7 +28,7 @@ Existential = op.SemiJoin | op.AntiJoin
 class PullUp(Rule):
     """Asked of pairs is what was asked of the rows of one side."""
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The semi- or anti-join of the join."""
         if not isinstance(plan, op.Join | op.Product):
             return None
@@ -110,7 +110,7 @@ class PushDown(Rule):
 
     kind: ClassVar[type[op.SemiJoin | op.AntiJoin]]
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The join of what is left."""
         if not isinstance(plan, self.kind) or not isinstance(plan.left, op.Join | op.Product):
             return None
@@ -145,7 +145,7 @@ class ExchangeExists(Rule):
     name = "exchange-exists"
     says = "of two EXISTS, IN or their negations the second is asked first"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The two in the other order."""
         if not isinstance(plan, Existential) or not isinstance(plan.left, Existential):
             return None

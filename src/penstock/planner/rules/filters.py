@@ -14,7 +14,7 @@ from penstock.compute.evaluate import can_fail
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import by_name, divided, renamed
 from penstock.planner.rules.outer_joins import outer_join_in
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan, Unary
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 class FilterRule(Rule):
     """A rule for a filter over something else."""
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """What a filter becomes."""
         return self.filtered(plan, place) if isinstance(plan, op.Filter) else None
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """What the filter becomes; None where the rule has no use."""
         raise NotImplementedError
 
@@ -43,7 +43,7 @@ class MergeFilters(FilterRule):
     name = "merge-filters"
     says = "a filter over a filter is one filter by both conditions"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """One filter."""
         lower = plan.child
         if not isinstance(lower, op.Filter) or can_fail(plan.predicate):
@@ -58,7 +58,7 @@ class DuplicateConditions(FilterRule):
     name = "duplicate-conditions"
     says = "a condition that stands twice in a filter is asked once"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """Each condition once."""
         parts = conjuncts(plan.predicate)
         once = list(dict.fromkeys(parts))
@@ -71,7 +71,7 @@ class FilterBelowMap(FilterRule):
     name = "filter-below-map"
     says = "a filter goes below a projection, by what the columns are computed from"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The projection of the filtered rows."""
         over = plan.child
         if not isinstance(over, op.Map) or any(can_fail(one.expression) for one in over.columns):
@@ -86,7 +86,7 @@ class FilterBelowWindow(FilterRule):
     name = "filter-below-window"
     says = "a filter goes below a window over time"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The window over the filtered stream."""
         over = plan.child
         if not isinstance(over, Window) or isinstance(over.spec, Rows) or place.needs_instants:
@@ -101,7 +101,7 @@ class FilterBelowUnion(FilterRule):
     name = "filter-below-union"
     says = "the filter of a union is the union of the filtered inputs"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The union of filters."""
         over = plan.child
         if not isinstance(over, op.UnionAll) or outer_join_in(over) is not None:
@@ -115,7 +115,7 @@ class FilterBelowDistinct(FilterRule):
     name = "filter-below-distinct"
     says = "a filter goes below DISTINCT"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """DISTINCT of the filtered rows."""
         over = plan.child
         return swapped(plan, over) if isinstance(over, op.Distinct) else None
@@ -127,7 +127,7 @@ class FilterBelowSetOperation(FilterRule):
     name = "filter-below-set-operation"
     says = "the filter of a set operation is the operation on filtered inputs"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The operation on filtered inputs."""
         over = plan.child
         if not isinstance(over, op.BagOperation) or can_fail(plan.predicate):
@@ -146,7 +146,7 @@ class FilterBelowGroup(FilterRule):
     name = "filter-below-group"
     says = "a filter goes below the choice of one of several streams"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The chosen stream of the filtered rows."""
         over = plan.child
         if not isinstance(over, op.Group) or can_fail(plan.predicate) or can_fail(over.selector):
@@ -160,7 +160,7 @@ class FilterBelowAggregate(FilterRule):
     name = "filter-below-aggregate"
     says = "a condition on GROUP BY's keys is asked of the rows instead of the groups"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The groups of the filtered rows, filtered by what is left."""
         over = plan.child
         if not isinstance(over, op.Aggregate) or any(map(can_fail, expressions_of(over))):
@@ -185,7 +185,7 @@ class FilterBelowCut(FilterRule):
     name = "filter-below-cut"
     says = "a filter goes below coalesce and split"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The pieces of the filtered rows."""
         over = plan.child
         return swapped(plan, over) if isinstance(over, op.Coalesce | op.Split) else None

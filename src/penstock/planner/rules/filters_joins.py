@@ -10,7 +10,7 @@ from penstock.algebra.expressions import Call, Column, Literal, columns_of, conj
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import divided, reads_only
 from penstock.planner.rules.filters import FilterRule
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class FilterBelowJoin(FilterRule):
     name = "filter-below-join"
     says = "a condition on the rows of one side of a join goes to that side"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The join of filtered inputs, filtered by what reads both."""
         over = plan.child
         if not isinstance(over, op.Product | op.Join):
@@ -53,7 +53,7 @@ class ProductToJoin(FilterRule):
     name = "product-to-join"
     says = "a condition on both sides of a product or join becomes the join's"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The join."""
         over = plan.child
         if not isinstance(over, op.Product | op.Join):
@@ -77,7 +77,7 @@ class FilterBelowExists(FilterRule):
     name = "filter-below-exists"
     says = "a condition on the left rows goes below EXISTS, IN, their negation, and subqueries"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The operator on the filtered left input."""
         over = plan.child
         if not isinstance(over, op.SemiJoin | op.AntiJoin | op.ScalarProduct | op.GroupJoin):
@@ -92,7 +92,7 @@ class FilterBelowArrival(FilterRule):
     name = "filter-below-arrival"
     says = "a condition on stream rows is asked before they read a non-retroactive relation"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The filtered stream reads the relation."""
         over = plan.child
         if not isinstance(over, op.OnArrival):
@@ -110,7 +110,7 @@ class ConditionBelowJoin(Rule):
     name = "condition-below-join"
     says = "what a join condition asks of one side only becomes a filter of that side"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The join over filtered inputs, with what is left of its condition."""
         if not isinstance(plan, op.Join | op.SemiJoin | op.AntiJoin | op.GroupJoin):
             return None
@@ -130,7 +130,7 @@ class TransitiveConditions(FilterRule):
     name = "transitive-conditions"
     says = "what is asked of a join's key on one side is asked of it on the other as well"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The filter with the conditions that follow."""
         over = plan.child
         if not isinstance(over, op.Join):

@@ -9,7 +9,7 @@ from penstock.algebra.expressions import Column, columns_of, conjunction
 from penstock.algebra.plan import Named
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.implied import asked_first
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class AssociateJoin(Rule):
     says = "of three inputs the last two are joined first"
     only_orders = True
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The join with the other pair first."""
         three = _three(plan)
         if three is None:
@@ -52,7 +52,7 @@ class ExchangeJoin(Rule):
     says = "of three inputs the first and the last are joined first"
     only_orders = True
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The join with the other pair first."""
         three = _three(plan)
         if three is None:

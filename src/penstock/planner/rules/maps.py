@@ -12,7 +12,7 @@ from penstock.algebra.streams import RelationToStream, Stream, Window
 from penstock.algebra.windows import Rows, WindowSpec
 from penstock.compute.evaluate import can_fail
 from penstock.planner.rules.expressions import by_name
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
@@ -32,7 +32,7 @@ class RenameIsMap(Rule):
     name = "rename-is-map"
     says = "a renaming is a projection"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The projection to the same columns, under new names."""
         if not isinstance(plan, op.Alias):
             return None
@@ -58,7 +58,7 @@ class MapAboveJoin(Rule):
     name = "map-above-join"
     says = "columns are chosen, moved and renamed after a join instead of before"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The projection of the join."""
         if not isinstance(plan, op.Join | op.Product | op.SemiJoin | op.AntiJoin):
             return None
@@ -99,7 +99,7 @@ class MapIntoAggregate(Rule):
     name = "map-into-aggregate"
     says = "keys and aggregates are computed from what a projection below computes them from"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The aggregate over what is projected."""
         if not isinstance(plan, op.Aggregate) or not isinstance(plan.child, op.Map):
             return None
@@ -121,7 +121,7 @@ class MergeMaps(Rule):
     name = "merge-maps"
     says = "a projection of a projection is one projection"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """One projection."""
         if not isinstance(plan, op.Map) or not isinstance(plan.child, op.Map):
             return None
@@ -139,7 +139,7 @@ class IdentityMap(Rule):
     name = "identity-map"
     says = "a projection that changes nothing is left out"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """What is projected."""
         if not isinstance(plan, op.Map):
             return None
@@ -157,7 +157,7 @@ class MapBelowWindow(Rule):
     name = "map-below-window"
     says = "a projection goes below a window, which then keeps smaller rows"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The window over the projected stream."""
         if not isinstance(plan, op.Map) or not isinstance(plan.child, Window):
             return None
@@ -203,7 +203,7 @@ class GroupBelowWindow(Rule):
     name = "group-below-window"
     says = "the choice of one of several streams goes below a window over time"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The window over the chosen stream."""
         if not isinstance(plan, op.Group) or not isinstance(plan.child, Window):
             return None

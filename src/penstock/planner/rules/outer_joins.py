@@ -11,7 +11,7 @@ from penstock.algebra.outer_joins import outer_join
 from penstock.compute.evaluate import can_fail
 from penstock.planner.conditions import conjuncts
 from penstock.planner.rules.expressions import divided, reads_only
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 from penstock.planner.rules.truth import Known, may_be_true, never_null
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class FilterBelowOuterJoin(Rule):
     name = "filter-below-outer-join"
     says = "a condition on the rows that an outer join keeps goes to their side"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The outer join with its kept side filtered."""
         if not isinstance(plan, op.Filter) or not isinstance(plan.child, op.UnionAll):
             return None
@@ -76,7 +76,7 @@ class SimplifyOuterJoin(Rule):
     name = "simplify-outer-join"
     says = "an outer join whose padded rows a filter drops anyway becomes a plainer join"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The filter over a join with less padding."""
         if not isinstance(plan, op.Filter) or not isinstance(plan.child, op.UnionAll):
             return None
@@ -112,7 +112,7 @@ class OuterJoinToNegation(Rule):
     name = "outer-join-to-negation"
     says = "an outer join whose pairs a filter drops anyway becomes a negation, padded with NULLs"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The filter over the rows without a partner."""
         if not isinstance(plan, op.Filter) or not isinstance(plan.child, op.UnionAll):
             return None

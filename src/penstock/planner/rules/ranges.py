@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from penstock.algebra.plan import Plan
-    from penstock.planner.rules.rule import Place
+    from penstock.planner.rules.rule import RuleContext
 
 FLIPPED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 DENIED = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -196,7 +196,7 @@ class IntersectConditions(FilterRule):
     name = "intersect-conditions"
     says = "lists and ranges for one value become the one that they have in common"
 
-    def filtered(self, plan: op.Filter, place: Place) -> Plan | None:
+    def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
         """The filter that asks less."""
         if can_fail(plan.predicate):
             return None

@@ -9,7 +9,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import expressions_of
 from penstock.compute.evaluate import can_fail
-from penstock.planner.rules.rule import Place, Rule, TogetherRule
+from penstock.planner.rules.rule import Rule, RuleContext, TogetherRule
 from penstock.planner.sharing import merged
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class DropCuts(Rule):
     name = "drop-cuts"
     says = "coalesce and split are left out below INTERNAL, and what only looks at snapshots"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The operator over elements as they are."""
         if isinstance(plan, op.Coalesce | op.Split) and place.needs_elements:
             return plan.child
@@ -56,7 +56,7 @@ class CutAboveMap(Rule):
     name = "cut-above-map"
     says = "rows are projected, or one of several streams is chosen, before coalesce and split"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The pieces of what is made of whole elements."""
         if not isinstance(plan, op.Map | op.Group):
             return None
@@ -72,7 +72,7 @@ class MergeCuts(Rule):
     name = "merge-cuts"
     says = "a split of a split is one split by the shorter length, if it divides the longer"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """One split."""
         if not isinstance(plan, op.Split) or not isinstance(plan.child, op.Split):
             return None

@@ -8,7 +8,7 @@ from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column
 from penstock.algebra.plan import Named
 from penstock.planner.rules.outer_joins import outer_join_in
-from penstock.planner.rules.rule import Place, Rule
+from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -28,7 +28,7 @@ class FlattenUnions(Rule):
     name = "flatten-unions"
     says = "a union of unions is one union"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The union of all inputs."""
         if not isinstance(plan, op.UnionAll) or outer_join_in(plan) is not None:
             return None
@@ -51,7 +51,7 @@ class JoinBelowUnion(Rule):
     name = "join-below-union"
     says = "the join with a union is the union of the joins with its inputs"
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The union of joins."""
         if not isinstance(plan, op.Join | op.Product):
             return None
