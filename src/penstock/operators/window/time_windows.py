@@ -46,7 +46,7 @@ class TimeWindow(Operator):
         """Set the intervals; rows without any vanish."""
         ts, te = intervals(self.spec, block.ts)
         made = Block(block.columns, ts, te, block.sign).take(ts < te)
-        if not (isinstance(self.spec, Range) and self.spec.slide):
+        if self.spec.time_slide is None:
             return [made]
         self._waiting.push(made)
         return ()
