@@ -22,7 +22,7 @@ from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.runtime import running as running_queries
 from penstock.runtime.lane import Lane, together
 from penstock.runtime.lanes import Router
-from penstock.runtime.repartition import levelled, repartitioned
+from penstock.runtime.repartition import repartitioned
 from penstock.runtime.running import Running
 from penstock.session import Session
 from penstock.streamtest.engines import OracleEngine
@@ -331,7 +331,7 @@ def test_lanes_at_different_instants_are_brought_to_one_first() -> None:
     )
     with pytest.raises(InternalError, match="different instants at Stream a"):
         repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
-    results.extend(levelled(lanes))
+    results.extend(together([lane.feed({}, {"a": 20}) for lane in lanes]))
     (only,) = repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
     lane = Lane(graph)
     lane.restore(only)

@@ -22,6 +22,7 @@ from penstock.pipeline.images import read_image, write_images
 from penstock.pipeline.logs import Log, sent_part
 from penstock.pipeline.plans import read_plan
 from penstock.pipeline.work import Done, StreamCounts
+from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, Results
 
 if TYPE_CHECKING:
@@ -173,7 +174,9 @@ class Keeper:
         """Let a lane take in its share of a log."""
         fragment = plan.lanes[name]
         blocks = self._changes(fragment, name, log)
-        watermarks = {name: log.watermark(name) for name in fragment.graph.beside}
+        # Where no stream tells of time, the batch does: what it commits is final.
+        watermarks = {relation: one + 1 for relation, one in told_by(blocks).items()}
+        watermarks |= {name: log.watermark(name) for name in fragment.graph.beside}
         for sent, sender in fragment.senders.items():
             watermarks[sent] = log.clocks[sender]
             table = log.sent(sender, name)
@@ -318,9 +321,10 @@ def _add_progress(
     if fragment.sends is not None:
         clock = lane.clock(fragment.sends)
         done.reached[fragment.name] = min(clock, done.reached.get(fragment.name, clock))
+    own = done.relations.setdefault(str(fragment.group), {})
     for relation in fragment.graph.relations:
         clock = lane.relation_clock(relation)
-        done.relations[relation] = max(clock, done.relations.get(relation, clock))
+        own[relation] = max(clock, own.get(relation, clock))
 
 
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:

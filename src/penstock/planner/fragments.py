@@ -14,6 +14,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Rows
+from penstock.planner.clocks import has_clock
 from penstock.planner.lowering import operator_graph
 from penstock.planner.partitioning import partitioning_of
 from penstock.planner.phases import in_phases
@@ -234,11 +235,6 @@ class _Cutting:
         self._made.append(Fragment(graph, partitioning, divided, self._stage, name))
         self._computes.append(plan)
         return graph
-
-
-def has_clock(plan: Plan) -> bool:
-    """Whether something that a plan reads tells it of time; relations do not."""
-    return any(isinstance(node, st.Stream | st.Exchanged) for node in different_nodes(plan))
 
 
 def _is_stateless(plan: Plan) -> bool:
