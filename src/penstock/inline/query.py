@@ -70,7 +70,9 @@ class Query:
     def clock(self) -> int | None:
         """Results for instants before this are final; None as long as no instant is.
 
-        It is the least watermark of the query's streams. A TIMESTAMP counts microseconds.
+        It is the least watermark of the query's streams. A query that reads relations only goes
+        by their changes: the last of them is final when it is read. A TIMESTAMP counts
+        microseconds.
         """
         clock = self._running().batch.clock(self.name)
         return None if clock == BEGINNING else clock
@@ -201,7 +203,8 @@ class Query:
 
     @property
     def _outcomes(self) -> Outcomes:
-        return self._running().batch.outcomes[self.name]
+        self._running().batch.look()
+        return self.batch.outcomes[self.name]
 
     @property
     def _empty(self) -> Block:
