@@ -45,7 +45,7 @@ class TimeWindow(Operator):
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Set the intervals; rows without any vanish."""
         made = [self._windowed(block) for blocks in inputs for block in blocks]
-        if not (isinstance(self.spec, Range) and self.spec.slide):
+        if self.spec.time_slide is None:
             return made
         for block in made:
             self._waiting.push(block)
