@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.positions import equalities
 from penstock.algebra.windows import Range, Rows
 from penstock.errors import InternalError
 from penstock.planner.partition import partition_reasons as reasons
@@ -30,7 +31,6 @@ from penstock.planner.partition.partition_keys import (
     classes_of,
     columns,
     determined,
-    equalities,
     over,
     renaming,
     restricted,
