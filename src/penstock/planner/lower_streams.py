@@ -183,7 +183,7 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
     if plan.appends == "insertions":
         return inserted_node(lowering, plan.child)
     if plan.appends == "slides":
-        return whole_node(lowering, plan.child, plan.label())
+        return whole_node(lowering, plan)
     again = internal.lets_in_again(plan.child)
     child = (
         internal.first_combinations_node(lowering, plan.child)
@@ -209,7 +209,7 @@ def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
         case st.IStream():
             return inserted_node(lowering, plan.child)
         case st.RStream():
-            return whole_node(lowering, plan.child, plan.label())
+            return whole_node(lowering, plan)
     return changed_node(lowering, plan.child, RemovedRows, "DStream")
 
 
@@ -237,9 +237,10 @@ def changed_node(lowering: Lowering, plan: Plan, kind: type[InsertedRows], label
     )
 
 
-def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
+def whole_node(lowering: Lowering, sender: st.RStream | st.Internal) -> int:
     """All of a result at its instants, in order if it has one."""
     building = lowering.building
+    plan, label = sender.child, sender.label()
     maps: list[op.Map] = []
     result = plan
     if st.is_ordered(plan):
@@ -249,7 +250,7 @@ def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
     sort = result if isinstance(result, op.Sort) else None
     child = lowering.lower(plan if sort is None else sort.child)
     make = rows.counted_rows(building, [child], Target.COPIES)
-    inputs = [child, instants_node(lowering, plan)]
+    inputs = [child, instants_node(lowering, sender)]
     if sort is None:
         return building.add(
             "whole",
@@ -278,9 +279,9 @@ def _map_maker(plan: op.Map) -> Callable[[Failures], Map]:
     return lambda failures: Map(compiled, failures)
 
 
-def instants_node(lowering: Lowering, plan: Plan) -> int:
+def instants_node(lowering: Lowering, sender: st.RelationToStream | st.Internal) -> int:
     """The instants at which the whole result of a query is sent out."""
-    slide = st.slide_of(plan)
+    slide, plan = st.slide_sent(sender), sender.child
     if isinstance(slide, Rows):
         return _row_slides(lowering, plan, slide)
     if isinstance(slide, Range) and slide.slide:
@@ -340,7 +341,8 @@ def _arrivals(lowering: Lowering, plan: Plan) -> list[int]:
 
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
     building = lowering.building
-    (window,) = st.input_windows(plan)
+    # A rewritten plan may have the one window of the query several times.
+    window, *_ = st.input_windows(plan)
     child = lowering.arranged(window.children[0])
     node = building.node(child)
     step = slide.slide or 1
@@ -359,14 +361,14 @@ def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
 def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     """RESTORE: with what entered the query without its slides since the slide before."""
     building = lowering.building
-    slide = st.slide_of(plan.child)
+    slide = st.slide_sent(plan)
     step = slide.slide if isinstance(slide, Range) else None
     plain = st.without_slides(plan.child)
     if isinstance(plan, st.IStream) and step:
         # A row for ever, moved to the next slide: a window that slides and does not end.
         spec, child = Range(INFINITY, step), inserted_node(lowering, plain)
         return _moved_node(building, child, spec, plan.label(), Pattern.MON)
-    instants = instants_node(lowering, plan.child)
+    instants = instants_node(lowering, plan)
     if isinstance(plan, st.IStream):
         child = inserted_node(lowering, plain)
         return building.add(
