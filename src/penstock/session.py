@@ -221,8 +221,8 @@ class Session:
 
     def _explain(self, statement: syntax.Explain) -> Outcome:
         # Here, because it loads the planner, and with it the operators.
-        from penstock.planner.building import Choices
-        from penstock.planner.explaining import explained
+        from penstock.planner.explain.explain import explained
+        from penstock.planner.physical.building import Choices
 
         tactics = self.settings.tactics
         if statement.query is not None:

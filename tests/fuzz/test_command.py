@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from fuzz.wrong import LongRanges
 from penstock.cli.app import app
 from penstock.errors import UnknownName
-from penstock.fuzz import engines
+from penstock_fuzz import engines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.fuzz.campaign import Campaign
-from penstock.fuzz.engines import contender_called
-from penstock.fuzz.trial import STRATEGIES
+from penstock_fuzz.campaign import Campaign
+from penstock_fuzz.engines import contender_called
+from penstock_fuzz.trial import STRATEGIES
 
 TRIALS = 500
 

@@ -12,8 +12,8 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
 from penstock.algebra.text import plan_dot, plan_json, plan_text
 from penstock.builder import relation, stream
-from penstock.planner.multiway import Multiway
-from penstock.planner.running import Arrival, OuterJoin
+from penstock.planner.physical.multiway import Multiway
+from penstock.planner.physical.physical_only import Arrival, OuterJoin
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from home.driving import Driver
-from penstock.home.bundles import Bundle
-from penstock.home.results import result_blocks
-from penstock.pipeline.images import read_image
+from penstock.lane_host.images import read_image
 from penstock.pipeline.plans import Group, PipelinePlan
+from penstock.store.bundles import Bundle
+from penstock.store.result_files import result_blocks
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from pathlib import Path

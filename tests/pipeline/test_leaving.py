@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from home.driving import Driver
-from penstock.home.results import result_blocks
-from penstock.pipeline.keeping import LEAST_LOG
+from penstock.lane_host.lane_host import LEAST_LOG
+from penstock.store.result_files import result_blocks
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from home.driving import Driver
 from penstock.errors import DataError
 from penstock.pipeline import bound as understanding
 from penstock.pipeline.ledger import Ledger
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.lane_host.deliveries import Deliveries, deliveries_for
 from penstock.pipeline.bound import BoundFragment, bound
-from penstock.pipeline.deliveries import Deliveries, deliveries_for
-from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.query_groups import groups_for
 from penstock.session import Session
 
 DECLARED = (

@@ -13,7 +13,7 @@ import penstock
 from penstock.errors import DataError
 from penstock.runtime import jumps
 from penstock.runtime.changes import due_from, read_changes
-from penstock.runtime.running import Running
+from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def test_running_queries_without_a_connection_are_as_careful() -> None:
     session.execute("CREATE STREAM k (ts BIGINT, WATERMARK FOR ts AS ts)")
     session.execute("CREATE RELATION r (ts BIGINT)")
     text = "RSTREAM(SELECT k.ts FROM k [RANGE 10 SLIDE 5], r WHERE k.ts = r.ts)"
-    running = Running({"q": session.bind(text).plan})
+    running = LocalRun({"q": session.bind(text).plan})
     running.feed({"k": pa.table({"ts": [1]})})
     saved = running.save()
     with pytest.raises(DataError, match="slides after the row before it"):

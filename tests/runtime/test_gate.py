@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from penstock.operators.block import Block, arriving
-from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
-from penstock.runtime import gate
+from penstock.planner.physical.lowering import operator_graph
+from penstock.runtime import prefilter as gate
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.fuzz.campaign import Campaign
-from penstock.fuzz.coverage import Coverage
-from penstock.fuzz.engines import contender_called
-from penstock.fuzz.trial import STRATEGIES
+from penstock_fuzz.campaign import Campaign
+from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.engines import contender_called
+from penstock_fuzz.trial import STRATEGIES
 
 SEED = 4
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Wish:
+class OutputOptions:
     """What is to be shown: every change, or what holds at an instant, or rows with intervals."""
 
     at: str = ""
@@ -31,7 +31,7 @@ class Answered:
     result: Timeline | Sequence[Emission]
 
 
-def lines_of(answer: Answered, wish: Wish) -> list[str]:
+def lines_of(answer: Answered, wish: OutputOptions) -> list[str]:
     """The columns, and what is to be shown.
 
     Raises:
@@ -61,8 +61,8 @@ def _results(answer: Answered, at: str) -> list[str]:
     from penstock.algebra.time import TimeUnit
     from penstock.reference.compare import by_instant
     from penstock.reference.timeline import Timeline
-    from penstock.streamtest.printing import print_table
-    from penstock.streamtest.values import print_cell, read_instant
+    from penstock.testing.printing import print_table
+    from penstock.testing.values import print_cell, read_instant
 
     plan = answer.plan
     unit = plan.unit or TimeUnit.TICK
@@ -86,7 +86,7 @@ def _intervals(answer: Answered) -> list[str]:
     """One line per row: the half-open interval in which it holds, and the row."""
     from penstock.algebra.time import BEGINNING, TimeUnit
     from penstock.reference.intervals import validities
-    from penstock.streamtest.values import print_cell
+    from penstock.testing.values import print_cell
 
     unit = answer.plan.unit or TimeUnit.TICK
     lines = []

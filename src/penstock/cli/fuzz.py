@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from penstock.fuzz.campaign import Campaign, Outcome
-    from penstock.fuzz.trial import Contender
+    from penstock_fuzz.campaign import Campaign, Outcome
+    from penstock_fuzz.trial import Contender
 
 MOST_TRIES = 3000
 """So often a trial that failed is made smaller and tried again, at most."""
@@ -38,8 +38,8 @@ def fuzz(
     ] = None,
 ) -> None:
     """Try random queries, inputs and cuts; shrink the first failure to a stream test."""
-    from penstock.fuzz.campaign import Campaign
-    from penstock.fuzz.engines import contender_called
+    from penstock_fuzz.campaign import Campaign
+    from penstock_fuzz.engines import contender_called
 
     contender = contender_called(engine)
     if replay is not None:
@@ -52,9 +52,9 @@ def fuzz(
     outcome = campaign.run(typer.echo)
     typer.echo(outcome.coverage.table())
     if contender.replans:
-        from penstock.fuzz.keepers import KeeperContender
+        from penstock_fuzz.lane_hosts import LaneHostContender
 
-        assert isinstance(contender, KeeperContender)
+        assert isinstance(contender, LaneHostContender)
         typer.echo(contender.replanning.line())
     typer.echo(f"seed {campaign.seed}: {outcome.coverage.summary()}")
     if outcome.found is not None:
@@ -70,7 +70,7 @@ def _seed(given: int | None) -> int:
 
 def _strategies(name: str) -> tuple[str, ...]:
     from penstock.errors import UnknownName, did_you_mean
-    from penstock.fuzz.trial import STRATEGIES
+    from penstock_fuzz.trial import STRATEGIES
 
     if name == "all":
         return STRATEGIES
@@ -83,8 +83,8 @@ def _strategies(name: str) -> tuple[str, ...]:
 
 def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> None:
     """Shrink the failure, write its file, say where it is and what is wrong."""
-    from penstock.fuzz.files import suffix_of, trial_text
-    from penstock.fuzz.shrink import shrink
+    from penstock_fuzz.files import suffix_of, trial_text
+    from penstock_fuzz.shrink import shrink
 
     assert outcome.found is not None
     typer.echo(f"FAILED trial {outcome.number}, shrinking it")
@@ -102,8 +102,8 @@ def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> Non
 
 def _replay(path: Path, contender: Contender) -> None:
     from penstock.errors import DataError
-    from penstock.fuzz.check import check
-    from penstock.fuzz.files import read_trial
+    from penstock_fuzz.check import check
+    from penstock_fuzz.files import read_trial
 
     try:
         text = path.read_text("utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.answers import Answered, Wish, failure_warning, lines_of
+from penstock.cli.answers import Answered, OutputOptions, failure_warning, lines_of
 from penstock.cli.live import EVERY
 from penstock.cli.script import ScriptFile, ScriptText, execute, read_script
 
@@ -82,7 +82,7 @@ def run(
     By default it ends when all input that is there has been taken in, and prints every change of
     each answer, with its instant. With --trigger continuous, changes are printed as they come.
     """
-    wish = Wish(at, intervals)
+    wish = OutputOptions(at, intervals)
     if engine is Engine.oracle:
         _ask_oracle(script, text, wish)
         return
@@ -101,9 +101,9 @@ def run(
         _say(understood, {}, wish)
         typer.echo("there is no query to run", err=True)
         return
-    from penstock.cli.piping import Piping
+    from penstock.cli.script_run import ScriptRun
 
-    piping = Piping(understood, master, home, lanes, spark_settings, progress)
+    piping = ScriptRun(understood, master, home, lanes, spark_settings, progress)
     if is_finite:
         _say(understood, piping.run_to_end(), wish)
         piping.leave()
@@ -137,7 +137,7 @@ def _pairs(settings: list[str]) -> dict[str, str]:
     return dict(one.split("=", 1) for one in settings)
 
 
-def _say(script: Script, answers: dict[str, Answered], wish: Wish) -> None:
+def _say(script: Script, answers: dict[str, Answered], wish: OutputOptions) -> None:
     """Print what statements say and queries answer, in the order of the script."""
     from penstock.session import Outcome
 
@@ -163,7 +163,7 @@ def _shown(outcome: Outcome) -> list[str]:
     return [outcome.message or ""] if isinstance(outcome.statement, syntax.Explain) else []
 
 
-def _ask_oracle(script: Path | None, text: str, wish: Wish) -> None:
+def _ask_oracle(script: Path | None, text: str, wish: OutputOptions) -> None:
     """Let the reference evaluator answer from CSV and JSON files: exact, and slow."""
     session, outcomes = execute(script, text)
     answered = False
@@ -178,7 +178,7 @@ def _ask_oracle(script: Path | None, text: str, wish: Wish) -> None:
         typer.echo(f"{declared}; there is no query to answer", err=True)
 
 
-def _answer(session: Session, outcome: Outcome, wish: Wish) -> list[str]:
+def _answer(session: Session, outcome: Outcome, wish: OutputOptions) -> list[str]:
     """What a query answers; declarations answer nothing."""
     from penstock.algebra.streams import RelationToStream
     from penstock.cql import syntax

@@ -14,8 +14,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from penstock.streamtest.collect import TestFile
-    from penstock.streamtest.runner import Verdict
+    from penstock.testing.collect import TestFile
+    from penstock.testing.runner import Verdict
 
 
 def run_tests(
@@ -33,8 +33,8 @@ def run_tests(
     ] = "",
 ) -> None:
     """Run stream tests: streams in, answers at instants out, compared with what is written."""
-    from penstock.streamtest.collect import collect, run
-    from penstock.streamtest.engines import engine_called
+    from penstock.testing.collect import collect, run
+    from penstock.testing.engines import engine_called
 
     chosen = engine_called(engine)
     files = collect(paths, wanted)
@@ -84,7 +84,7 @@ def _conclude(
     file: TestFile, verdicts: Sequence[Verdict], shown: Screen, *, update: bool
 ) -> Counter[str]:
     """Report on a file whose cases have run, and rewrite it where that was asked for."""
-    from penstock.streamtest.update import update as rewrite
+    from penstock.testing.update import update as rewrite
 
     for note in rewrite(file, verdicts) if update else ():
         shown.say(note)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
-from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.partitioning import common_partitioning
-from penstock.planner.shape import shape_of
+from penstock.planner.partition.partitioning import common_partitioning
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.shape import shape_of
 from penstock.runtime.changes import due_from, told_by
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.compute.failures import Failures
     from penstock.operators.block import Block
-    from penstock.planner.building import Choices
-    from penstock.planner.graph import Graph
+    from penstock.planner.physical.building import Choices
+    from penstock.planner.physical.graph import Graph
     from penstock.runtime.lane import Results
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.inline.aside import AsideRows, kind_of
 from penstock.inline.batch import Batch, Options, joined, within
+from penstock.inline.rejected_counts import RejectedCounts, kind_of
 from penstock.inline.relations import RelationContent
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake
@@ -41,7 +41,7 @@ class Engine:
         self.intakes: dict[str, Intake] = {}
         self.relations: dict[str, RelationContent] = {}
         self.batches: list[Batch] = []
-        self.aside = AsideRows(options.keep)
+        self.aside = RejectedCounts(options.keep)
         self.now = BEGINNING
 
     def declare(self, source: StreamDefinition | RelationDefinition) -> None:

@@ -19,7 +19,7 @@ from penstock.inline.statements import (
     shown_by,
 )
 from penstock.planner.clocks import sharing
-from penstock.planner.explaining import Explaining
+from penstock.planner.explain.explain import Explaining
 from penstock.session import Session
 
 if TYPE_CHECKING:

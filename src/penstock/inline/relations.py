@@ -12,7 +12,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.errors import DataError
 from penstock.operators.block import Block, concatenated, empty_block, from_table, to_table
-from penstock.operators.counted import CountedRows, Target
+from penstock.operators.set.counted import CountedRows, Target
 from penstock.runtime.changes import due_from
 from penstock.state.fingerprints import fingerprints
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Window
-from penstock.algebra.windows import Rows
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import InternalError
-from penstock.pipeline.keys import is_routable
+from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.plans import is_leftover
-from penstock.planner.building import Choices
-from penstock.planner.fragments import Fragment, fragments_of
-from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.partitioning import Partitioning, Route, common_partitioning
-from penstock.planner.shape import shape_of
+from penstock.planner.partition.fragments import Fragment, fragments_of
+from penstock.planner.partition.partitioning import Partitioning, Route, common_partitioning
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.shape import shape_of
 from penstock.runtime.lanes import Router
 from penstock.session import Session
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.streams import Relation, Stream
     from penstock.pipeline.plans import Group, PipelinePlan
-    from penstock.planner.graph import Graph, Node
+    from penstock.planner.physical.graph import Graph, Node
 
 
 @dataclass(frozen=True)
@@ -230,7 +229,7 @@ class BoundPlan:
         """Whether some window counts rows, so that their order within an instant matters."""
         plans = [plan for group in self.groups.values() for plan in group.plans.values()]
         nodes = (node for plan in plans for node in different_nodes(plan))
-        return any(isinstance(node, Window) and isinstance(node.spec, Rows) for node in nodes)
+        return any(isinstance(node, Window) and node.spec.counts_rows for node in nodes)
 
     def columns(self, query: str) -> tuple[str, ...]:
         """The names of the columns of a query that runs, also of one that is to replace another."""

@@ -13,28 +13,28 @@ import numpy as np
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
-from penstock.home.aside import kept_with
-from penstock.home.bundles import write_bundle
-from penstock.home.files import publish, sync_folder
-from penstock.home.records import FilesRead, Record, RelationProgress, StreamProgress
+from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
-from penstock.pipeline.logs import CHANGES
 from penstock.pipeline.plans import PipelinePlan, plan_check, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import due_from, read_changes
+from penstock.store.bundles import write_bundle
+from penstock.store.files import publish, sync_folder
+from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
+from penstock.store.rejected_rows import kept_with
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
 
-    from penstock.home.layout import Home
-    from penstock.home.records import Content, Kind, LaneState
+    from penstock.lane_host.work import Done
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
-    from penstock.pipeline.work import Done
+    from penstock.store.layout import Home
+    from penstock.store.records import Content, Kind, LaneState
 
 
 class Ledger:

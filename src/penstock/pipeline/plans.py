@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING
 from penstock.errors import DataError
-from penstock.planner.building import Choices
-from penstock.planner.statistics import Statistics
+from penstock.planner.physical.building import Choices
+from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 _LEFTOVER = re.compile(r" \(left group \d+\)$")
 _SUCCESSOR = " (new plan)"

@@ -18,22 +18,22 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.errors import Refused
+from penstock.lane_host.images import write_images
+from penstock.lane_host.lane_host import LaneHost
+from penstock.lane_host.routable_keys import is_routable
 from penstock.operators.block import Block, concatenated
 from penstock.pipeline.bound import BoundGroup, bound
-from penstock.pipeline.folding import left_of_results
-from penstock.pipeline.forgetting import NeverForgets, memory_of
-from penstock.pipeline.images import write_images
-from penstock.pipeline.keeping import Keeper
-from penstock.pipeline.keys import is_routable
 from penstock.pipeline.plans import Group, is_leftover, successor, without_mark
+from penstock.pipeline.result_folding import left_of_results
+from penstock.pipeline.state_horizon import NeverForgets, memory_of
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
-    from penstock.home.records import LaneState
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
-    from penstock.planner.statistics import Statistics
+    from penstock.planner.statistics.statistics import Statistics
+    from penstock.store.records import LaneState
 
 
 def replanned(
@@ -177,7 +177,7 @@ class _Handover:
     def lanes(self, after: Group) -> dict[str, LaneState]:
         """How the state of each lane is made: as that of the lane that has run beside it."""
         plan = bound(replace(self._ledger.plan.plan, groups=(after,)))
-        keeper = Keeper(self._home)
+        host = LaneHost(self._home)
         states = dict(self._record.lanes)
         for name in [one for one in states if one.startswith(f"{after.number}.")]:
             del states[name]
@@ -190,7 +190,7 @@ class _Handover:
                 state = states.pop(f"{beside}.{lane}", None)
                 if state is not None:
                     was = f"{beside}.{lane}"
-                    kept = keeper.lanes_at(self._record.plan, {was: state})[was]
+                    kept = host.lanes_at(self._record.plan, {was: state})[was]
                     images.append((name, kept.lane.segments(), failed))
                     failed = {}
         if not images:

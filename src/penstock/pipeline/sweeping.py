@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.home.layout import number_of
+from penstock.store.layout import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from penstock.home.layout import Home
-    from penstock.home.records import Record
+    from penstock.store.layout import Home
+    from penstock.store.records import Record
 
 
 @dataclass(frozen=True)

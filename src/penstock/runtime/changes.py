@@ -11,9 +11,9 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.errors import DataError
 from penstock.operators.block import Block
-from penstock.operators.tables import one_array
-from penstock.runtime.intake import SetAside
-from penstock.runtime.reading import read_columns
+from penstock.operators.saved_tables import one_array
+from penstock.runtime.arriving_columns import read_columns
+from penstock.runtime.intake import RejectedRows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ class RelationChanges:
         ts = np.where(self.dated, self.at, now)
         return Block(self.columns, ts, np.full(len(ts), INFINITY, np.int64), self.sign)
 
-    def overdue(self, clock: int) -> list[SetAside]:
+    def overdue(self, clock: int) -> list[RejectedRows]:
         """The changes that are dated before the clock, and so take effect later than they say."""
         chosen = np.flatnonzero(self.dated & (self.at < clock))
         if not len(chosen):
@@ -48,7 +48,7 @@ class RelationChanges:
             names=[*self.schema.names, "_at", "_sign"],
         )
         reason = f"overdue: takes effect at {clock}"
-        return [SetAside(self.name, reason, rows.take(pa.array(chosen)), chosen)]
+        return [RejectedRows(self.name, reason, rows.take(pa.array(chosen)), chosen)]
 
 
 def due_from(changes: Block, clock: int) -> Block:

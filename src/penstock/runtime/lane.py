@@ -15,8 +15,8 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.gate import gate_of
-from penstock.runtime.looking import Budget, StreamMeter
+from penstock.runtime.prefilter import gate_of
+from penstock.runtime.sampling import Budget, StreamMeter
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.block import Block
-    from penstock.planner.graph import Graph
-    from penstock.runtime.metrics import OperatorReport
+    from penstock.planner.physical.graph import Graph
+    from penstock.runtime.operator_report import OperatorReport
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536

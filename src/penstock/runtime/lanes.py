@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from penstock.algebra.types import Schema
     from penstock.operators.block import Block
-    from penstock.planner.graph import Graph
-    from penstock.planner.partitioning import Partitioning, Route
+    from penstock.planner.partition.partitioning import Partitioning, Route
+    from penstock.planner.physical.graph import Graph
 
 
 class Lanes:

@@ -8,9 +8,9 @@ from penstock.algebra.patterns import Pattern
 from penstock.compute.evaluate import compile_expression
 from penstock.compute.failures import Failures
 from penstock.errors import InternalError
-from penstock.operators.dividing import Division, Spread
-from penstock.operators.numbers import Numbers
-from penstock.planner.whereabouts import whereabouts
+from penstock.operators.division import Division, Spread
+from penstock.operators.window.merged_numbers import Numbers
+from penstock.planner.partition.row_placement import whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.operator import Segments
-    from penstock.planner.graph import Graph, Node
-    from penstock.planner.partitioning import Partitioning
-    from penstock.planner.whereabouts import Place
+    from penstock.planner.partition.partitioning import Partitioning
+    from penstock.planner.partition.row_placement import RowPlacement
+    from penstock.planner.physical.graph import Graph, Node
 
 _STATE = "state/"
 _CLOCKS = "clocks"
@@ -75,7 +75,7 @@ def _by_station(segments: Mapping[str, pa.Table], stations: int) -> list[Segment
 
 def _divided(
     graph: Graph,
-    places: Sequence[Place],
+    places: Sequence[RowPlacement],
     number: int,
     parts: Sequence[Segments],
     lanes: int,
@@ -113,7 +113,7 @@ def _require_level(node: Node, parts: Sequence[Segments]) -> None:
         raise InternalError(msg, hint="Let all lanes come as far as the foremost before.")
 
 
-def _spread(node: Node, place: Place) -> Spread:
+def _spread(node: Node, place: RowPlacement) -> Spread:
     is_strict = node.pattern is Pattern.STR
     # Of a product other lanes would have withdrawn, or never had, other rows than these have.
     keys = None if is_strict and place.unproven else place.keys

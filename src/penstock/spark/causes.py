@@ -17,7 +17,7 @@ _WIDTH = re.compile(r"^Header length: (\d+), schema size: (\d+)$")
 _CSV_FILE = re.compile(r"^CSV file: (?:file:)?/*(/.*)$")
 _CARRIER = "Py4JJavaError"
 """Passes on what Java says in the lines behind it."""
-_REFUSALS = ("KeeperRefused", "DataError", "QueryError", "UnknownName")
+_REFUSALS = ("LaneHostRefused", "DataError", "QueryError", "UnknownName")
 """What trying again does not mend."""
 
 

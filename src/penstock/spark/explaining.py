@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.pipeline.grouping import groups_for
-from penstock.pipeline.keys import is_routable
+from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.plans import is_leftover
-from penstock.planner.building import Choices
-from penstock.planner.explaining import Explaining, explained
-from penstock.planner.in_use import described_use
-from penstock.planner.measuring import measured
+from penstock.pipeline.query_groups import groups_for
+from penstock.planner.explain.explain import Explaining, explained
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.in_use import described_use
+from penstock.planner.statistics.measuring import measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

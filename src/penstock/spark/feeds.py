@@ -224,7 +224,7 @@ class FolderFeed:
 
 def _tidy(folder: Folder, known: KnownFiles) -> None:
     """Remove what was read before a restart and could not be removed then."""
-    if not folder.is_ours:
+    if not folder.is_inserted:
         return
     for one in folder.new_files(()):
         if one.name in known:

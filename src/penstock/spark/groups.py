@@ -6,14 +6,14 @@ from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING
 
-from penstock.home.reading import read_record
 from penstock.pipeline.plans import read_plan
+from penstock.store.result_reader import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.home.layout import Home
     from penstock.pipeline.plans import Group
+    from penstock.store.layout import Home
 
 
 def next_group_of(home: Home) -> int:

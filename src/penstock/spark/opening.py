@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError
-from penstock.home.layout import Home
 from penstock.spark.causes import cause_of
 from penstock.spark.connection import Connection
 from penstock.spark.session import running_master, start_session
+from penstock.store.layout import Home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,9 +14,9 @@ from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
 from penstock.pipeline.bound import BoundGroup
-from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.plans import Group, PipelinePlan, is_leftover
-from penstock.planner.building import Choices
+from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
 from penstock.session import Session
 
 if TYPE_CHECKING:

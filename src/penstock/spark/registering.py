@@ -21,7 +21,7 @@ from penstock.inline.statements import (
 )
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due, replanned
-from penstock.planner.measuring import measured
+from penstock.planner.statistics.measuring import measured
 from penstock.spark.explaining import explained_query
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
@@ -29,11 +29,11 @@ from penstock.spark.program import Program
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.home.layout import Home
     from penstock.pipeline.plans import Group
-    from penstock.planner.statistics import Statistics
+    from penstock.planner.statistics.statistics import Statistics
     from penstock.session import Outcome
-    from penstock.spark.running import Running
+    from penstock.spark.pipeline_runner import PipelineRunner
+    from penstock.store.layout import Home
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Replanned:
 
 
 class Registrar:
-    """Changes what a pipeline runs; whoever calls holds `Running.changing`.
+    """Changes what a pipeline runs; whoever calls holds `PipelineRunner.changing`.
 
     Attributes:
         program: The statements, and the queries that run.
     """
 
-    def __init__(self, running: Running, home: Home, lanes: int) -> None:
+    def __init__(self, running: PipelineRunner, home: Home, lanes: int) -> None:
         self._running = running
         self._home = home
         self._lanes = lanes

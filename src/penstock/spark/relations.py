@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.home.bundles import Bundle
-from penstock.home.records import RelationProgress
 from penstock.inline.relations import RelationContent
+from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
-from penstock.pipeline.logs import CHANGES
+from penstock.store.bundles import Bundle
+from penstock.store.records import RelationProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa

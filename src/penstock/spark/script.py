@@ -17,17 +17,18 @@ from penstock.catalog.definitions import (
     SinkDefinition,
     StreamDefinition,
 )
+from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.home.layout import Home
-from penstock.home.reading import ResultsReader, start_of
-from penstock.inline.answers import is_relation
 from penstock.pipeline.plans import read_plan
+from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Elements
 from penstock.session import Session
 from penstock.spark.groups import plans_with
 from penstock.spark.sink_targets import refuse_sink
+from penstock.store.layout import Home
+from penstock.store.result_reader import ResultsReader, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScriptQuery:
     """A query of the script.
 
     Attributes:
@@ -74,7 +75,7 @@ class Script:
     """
 
     def __init__(self, texts: Sequence[tuple[str, str | None]], declared: Sequence[str]) -> None:
-        self.steps: list[Outcome | Asked] = []
+        self.steps: list[Outcome | ScriptQuery] = []
         self.warnings: list[str] = []
         self.replans: list[str] = []
         self._declared = {_plain(text) for text in declared}
@@ -90,11 +91,11 @@ class Script:
         self._refuse(before)
 
     @property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[ScriptQuery]:
         """The queries."""
-        return [step for step in self.steps if isinstance(step, Asked)]
+        return [step for step in self.steps if isinstance(step, ScriptQuery)]
 
-    def without_sinks(self) -> list[Asked]:
+    def without_sinks(self) -> list[ScriptQuery]:
         """The queries whose results go nowhere."""
         sinks = [one for one in self._session.catalog if isinstance(one, SinkDefinition)]
         taken = {one.query.lower() for one in sinks}
@@ -121,7 +122,7 @@ class Script:
         if isinstance(statement, syntax.CreateQuery) and _is_query(statement):
             found = self._session.catalog.find(statement.name.text, "query")
             assert isinstance(found, QueryDefinition)
-            self.steps.append(Asked(found.name, found.name, found.plan, is_new=False))
+            self.steps.append(ScriptQuery(found.name, found.name, found.plan, is_new=False))
 
     def _perform(self, outcome: Outcome, text: str) -> None:
         statement = outcome.statement
@@ -139,12 +140,12 @@ class Script:
             name = f"query {self._selects}"
             words = f"CREATE QUERY `{name}` AS {words}"
             is_new = _plain(words) not in self._declared
-            self.steps.append(Asked(name, None, outcome.plan, is_new=is_new))
+            self.steps.append(ScriptQuery(name, None, outcome.plan, is_new=is_new))
             if not is_new:
                 return
         elif outcome.name is not None and _is_query(statement):
             assert outcome.plan is not None
-            self.steps.append(Asked(outcome.name, outcome.name, outcome.plan))
+            self.steps.append(ScriptQuery(outcome.name, outcome.name, outcome.plan))
         self._statements.append(words)
 
     def _refuse(self, before: set[str]) -> None:
@@ -157,7 +158,7 @@ class Script:
             found = catalog.get(name)
             if (
                 isinstance(found, StreamDefinition | RelationDefinition)
-                and found.format in (None, "memory")
+                and is_inserted(found.format)
                 and name not in before
             ):
                 msg = f'{found.kind} "{name}" has no format: nobody brings rows for it'

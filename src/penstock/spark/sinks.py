@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from penstock.catalog.definitions import SinkDefinition
 from penstock.errors import PenstockError, QueryError
-from penstock.home.status import write_status
+from penstock.observe.status import write_status
 from penstock.spark.causes import cause_of
 from penstock.spark.sink_progress import Progress, ProgressFiles, quoted
 from penstock.spark.sink_targets import (
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.home.records import Record
     from penstock.spark.connection import Connection
     from penstock.spark.following import Since
+    from penstock.store.records import Record
 
 TRIES = 3
 """So often a write is tried before its failure is reported."""

@@ -16,14 +16,15 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import different_nodes
-from penstock.fuzz.check import compare_answers, tolerance_for
-from penstock.fuzz.generate import generate
-from penstock.fuzz.trial import late_rows
-from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
+from penstock.planner.optimizing import optimized
 from penstock.planner.rewriting import Rewriting, alternatives
-from penstock.planner.rules.rule import Place, Rule, TogetherRule
+from penstock.planner.rules.rule import Rule, RuleContext, TogetherRule
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
 from penstock.reference.timeline import Timeline
-from penstock.streamtest.engines import OracleEngine
+from penstock.testing.engines import OracleEngine
+from penstock_fuzz.check import compare_answers, tolerance_for
+from penstock_fuzz.generate import generate
+from penstock_fuzz.trial import late_rows
 from planner.rules.parts import random_inputs
 from planner.rules.templates import random_plan
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
-    from penstock.streamtest.engines import Answer
+    from penstock.testing.engines import Answer
 
 TRIALS = int(os.environ.get("PENSTOCK_RULE_TRIALS", "300"))
 ENOUGH = int(os.environ.get("PENSTOCK_RULE_USES", "30"))
@@ -132,7 +133,7 @@ class Watched(Rule):
     def name(self) -> str:  # type: ignore[override]
         return self.rule.name
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         made = self.rule.rewritten(plan, place)
         if made is not None:
             self.seen.append((plan, made))

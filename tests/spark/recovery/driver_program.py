@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from penstock.errors import PenstockError
-from penstock.home.layout import Home
 from penstock.pipeline.plans import PipelinePlan
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
+from penstock.store.layout import Home
 
 
 def main(settings: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from penstock.home.layout import Home
+from penstock.store.layout import Home
 
 if TYPE_CHECKING:
     import random

@@ -17,7 +17,7 @@ from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
 if TYPE_CHECKING:
     from spark.recovery.processes import Driver
 
-WORKER, KEEPER = "pyspark.worker", "penstock.pipeline.serving"
+WORKER, KEEPER = "pyspark.worker", "penstock.lane_host.lane_server"
 BATCHES = int(os.environ.get("PENSTOCK_KILLS", "4")) * 2 + 6
 
 
