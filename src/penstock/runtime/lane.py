@@ -17,6 +17,7 @@ from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.prefilter import gate_of
 from penstock.runtime.sampling import Budget, StreamMeter
+from penstock.runtime.scheduler import ToCompletion
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
     from penstock.runtime.operator_report import OperatorReport
+    from penstock.runtime.scheduler import Scheduler
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536
@@ -67,13 +69,19 @@ class Lane:
     before the watermark at the opening of the feed is late: it is counted, and handed back with
     the results.
 
-    Of the streams in `whole`, other lanes of the graph get the same rows, not others.
+    Of the streams in `whole`, other lanes of the graph get the same rows, not others. The
+    scheduler says which station runs next.
     """
 
     def __init__(
-        self, graph: Graph, step_rows: int = STEP_ROWS, whole: Collection[str] = ()
+        self,
+        graph: Graph,
+        step_rows: int = STEP_ROWS,
+        whole: Collection[str] = (),
+        scheduler: Scheduler | None = None,
     ) -> None:
         self.graph = graph
+        self.scheduler = scheduler or ToCompletion()
         self.step_rows = step_rows
         self._whole = whole
         self._budget = Budget()
@@ -97,6 +105,7 @@ class Lane:
     def _look_at_results(self) -> None:
         """See what is wanted, and what is needed for it."""
         self._needed = self.graph.needed
+        self._in_order = sorted(self._needed)
         self._queries: dict[int, list[str]] = {}
         for name, number in self.graph.wanted.items():
             self._queries.setdefault(number, []).append(name)
@@ -206,18 +215,22 @@ class Lane:
         for name, reach in self._relations_reach().items():
             station = self.stations[self.graph.relations[name][1]]
             station.reached[0] = max(station.reached[0], min(reach, cut))
-        for number in sorted(self._needed):
-            station = self.stations[number]
-            made = station.run()
-            for reader, port in self._readers[number]:
-                if reader not in self._needed:
-                    continue
-                self.stations[reader].reached[port] = station.frontier
-                for block in made:
-                    self.stations[reader].push(port, block)
-            for query in self._queries.get(number, ()):
-                for block in made:
-                    results.add(query, block)
+        for number in self.scheduler.turns(self.stations, self._in_order):
+            self._run(number, results)
+
+    def _run(self, number: int, results: Results) -> None:
+        """Let a station do what it can, and hand what it made to those who read it."""
+        station = self.stations[number]
+        made = station.run()
+        for reader, port in self._readers[number]:
+            if reader not in self._needed:
+                continue
+            self.stations[reader].reached[port] = station.frontier
+            for block in made:
+                self.stations[reader].push(port, block)
+        for query in self._queries.get(number, ()):
+            for block in made:
+                results.add(query, block)
 
     def _readers_of_relations(self) -> dict[str, list[_Reader]]:
         """The queries that read each relation, by what tells them of time."""
@@ -254,7 +267,7 @@ class Lane:
 
     def reports(self) -> list[OperatorReport]:
         """What each operator has done, inputs before what reads them."""
-        return [self._report(number) for number in sorted(self._needed)]
+        return [self._report(number) for number in self._in_order]
 
     def _report(self, number: int) -> OperatorReport:
         meter = self._meters.get(number)
@@ -276,7 +289,7 @@ class Lane:
         """The whole state as Arrow tables, between two feeds."""
         self._fuse.check()
         made: dict[str, pa.Table] = {}
-        for number in sorted(self._needed):
+        for number in self._in_order:
             station = self.stations[number]
             made |= {f"{number}/{name}": table for name, table in station.segments().items()}
         return made
@@ -287,7 +300,7 @@ class Lane:
         More results may have been wanted then.
         """
         with self._fuse.guarding():
-            for number in sorted(self._needed):
+            for number in self._in_order:
                 station = self.stations[number]
                 station.restore(_below(f"{number}/", segments))
             for name, number in self._clocked.items():
