@@ -33,8 +33,9 @@ def run_tests(
     ] = "",
 ) -> None:
     """Run stream tests: streams in, answers at instants out, compared with what is written."""
-    from penstock.testing.collect import collect, run
+    from penstock.testing.collect import collect
     from penstock.testing.engines import engine_called
+    from penstock.testing.together import run_all
 
     chosen = engine_called(engine)
     files = collect(paths, wanted)
@@ -42,8 +43,8 @@ def run_tests(
     with screen(sum(len(file.cases) for file in files)) as shown:
         for file in files:
             verdicts = []
-            for case in file.cases:
-                verdicts.append(run(case, chosen))
+            for verdict in run_all(file.cases, chosen):
+                verdicts.append(verdict)
                 shown.advance()
             counts.update(_conclude(file, verdicts, shown, update=update))
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
