@@ -17,11 +17,12 @@ from penstock.catalog.definitions import (
     SinkDefinition,
     StreamDefinition,
 )
+from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.inline.answers import is_relation
 from penstock.pipeline.plans import read_plan
+from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Elements
 from penstock.session import Session
 from penstock.spark.groups import plans_with
@@ -157,7 +158,7 @@ class Script:
             found = catalog.get(name)
             if (
                 isinstance(found, StreamDefinition | RelationDefinition)
-                and found.format in (None, "memory")
+                and is_inserted(found.format)
                 and name not in before
             ):
                 msg = f'{found.kind} "{name}" has no format: nobody brings rows for it'
