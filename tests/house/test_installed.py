@@ -28,7 +28,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("elsewhere")
     made = folder / "env"
     subprocess.run([sys.executable, "-m", "venv", str(made)], check=True)
-    pip = [made / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-deps"]
+    pip = [str(made / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"]
     code, output, errors = run(folder, *pip, ROOT)
     assert code == 0, output + errors
     [packages] = made.glob("lib/python3*/site-packages")

@@ -26,8 +26,15 @@ def engine() -> SparkEngine:
     return SparkEngine()
 
 
-# Cases of a file are told to different pipelines: they differ in little else than their rows.
-@pytest.mark.parametrize("cases", [CASES[first::PIPELINES] for first in range(PIPELINES)])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        # Cases of one file in different pipelines: they have much in common. Two processes share
+        # the pipelines (conftest.py).
+        pytest.param(CASES[number::PIPELINES], id=f"half {number % 2}: pipeline {number}")
+        for number in range(PIPELINES)
+    ],
+)
 def test_the_answers_are_the_expected_ones(cases: Sequence[Case], engine: SparkEngine) -> None:
     verdicts = run_together(cases, engine)
     failed = [f"{one.place}: {one.title}\n{one.text}" for one in verdicts if not one.passed]
