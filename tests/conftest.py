@@ -12,6 +12,8 @@ from xdist.scheduler import LoadFileScheduling
 import tiers
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
     from xdist.remote import Producer
 
@@ -35,15 +37,17 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[tiers.VARIABLE] = config.getoption("tier")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Not even read, in the quick tier, what is slow."""
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    is_left_out = config.getoption("tier") == "quick" and tiers.is_slow(name)
+    return is_left_out or None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow = [item for item in items if tiers.is_slow(item.nodeid)]
-    others = [item for item in items if not tiers.is_slow(item.nodeid)]
-    if config.getoption("tier") == "quick":
-        config.hook.pytest_deselected(items=slow)
-        items[:] = others
-    elif hasattr(config, "workerinput"):
-        # So that no process is left alone with them at the end.
-        items[:] = slow + others
+    """Begin with what is slow, so that no process is left alone with it at the end."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: not tiers.is_slow(item.nodeid))
 
 
 class Scheduling(LoadFileScheduling):  # type: ignore[misc]  # has no types

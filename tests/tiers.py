@@ -38,6 +38,6 @@ def amount(usual: int, long: int) -> int:
     return long if LONG else usual
 
 
-def is_slow(node: str) -> bool:
-    """Whether a test, by its id, is left out of the quick tier."""
-    return node.startswith(SLOW)
+def is_slow(name: str) -> bool:
+    """Whether a file, or the test of an id that begins with it, is left out of the quick tier."""
+    return name.startswith(SLOW)

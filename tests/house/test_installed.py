@@ -77,6 +77,20 @@ def test_stream_tests_run_on_the_operators(environment: Path) -> None:
     assert output.endswith("ran on inline\n")
 
 
+def test_the_first_use_says_why_it_takes_longer(environment: Path, tmp_path: Path) -> None:
+    tests = ROOT / "examples"
+    command = (environment / "bin" / "penstock", "test", tests, "--engine", "inline")
+    ended = subprocess.run(
+        command,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stderr.startswith("no loops are compiled yet: ")
+    assert any(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("command", ["bench", "fuzz"])
 def test_what_is_part_of_a_checkout_says_so(environment: Path, command: str) -> None:
     code, output, errors = penstock_command(environment, command)

@@ -37,6 +37,10 @@ def run_tests(
     from penstock.testing.engines import engine_called
     from penstock.testing.together import run_all
 
+    if engine != "oracle":
+        from penstock.cli.first_use import tell_first_use
+
+        tell_first_use()
     chosen = engine_called(engine)
     files = collect(paths, wanted)
     counts: Counter[str] = Counter(passed=0, failed=0)
