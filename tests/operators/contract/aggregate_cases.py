@@ -18,7 +18,7 @@ from penstock.operators.aggregate.aggregate import Aggregate
 from penstock.operators.aggregate.aggregate_calls import Call
 from penstock.operators.aggregate.combine_partials import Combining
 from penstock.operators.aggregate.partials import partial_for
-from penstock.reference.aggregates import aggregate
+from penstock.reference.aggregate_values import aggregate
 from penstock.reference.failure import Failures as ReferenceFailures
 
 if TYPE_CHECKING:
