@@ -101,8 +101,10 @@ def run(
         _say(understood, {}, wish)
         typer.echo("there is no query to run", err=True)
         return
+    from penstock.cli.first_use import tell_first_use
     from penstock.cli.script_run import ScriptRun
 
+    tell_first_use()
     piping = ScriptRun(understood, master, home, lanes, spark_settings, progress)
     if is_finite:
         _say(understood, piping.run_to_end(), wish)
