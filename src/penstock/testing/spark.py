@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
@@ -21,7 +22,6 @@ from penstock.testing.inline import (
     answer_of,
     changes_table,
     refuse_bad_inputs,
-    stream_table,
 )
 
 if TYPE_CHECKING:
