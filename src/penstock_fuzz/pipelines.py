@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.store.layout import Home
 from penstock.store.rejected_rows import aside_rows
 from penstock.store.result_files import result_blocks
-from penstock.testing.inline import QUERY, answer_of, changes_table, stream_table
+from penstock.testing.inline import QUERY, answer_of, changes_table
 from penstock_fuzz.trial import Ran, late_rows
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
 from penstock.pipeline.sweeping import Retention
+from penstock.reference.arrow_rows import column_of
 from penstock.store.layout import Home
-from penstock.testing.inline import column_of
 from penstock_fuzz.driving import LaneHostDriver
 
 if TYPE_CHECKING:
