@@ -42,6 +42,7 @@ class Engine:
         self.relations: dict[str, RelationContent] = {}
         self.batches: list[Batch] = []
         self.aside = RejectedCounts(options.keep)
+        self.now = BEGINNING
 
     def declare(self, source: StreamDefinition | RelationDefinition) -> None:
         """A stream or relation, new or in place of one of the same name."""
@@ -66,19 +67,29 @@ class Engine:
         """Of each stream, the instant before which no row is taken in any more."""
         return {name: intake.watermark for name, intake in self.intakes.items()}
 
-    @property
-    def clock(self) -> int:
-        """The least watermark of the streams that have brought rows; changes are not before it."""
+    def _undated(self) -> int:
+        """The instant of a change that is not dated: the least watermark of streams with rows.
+
+        It is never before it was, so that no row leaves a relation before it has come.
+        """
         known = [one for one in self.watermarks.values() if one > BEGINNING]
-        return min(known, default=BEGINNING)
+        self.now = max(self.now, min(known, default=BEGINNING))
+        return self.now
+
+    @property
+    def _passed(self) -> int:
+        """An instant that the clocks of all queries over streams have passed."""
+        marks = self.watermarks
+        read = {name for batch in self.batches for name in batch.graph.streams}
+        passed = [one for name, one in marks.items() if one > BEGINNING or name in read]
+        return min(passed, default=BEGINNING)
 
     def start(self, plans: Mapping[str, Plan], tactics: Tactics) -> Batch:
         """Queries that see the rows from now on, and the relations as they are."""
         batch = Batch(plans, self.options.under(tactics))
         histories = {}
         for name in batch.graph.relations:
-            self.relations[name].pass_to(self.clock)
-            histories[name] = self.relations[name].history()
+            histories[name] = self.relations[name].history(self._undated())
         batch.feed(histories, self.watermarks)
         self.batches.append(batch)
         return batch
@@ -106,10 +117,10 @@ class Engine:
         """Changes of a relation; a change that cannot be is refused before any takes effect."""
         relation = self.relations[name]
         changes = read_changes(name, relation.schema, table)
-        block = changes.block(self.clock)
-        relation.take_in(block, self.clock)
+        block = changes.block(self._undated())
+        relation.take_in(block, self._passed)
         clocks = [one.relation_clock(name) for one in self.batches if name in one.sources]
-        self.aside.add(changes.overdue(max([self.clock, *clocks])))
+        self.aside.add(changes.overdue(max(clocks, default=self.now)))
         self._feed(name, block)
 
     def advance(self, name: str, instant: int) -> None:

@@ -13,11 +13,12 @@ import pyarrow as pa
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import QueryError
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
-from penstock.inline.showing import as_html, as_text, overview
+from penstock.inline.showing import overview
 from penstock.pipeline.folders import is_brought
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
+from penstock.results.preview import as_html, as_text
 from penstock.runtime.arriving_columns import read_columns
 from penstock.spark.groups import first_record_of
 from penstock.spark.handle import Query

@@ -11,17 +11,10 @@ import pyarrow as pa
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING
 from penstock.errors import QueryError
-from penstock.inline.answers import (
-    changes_table,
-    elements_table,
-    emissions_table,
-    is_relation,
-    require_relation,
-    require_stream,
-    unit_of,
-)
 from penstock.inline.moments import instant_of
-from penstock.inline.showing import as_html, as_text
+from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
+from penstock.results.preview import as_html, as_text
+from penstock.results.result_tables import changes_table, elements_table, emissions_table
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.explaining import explained_query
 from penstock.spark.following import Subscription, followed

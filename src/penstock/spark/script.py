@@ -20,8 +20,8 @@ from penstock.catalog.definitions import (
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.inline.answers import is_relation
 from penstock.pipeline.plans import read_plan
+from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Elements
 from penstock.session import Session
 from penstock.spark.groups import plans_with

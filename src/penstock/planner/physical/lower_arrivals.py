@@ -14,7 +14,6 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.positions import moved, positional
-from penstock.algebra.windows import Rows
 from penstock.errors import InternalError
 from penstock.operators.aggregate.aggregate_specs import Totals
 from penstock.operators.join.join_specs import ReadOnArrivalSpec
@@ -130,9 +129,9 @@ def _windowed(lowering: Lowering, chain: Chain) -> int:
     """The rows of a chain: its steps on the rows as they come, then the window."""
     building = lowering.building
     window = chain.source
-    if not isinstance(window, st.Window) or streams.never_ends(window.spec):
+    if not isinstance(window, st.Window) or window.spec.never_ends:
         return _carried(lowering, lowering.lower(window), chain.steps, extra=0)
-    if isinstance(window.spec, Rows):
+    if window.spec.counts_rows:
         return _attached(lowering, window, chain)
     made = _carried(lowering, lowering.lower(window.child), chain.steps, extra=0)
     ended = streams.time_window_node(building, made, window.spec, window.label())

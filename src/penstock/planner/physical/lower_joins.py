@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import TRUE, AggregateCall, Expression, Literal
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import moved, positional
@@ -241,9 +242,8 @@ def group_join_node(lowering: Lowering, plan: op.GroupJoin) -> int:
 
 
 def over_nothing(call: AggregateCall, row_over_nothing: bool) -> Literal:
-    """The value of an aggregate over no rows: a count is 0, if there is a row at all."""
-    counts = call.function in ("count", "count_if") and row_over_nothing
-    return Literal(0 if counts else None, call.of)
+    """The value of an aggregate over no rows, if there is a row at all."""
+    return Literal(facts_of(call.function).over_nothing if row_over_nothing else None, call.of)
 
 
 def _over_pairs(call: AggregateCall, plan: op.GroupJoin, width: int) -> AggregateCall:

@@ -9,7 +9,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positional
 from penstock.algebra.time import INFINITY
-from penstock.algebra.windows import Fixed, Now, Range, Rows, WindowSpec
+from penstock.algebra.windows import Range, Rows, WindowSpec
 from penstock.operators.output.output_specs import (
     AnnouncedEndsSpec,
     BoundariesSpec,
@@ -72,7 +72,7 @@ def relation_node(building: Building, plan: st.Relation) -> int:
 def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) -> int:
     """A window; with the negative strategy, with a negative row for each end."""
     building = lowering.building
-    if isinstance(plan.spec, Rows):
+    if plan.spec.counts_rows:
         return rows_window_node(building, lowering.arranged(plan.child), plan)
     window = time_window_node(building, lowering.lower(plan.child), plan.spec, plan.label())
     return announced_node(building, window) if announced else window
@@ -80,7 +80,7 @@ def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) 
 
 def time_window_node(building: Building, child: int, spec: WindowSpec, label: str) -> int:
     """A window over time on the rows of a stream."""
-    pattern = Pattern.MON if never_ends(spec) else Pattern.WKS
+    pattern = Pattern.MON if spec.never_ends else Pattern.WKS
     return _moved_node(building, child, spec, label, pattern)
 
 
@@ -95,23 +95,8 @@ def _moved_node(
         label=label,
         types=node.types,
         pattern=pattern,
-        span=_span(spec),
+        span=spec.span or 1,
     )
-
-
-def never_ends(spec: WindowSpec) -> bool:
-    """Whether rows in the window stay for ever."""
-    return not isinstance(spec, Range | Fixed | Now | Rows)
-
-
-def _span(spec: WindowSpec) -> int:
-    """How long a row lives at most, about."""
-    match spec:
-        case Range(length, slide):
-            return min(length + (slide or 0), INFINITY)
-        case Fixed(length):
-            return min(length, INFINITY)
-    return 1
 
 
 def announced_node(building: Building, child: int) -> int:
@@ -235,8 +220,8 @@ def instants_node(lowering: Lowering, plan: Plan) -> int:
     slide = st.slide_of(plan)
     if isinstance(slide, Rows):
         return _row_slides(lowering, plan, slide)
-    if isinstance(slide, Range) and slide.slide:
-        return _time_slides(lowering, plan, slide.slide)
+    if slide is not None and slide.time_slide:
+        return _time_slides(lowering, plan, slide.time_slide)
     building = lowering.building
     windows = [_elements(lowering, window) for window in st.input_windows(plan)]
     relations = [changes_node(building, one) for one in _relations(plan)]
@@ -306,7 +291,7 @@ def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     """RESTORE: with what entered the query without its slides since the slide before."""
     building = lowering.building
     slide = st.slide_of(plan.child)
-    step = slide.slide if isinstance(slide, Range) else None
+    step = None if slide is None else slide.time_slide
     plain = st.without_slides(plan.child)
     if isinstance(plan, st.IStream) and step:
         # A row for ever, moved to the next slide: a window that slides and does not end.
