@@ -64,6 +64,12 @@ class Session:
         self.catalog = Catalog()
         self.settings = Settings()
 
+    def copy(self) -> Session:
+        """A session that knows the same, and goes on by itself."""
+        made = Session()
+        made.catalog, made.settings = self.catalog.copy(), self.settings
+        return made
+
     def execute(self, text: str, name: str | None = None) -> list[Outcome]:
         """Run the statements of a script, in order; `name` is what errors call it.
 

@@ -28,7 +28,6 @@ MAY_IMPORT = {
     "observe": {"errors", "algebra", "catalog", "session", "planner", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
-        "pipeline",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",

@@ -20,7 +20,7 @@ from penstock.catalog.definitions import (
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.pipeline.plans import read_plan
+from penstock.lane_host.plan_files import read_plan_file
 from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Elements
 from penstock.session import Session
@@ -175,7 +175,7 @@ def declared_in(home: Path | None) -> tuple[str, ...]:
         return ()
     folder = Home(home)
     last = folder.chain.last()
-    return () if last is None else read_plan(folder, last.plan).statements
+    return () if last is None else tuple(read_plan_file(folder, last.plan)["statements"])
 
 
 def elements_of(db: Connection, query: str) -> list[Block]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
 from penstock.reference.inputs import RelationHistory
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
@@ -70,7 +71,8 @@ class SparkEngine:
     def _answered(self, home: Home, question: Question) -> Answer:
         pipeline = Pipeline(self._spark, home, self._tasks)
         create = f"CREATE QUERY {QUERY} AS {question.text}"
-        groups = groups_for({QUERY: question.plan}, 0, self._tasks)
+        choices = Choices.of(question.tactics)
+        groups = groups_for({QUERY: question.plan}, 0, self._tasks, choices)
         statements = (*question.statements, create)
         if zlib.crc32(question.text.encode()) % 2:
             statements = read_by_spark(statements)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import InternalError
@@ -86,8 +85,9 @@ def _encoded(value: object, known: Mapping[str, type] | None) -> Json:
         pairs = [[_encoded(key, known), _encoded(one, known)] for key, one in value.items()]
         return {KIND: "dict", "of": pairs}
     _require(type(value), known)
-    made = {KIND: type(value).__name__}
-    for name, default, is_compared in _fields(type(value)):
+    kind: type[Any] = type(value)
+    made: dict[str, Any] = {KIND: kind.__name__}
+    for name, default, is_compared in _fields(kind):
         if is_compared or known is not None:
             own = getattr(value, name)
             if own is not default and own != default:
@@ -102,10 +102,15 @@ def _require(kind: type, known: Mapping[str, type] | None) -> None:
         raise InternalError(msg)
 
 
-@cache
-def _fields(kind: type) -> list[tuple[str, object, bool]]:
+_FIELDS: dict[type, list[tuple[str, object, bool]]] = {}
+
+
+def _fields(kind: type[Any]) -> list[tuple[str, object, bool]]:
     """The fields that make a value: name, default, whether they are compared."""
-    return [(one.name, _default(one), one.compare) for one in fields(kind) if one.init]
+    if kind not in _FIELDS:
+        made = [(one.name, _default(one), one.compare) for one in fields(kind) if one.init]
+        _FIELDS[kind] = made
+    return _FIELDS[kind]
 
 
 def _default(one: Field[Any]) -> object:
