@@ -26,12 +26,13 @@ MAY_IMPORT = {
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
     "observe": {"errors", "algebra", "catalog", "session", "planner", "store"},
+    "connectors": {"errors", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host",
+        "store", "lane_host", "connectors",
     },
     "inline": {
         "errors", "algebra", "cql", "catalog", "session", "compute", "state", "operators",
@@ -39,7 +40,7 @@ MAY_IMPORT = {
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
-        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline",
+        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline", "connectors",
     },
     "testing": {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",

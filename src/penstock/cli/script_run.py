@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -13,12 +17,14 @@ from penstock.cli.answers import Answered, failure_warning
 from penstock.cli.late import aside_lines
 from penstock.cli.live import REFRESH, Display
 from penstock.errors import PenstockError, count
+from penstock.spark.pipeline import PipelineFailed
 from penstock.spark.script import elements_of
+from penstock.spark.session import java_end, when_java_ends
 from penstock.spark.sink_targets import row_lines
 from penstock.testing.inline import answer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import FrameType
 
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
     from penstock.spark.following import Since
     from penstock.spark.script import Script, ScriptQuery
 
+GIVE_UP_SECONDS = 20.0
+"""So long after Java's end the process may take to end by itself."""
 SOME = 3
 """So many rows that were not taken in are shown of each stream."""
 
@@ -80,7 +88,10 @@ class ScriptRun:
         self._script = script
         self._home = home
         self._interrupts = Interrupts()
+        # Where nobody listens, py4j would write tracebacks on stderr.
+        logging.getLogger().addHandler(logging.NullHandler())
         self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
+        when_java_ends(_give_up)
         self._display = Display(self._db, every)
         self._sinks = self._db.sinks
         self._sinks.show = self._display.show
@@ -92,7 +103,7 @@ class ScriptRun:
             The answers of queries that no sink takes, by name.
         """
         try:
-            with self._display:
+            with self._display, _plain_end():
                 self._begin()
                 self._wait(self._finish)
             self._warn()
@@ -121,7 +132,7 @@ class ScriptRun:
             typer.Exit: Somebody stopped it.
         """
         try:
-            with self._display:
+            with self._display, _plain_end():
                 self._begin()
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
@@ -233,6 +244,26 @@ class ScriptRun:
             typer.echo(f"  {line}", err=True)
         if len(rows) > SOME:
             typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)
+
+
+@contextmanager
+def _plain_end() -> Iterator[None]:
+    """If Java ended within, that is said, and not what it led to."""
+    try:
+        yield
+    except Exception as fault:
+        ended = java_end(fault)
+        if ended is None or isinstance(fault, typer.Exit):
+            raise
+        hint = "What was committed is kept: run it again with the same --home, if it had one."
+        raise PipelineFailed(ended, hint=hint) from None
+
+
+def _give_up(reason: str) -> None:
+    """End the process: without Java nothing goes on, and who waits for it may wait for ever."""
+    time.sleep(GIVE_UP_SECONDS)
+    typer.echo(reason, err=True)
+    os._exit(2)
 
 
 def _printing(asked: ScriptQuery) -> str:

@@ -52,15 +52,21 @@ class Batch:
     def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
         self.plans = plans
         self.choices = options.choices
+        self._options = options
         running = plans_to_run(plans, choices=options.choices)
-        partitioning = common_partitioning(list(running.values()))
-        lanes = options.lanes if partitioning.is_partitioned else 1
+        self._partitioning = common_partitioning(list(running.values()))
+        lanes = options.lanes if self._partitioning.is_partitioned else 1
         self.graph = operator_graph(running, options.choices, lanes=lanes)
-        self.shape = shape_of([(self.graph, partitioning)])
-        self.lanes = Lanes(self.graph, partitioning, options.lanes)
+        self.shape = shape_of([(self.graph, self._partitioning)])
         self.periodic = periodic_parts(plans.values())
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Be as if nothing had come; what was planned stays, and to plan takes longest."""
+        self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes)
         self.outcomes = {
-            name: _outcomes(self.graph, name, plan, options) for name, plan in plans.items()
+            name: _outcomes(self.graph, name, plan, self._options)
+            for name, plan in self.plans.items()
         }
 
     @property

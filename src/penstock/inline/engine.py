@@ -15,7 +15,7 @@ from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import pyarrow as pa
 
@@ -67,14 +67,14 @@ class Engine:
         """Of each stream, the instant before which no row is taken in any more."""
         return {name: intake.watermark for name, intake in self.intakes.items()}
 
+    @property
     def _undated(self) -> int:
         """The instant of a change that is not dated: the least watermark of streams with rows.
 
-        It is never before it was, so that no row leaves a relation before it has come.
+        It is never before that of an earlier one, so that no row leaves before it has come.
         """
         known = [one for one in self.watermarks.values() if one > BEGINNING]
-        self.now = max(self.now, min(known, default=BEGINNING))
-        return self.now
+        return max(self.now, min(known, default=BEGINNING))
 
     @property
     def _passed(self) -> int:
@@ -89,10 +89,18 @@ class Engine:
         batch = Batch(plans, self.options.under(tactics))
         histories = {}
         for name in batch.graph.relations:
-            histories[name] = self.relations[name].history(self._undated())
+            histories[name] = self.relations[name].history(self._undated)
         batch.feed(histories, self.watermarks)
         self.batches.append(batch)
         return batch
+
+    def begin_anew(self, sources: Iterable[StreamDefinition | RelationDefinition]) -> None:
+        """Be as if nothing had come since these were declared and the queries were registered."""
+        for source in sources:
+            self.declare(source)
+        self.now = BEGINNING
+        for batch in self.batches:
+            batch.begin_anew()
 
     def stop(self, batch: Batch, query: str) -> None:
         """Drop a query; the operators of its batch go when the last query does."""
@@ -117,8 +125,10 @@ class Engine:
         """Changes of a relation; a change that cannot be is refused before any takes effect."""
         relation = self.relations[name]
         changes = read_changes(name, relation.schema, table)
-        block = changes.block(self._undated())
+        now = self._undated
+        block = changes.block(now)
         relation.take_in(block, self._passed)
+        self.now = now
         clocks = [one.relation_clock(name) for one in self.batches if name in one.sources]
         self.aside.add(changes.overdue(max(clocks, default=self.now)))
         self._feed(name, block)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connectors.memory import is_inserted
 from penstock.errors import QueryError
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import overview
-from penstock.pipeline.folders import is_brought
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.results.preview import as_html, as_text
@@ -188,7 +188,7 @@ class Connection:
         self._require_running()
         found = source_of(self.program.session.catalog, stream, "stream")
         assert isinstance(found, StreamDefinition)
-        if not is_brought(found):
+        if not is_inserted(found.format):
             msg = f'stream "{found.name}" is read from {found.format}: rows cannot be inserted'
             raise QueryError(msg, hint="Declare a stream without USING for rows from Python.")
         source = f'stream "{found.name}"'
@@ -220,7 +220,7 @@ class Connection:
         catalog = self.program.session.catalog
         found = source_of(catalog, relation, "relation")
         assert isinstance(found, RelationDefinition)
-        if found.format not in (None, "memory"):
+        if not is_inserted(found.format):
             msg = f'relation "{found.name}" is read from {found.format}: that decides what it holds'
             raise QueryError(msg, hint="Change it there, or declare a relation without USING.")
         table = changed_rows(found, insert, delete, at, units_of(catalog))
