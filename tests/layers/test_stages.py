@@ -29,7 +29,6 @@ MAY_IMPORT = {
     "connectors": {"errors", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
-        "pipeline",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",

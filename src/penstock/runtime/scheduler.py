@@ -17,19 +17,17 @@ if TYPE_CHECKING:
 class Scheduler(Protocol):
     """Chooses stations, one after the other; what one made has reached its readers by then."""
 
-    def turns(self, stations: Sequence[Station], needed: Sequence[int]) -> Iterable[int]:
-        """The numbers of the stations that run while time passes up to an instant.
+    def turns(self, stations: Sequence[Station]) -> Iterable[int]:
+        """The places of the stations that run while time passes up to an instant.
 
         Args:
-            stations: All stations of the lane, by number.
-            needed: Those whose results are wanted, inputs before what reads them.
+            stations: All stations of the lane, inputs before what reads them.
         """
 
 
 class ToCompletion:
     """Each station once, inputs before what reads them: nothing is left in queues between them."""
 
-    def turns(self, stations: Sequence[Station], needed: Sequence[int]) -> Iterable[int]:
-        """All that are needed, in order."""
-        del stations
-        return needed
+    def turns(self, stations: Sequence[Station]) -> Iterable[int]:
+        """All, in order."""
+        return range(len(stations))

@@ -22,7 +22,7 @@ from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.pipeline.plans import read_plan
+from penstock.lane_host.plan_files import read_plan_file
 from penstock.results.answer_kind import is_relation, unit_of
 from penstock.results.settling import Content, timed_fold_for
 from penstock.session import Session
@@ -180,7 +180,7 @@ def declared_in(home: Path | None) -> tuple[str, ...]:
         return ()
     folder = Home(home)
     last = folder.chain.last()
-    return () if last is None else read_plan(folder, last.plan).statements
+    return () if last is None else tuple(read_plan_file(folder, last.plan)["statements"])
 
 
 def result_reader(db: Connection, query: str) -> ResultsReader:

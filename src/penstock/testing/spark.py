@@ -127,7 +127,7 @@ def _plan_of(asked: Sequence[_Asked], tasks: int) -> PipelinePlan:
         for text in declared:
             session.execute(text)
         plan = session.bind(one.running.text).plan
-        groups += groups_for({one.query: plan}, len(groups), tasks)
+        groups += groups_for({one.query: plan}, len(groups), tasks, Choices.of(one.running.tactics))
         create = f"CREATE QUERY {one.query} AS {one.running.text}"
         is_read_by_spark = zlib.crc32(one.question.text.encode()) % 2
         statements += read_by_spark(declared) if is_read_by_spark else declared
