@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import PenstockError
 from penstock.pipeline.plans import Group, PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
 from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.session import Session
