@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.streamtest.engines import engine_called
-from penstock.streamtest.jsonl import load_json_cases, run_json_case
+from penstock.testing.engines import engine_called
+from penstock.testing.jsonl import load_json_cases, run_json_case
 
 if TYPE_CHECKING:
-    from penstock.streamtest.jsonl import JsonCase
+    from penstock.testing.jsonl import JsonCase
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT.parent / "shared" / "cases"

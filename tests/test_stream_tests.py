@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.streamtest.engines import engine_called
-from penstock.streamtest.format import load_test
-from penstock.streamtest.runner import run_case
+from penstock.testing.engines import engine_called
+from penstock.testing.format import load_test
+from penstock.testing.runner import run_case
 
 if TYPE_CHECKING:
-    from penstock.streamtest.format import Case
+    from penstock.testing.format import Case
 
 QUERIES = Path(__file__).parent / "queries"
 CASES = [

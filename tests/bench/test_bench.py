@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from penstock.bench import duckdb_answers
-from penstock.bench.contests import CONTESTS, Contest, verify
-from penstock.bench.data import Inputs, Scale, feeds
-from penstock.bench.kernels import parts
-from penstock.bench.lengths import STRETCHES
-from penstock.bench.memory import SUBJECTS, WINDOWS
-from penstock.bench.operators import AGGREGATES, CASES, one_stream, with_relation
-from penstock.bench.snapshots import equal, of_intervals
 from penstock.catalog.functions import AGGREGATES as CATALOG
 from penstock.cql.windows import WINDOW_KINDS
 from penstock.errors import InternalError, UnknownName
+from penstock_bench import duckdb_answers
+from penstock_bench.contests import CONTESTS, Contest, verify
+from penstock_bench.data import Inputs, Scale, feeds
+from penstock_bench.kernels import parts
+from penstock_bench.lengths import STRETCHES
+from penstock_bench.memory import SUBJECTS, WINDOWS
+from penstock_bench.operators import AGGREGATES, CASES, one_stream, with_relation
+from penstock_bench.snapshots import equal, of_intervals
 
 if TYPE_CHECKING:
-    from penstock.bench.formulation import Formulation
+    from penstock_bench.formulation import Formulation
 
 Figures = dict[str, Any]
 

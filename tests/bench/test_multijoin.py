@@ -13,11 +13,12 @@ import duckdb
 import numpy as np
 import pytest
 
-from penstock.bench.multijoin import sections
-from penstock.bench.multijoin_cases import buckets, intervals, lengths, tables, windows
-from penstock.bench.multijoin_plot import write_picture
-from penstock.bench.multijoin_run import Effort, measure, verify
-from penstock.bench.multijoin_spark import (
+from penstock.errors import InternalError, UnknownName
+from penstock_bench.multijoin import sections
+from penstock_bench.multijoin_cases import buckets, intervals, lengths, tables, windows
+from penstock_bench.multijoin_plot import write_picture
+from penstock_bench.multijoin_run import Effort, measure, verify
+from penstock_bench.multijoin_spark import (
     OURS,
     QUICK,
     SAMPLE,
@@ -26,20 +27,19 @@ from penstock.bench.multijoin_spark import (
     WAYS,
     OnSpark,
 )
-from penstock.bench.multijoin_spark import verify as verify_on_spark
-from penstock.bench.multijoin_traffic import TABLE_5, alike
-from penstock.bench.multijoin_ways import Multiway, Plain, Tree
-from penstock.bench.pipeline_data import written
-from penstock.errors import InternalError, UnknownName
+from penstock_bench.multijoin_spark import verify as verify_on_spark
+from penstock_bench.multijoin_traffic import TABLE_5, alike
+from penstock_bench.multijoin_ways import Multiway, Plain, Tree
+from penstock_bench.pipeline_data import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.bench.multijoin_loops import Loops
-    from penstock.bench.multijoin_sections import Series
-    from penstock.bench.multijoin_ways import Way
-    from penstock.planner.join_model import Order
+    from penstock.planner.cost.join_model import Order
+    from penstock_bench.multijoin_loops import Loops
+    from penstock_bench.multijoin_sections import Series
+    from penstock_bench.multijoin_ways import Way
 
 TINY = Effort(rounds=1, seconds=0.0, scale=1, windows=3, steps=(40, 400), lengths=(50, 500))
 WITHOUT_SPARK = ["orders", "hash", "interval", "windows", "buckets", "lengths"]

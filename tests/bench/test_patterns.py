@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from penstock.algebra.patterns import Strategy
-from penstock.bench.patterns import experiments
-from penstock.bench.patterns_cases import CASES, DOWN, UP, Case
-from penstock.bench.patterns_plot import write_picture
-from penstock.bench.patterns_run import QUICK, Effort, measure, verify
-from penstock.bench.patterns_traffic import LINKS, PROTOCOLS, Traffic
 from penstock.errors import UnknownName
+from penstock_bench.patterns import experiments
+from penstock_bench.patterns_cases import CASES, DOWN, UP, Case
+from penstock_bench.patterns_plot import write_picture
+from penstock_bench.patterns_run import QUICK, Effort, measure, verify
+from penstock_bench.patterns_traffic import LINKS, PROTOCOLS, Traffic
 
 STRATEGIES = list(get_args(Strategy))
 TINY = Effort((200,), batch_rows=300, rounds=2, seconds=0.0, most_batches=2, batches=(100, 300))

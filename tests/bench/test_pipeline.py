@@ -16,18 +16,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.bench import pipeline
-from penstock.bench.data import Inputs
-from penstock.bench.driving import workload
-from penstock.bench.multijoin_spark import WAYS as WAYS_OF_FOUR
-from penstock.bench.pipeline import MANY, WAYS, Effort, sections
-from penstock.bench.pipeline_data import WINDOW, Input, written
-from penstock.bench.pipeline_latency import Load, latencies
-from penstock.bench.pipeline_native import SlidingAggregate
-from penstock.bench.pipeline_ours import QUERIES, plan_of, statements
-from penstock.bench.pipeline_run import FRAMES, Ran, Run, in_own_process
-from penstock.bench.pipeline_steady import steady
 from penstock.errors import InternalError, UnknownName
+from penstock_bench import pipeline
+from penstock_bench.data import Inputs
+from penstock_bench.driving import workload
+from penstock_bench.multijoin_spark import WAYS as WAYS_OF_FOUR
+from penstock_bench.pipeline import MANY, WAYS, Effort, sections
+from penstock_bench.pipeline_data import WINDOW, Input, written
+from penstock_bench.pipeline_latency import Load, latencies
+from penstock_bench.pipeline_native import SlidingAggregate
+from penstock_bench.pipeline_ours import QUERIES, plan_of, statements
+from penstock_bench.pipeline_run import FRAMES, Ran, Run, in_own_process
+from penstock_bench.pipeline_steady import steady
 
 SMALL = Input(2000, 3, keys=50)
 SHORT = 40_000

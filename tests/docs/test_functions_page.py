@@ -11,13 +11,13 @@ from penstock.catalog.functions import AGGREGATES, FUNCTIONS, THEMES
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
-from penstock.streamtest.values import print_cell
+from penstock.testing.values import print_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.catalog.functions import Function
-    from penstock.catalog.functions.aggregates import Aggregate
+    from penstock.catalog.functions.aggregate_types import Aggregate
 
 PAGE = ROOT / "docs" / "functions.md"
 HEAD = """\

@@ -13,14 +13,14 @@ import pytest
 from docs.pages import ROOT, UPDATE, Fence, rewrite, sections_of
 from penstock.cli.test import failure_text
 from penstock.session import Session
-from penstock.streamtest.engines import engine_called
-from penstock.streamtest.format import parse_test
-from penstock.streamtest.runner import run_case
+from penstock.testing.engines import engine_called
+from penstock.testing.format import parse_test
+from penstock.testing.runner import run_case
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.streamtest.blocks import Block
+    from penstock.testing.blocks import Block
 
 Section = tuple[Fence, ...]
 

@@ -15,14 +15,14 @@ from docs.pages import ROOT, Fence, fences, fences_of, sections_of, settle
 from docs.test_streams import text_of
 from penstock.algebra.time import INFINITY
 from penstock.reference.oracle import Oracle
-from penstock.streamtest.format import parse_test
-from penstock.streamtest.setup import set_up
-from penstock.streamtest.values import print_cell
+from penstock.testing.format import parse_test
+from penstock.testing.setup import set_up
+from penstock.testing.values import print_cell
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.timeline import Row, Timeline
-    from penstock.streamtest.format import Case
+    from penstock.testing.format import Case
 
 STEP = 5
 """How far apart the numbers stand on the axis."""

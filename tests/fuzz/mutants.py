@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from penstock.algebra import operators as op
-from penstock.fuzz.trial import Ran, Trial, late_rows
 from penstock.reference import emissions, inputs, oracle, windows
 from penstock.reference.snapshots import DEFINITIONS, Definitions
 from penstock.reference.timeline import Tagged, bag_of
-from penstock.streamtest.engines import OracleEngine
+from penstock.testing.engines import OracleEngine
+from penstock_fuzz.trial import Ran, Trial, late_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.fuzz.check import compare_answers, tolerance_for
-from penstock.fuzz.draw import Draw
-from penstock.fuzz.engines import contender_called
-from penstock.fuzz.generate import generate
-from penstock.fuzz.trial import STRATEGIES, Trial, is_feedable, late_rows
+from penstock_fuzz.check import compare_answers, tolerance_for
+from penstock_fuzz.draw import Draw
+from penstock_fuzz.engines import contender_called
+from penstock_fuzz.generate import generate
+from penstock_fuzz.trial import STRATEGIES, Trial, is_feedable, late_rows
 
 
 def all_at_once(trial: Trial) -> Trial:

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from penstock.errors import DataError
-from penstock.fuzz.files import read_trial, suffix_of, trial_text
-from penstock.fuzz.generate import generate
-from penstock.fuzz.trial import Script, Trial
-from penstock.streamtest.engines import OracleEngine
-from penstock.streamtest.format import parse_test
-from penstock.streamtest.runner import run_case
+from penstock.testing.engines import OracleEngine
+from penstock.testing.format import parse_test
+from penstock.testing.runner import run_case
+from penstock_fuzz.files import read_trial, suffix_of, trial_text
+from penstock_fuzz.generate import generate
+from penstock_fuzz.trial import Script, Trial
 
 TRIALS = [generate(f"5/{number}").trial for number in range(60)]
 

@@ -10,11 +10,11 @@ import pytest
 
 from layers.test_operators_are_complete import concrete
 from penstock.algebra.plan import Plan
-from penstock.fuzz.check import check
-from penstock.fuzz.coverage import Coverage
-from penstock.fuzz.engines import OracleContender
-from penstock.fuzz.generate import Generated, generate
-from penstock.fuzz.trial import STRATEGIES, is_feedable
+from penstock_fuzz.check import check
+from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.engines import OracleContender
+from penstock_fuzz.generate import Generated, generate
+from penstock_fuzz.trial import STRATEGIES, is_feedable
 
 TRIALS = 400
 SEED = 20
@@ -42,7 +42,7 @@ def test_equal_seeds_give_equal_trials(trials: list[Generated]) -> None:
 def test_a_trial_does_not_depend_on_the_process(trials: list[Generated], hash_seed: str) -> None:
     """The order of sets does, for example."""
     code = f"""
-from penstock.fuzz.generate import generate
+from penstock_fuzz.generate import generate
 for number in range(30):
     print(hash(number), generate(f"{SEED}/{{number}}").trial)
 """

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.fuzz.trial import (
+from penstock.reference.inputs import RelationChange
+from penstock_fuzz.trial import (
     RelationInput,
     Script,
     StreamInput,
@@ -14,7 +15,6 @@ from penstock.fuzz.trial import (
     is_feedable,
     late_rows,
 )
-from penstock.reference.inputs import RelationChange
 
 
 def trial(times: list[int], feeds: list[int], slack: int, **relations: RelationInput) -> Trial:

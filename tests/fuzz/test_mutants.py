@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fuzz.mutants import MUTANTS, Mutant
-from penstock.fuzz.check import check
-from penstock.fuzz.generate import Generated, generate
+from penstock_fuzz.check import check
+from penstock_fuzz.generate import Generated, generate
 
 TRIALS = [generate(f"9/{number}") for number in range(120)]
 

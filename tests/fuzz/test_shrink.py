@@ -8,26 +8,26 @@ import pytest
 
 from fuzz.wrong import Crashes, DropsThrees, ForgetsLateRows, LongRanges, NeedsTwoLanes, Wrong
 from penstock.algebra.plan import different_nodes
-from penstock.fuzz.campaign import Campaign
-from penstock.fuzz.check import check
-from penstock.fuzz.engines import OracleContender
-from penstock.fuzz.files import read_trial, trial_text
-from penstock.fuzz.shrink import Found, shrink
-from penstock.fuzz.trial import STRATEGIES
-from penstock.streamtest.engines import OracleEngine
-from penstock.streamtest.format import parse_test
-from penstock.streamtest.runner import run_case
+from penstock.testing.engines import OracleEngine
+from penstock.testing.format import parse_test
+from penstock.testing.runner import run_case
+from penstock_fuzz.campaign import Campaign
+from penstock_fuzz.check import check
+from penstock_fuzz.engines import OracleContender
+from penstock_fuzz.files import read_trial, trial_text
+from penstock_fuzz.shrink import Found, shrink
+from penstock_fuzz.trial import STRATEGIES
 
 if TYPE_CHECKING:
-    from penstock.streamtest.engines import Engine
+    from penstock.testing.engines import Engine
 
 WRONG: list[Wrong] = [DropsThrees(), LongRanges(), Crashes(), ForgetsLateRows(), NeedsTwoLanes()]
 
 
 def found_and_shrunk(engine: Wrong, seed: int) -> Found:
-    outcome = Campaign(engine, seed, STRATEGIES, seconds=20).run(print)
+    outcome = Campaign(engine, seed, STRATEGIES, trials=200).run(print)
     assert outcome.found is not None
-    return shrink(outcome.found, engine, seconds=8)
+    return shrink(outcome.found, engine, tries=1000)
 
 
 def passes(text: str, engine: Engine) -> bool:

@@ -8,13 +8,13 @@ from penstock.algebra.expressions import Call, walk
 from penstock.algebra.operators import Aggregate
 from penstock.algebra.plan import different_nodes, expressions_of
 from penstock.catalog import functions as catalog
-from penstock.fuzz import functions as templates
-from penstock.fuzz.coverage import REWRITTEN
-from penstock.fuzz.draw import Draw
-from penstock.fuzz.expressions import Expressions
-from penstock.fuzz.kinds import CONSTANTS, FLOAT, TYPE_OF
-from penstock.fuzz.text import Text, written
 from penstock.session import Session
+from penstock_fuzz import functions as templates
+from penstock_fuzz.coverage import REWRITTEN
+from penstock_fuzz.draw import Draw
+from penstock_fuzz.expressions import Expressions
+from penstock_fuzz.kinds import CONSTANTS, FLOAT, TYPE_OF
+from penstock_fuzz.text import Text, written
 
 COLUMNS: dict[Text, str] = {
     written(f"value {kind}", f"c_{kind}"): kind for kind in (*TYPE_OF, FLOAT)

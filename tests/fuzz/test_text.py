@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.fuzz.generate import generate
-from penstock.fuzz.programs import Program
-from penstock.fuzz.text import NOTHING, Text, listed, optional, smaller, written
+from penstock_fuzz.generate import generate
+from penstock_fuzz.programs import Program
+from penstock_fuzz.text import NOTHING, Text, listed, optional, smaller, written
 
 
 def value(text: str) -> Text:

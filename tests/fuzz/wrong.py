@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.streams import Window
 from penstock.algebra.windows import Range
-from penstock.fuzz.trial import Ran, Trial, late_rows
 from penstock.reference.inputs import Inputs
-from penstock.streamtest.engines import Answer, OracleEngine
+from penstock.testing.engines import Answer, OracleEngine
+from penstock_fuzz.trial import Ran, Trial, late_rows
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.fuzz.trial import Late
-    from penstock.streamtest.engines import Question
+    from penstock.testing.engines import Question
+    from penstock_fuzz.trial import Late
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,7 @@ def imported_modules(path: Path) -> Iterator[str]:
 
 
 def test_only_the_spark_package_imports_pyspark() -> None:
-    # Benchmarks against Spark's own operators have to write them.
-    bench = SOURCE / "bench"
-    rivals = {*bench.glob("pipeline_*.py"), bench / "multijoin_native.py"}
-    files = set(SOURCE.rglob("*.py")) - rivals
-    others = [path for path in files if SOURCE / "spark" not in path.parents]
+    others = [path for path in SOURCE.rglob("*.py") if SOURCE / "spark" not in path.parents]
     guilty = [
         str(path.relative_to(ROOT))
         for path in others

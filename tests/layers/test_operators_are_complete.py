@@ -12,8 +12,8 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
 from penstock.algebra.text import plan_dot, plan_json, plan_text
 from penstock.builder import relation, stream
-from penstock.planner.multiway import Multiway
-from penstock.planner.running import Arrival, OuterJoin
+from penstock.planner.physical.multiway import Multiway
+from penstock.planner.physical.physical_only import Arrival, OuterJoin
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 PLANNED = {op.Combine, st.Exchanged, Arrival, Multiway, OuterJoin}
 """Only what runs has these: its meaning is that of the plan which it was made of."""
-ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream, st.Source}
+ABSTRACT = {
+    Plan,
+    Unary,
+    Binary,
+    op.BagOperation,
+    op._Existential,
+    st.RelationToStream,
+    st._AtSlides,
+    st.Source,
+}
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
 W = S.range(5)

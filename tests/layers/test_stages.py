@@ -18,43 +18,38 @@ MAY_IMPORT = {
     "reference": {"errors", "algebra", "catalog"},
     "session": {"errors", "algebra", "cql", "catalog", "binder", "planner"},
     "builder": {"errors", "algebra", "cql", "catalog", "binder", "session"},
-    "streamtest": {
-        "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
-        "home", "pipeline", "spark",
-    },
-    "results": {"errors", "algebra", "operators", "state"},
-    "home": {
-        "errors", "algebra", "catalog", "session", "operators", "state", "results", "planner",
-    },
-    "pipeline": {
-        "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "home",
-    },
-    "spark": {
-        "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
-        "runtime", "results", "home", "pipeline", "inline",
-    },
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
     "operators": {"errors", "algebra", "compute", "state"},
     "planner": {"errors", "algebra", "compute", "state", "operators"},
     "runtime": {"errors", "algebra", "compute", "state", "operators", "planner"},
+    "results": {"errors", "algebra", "operators", "state"},
+    "store": {"errors", "algebra", "operators", "state", "results"},
+    "observe": {"errors", "algebra", "catalog", "session", "planner", "store"},
+    "connectors": {"errors", "store"},
+    "lane_host": {
+        "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
+    },
+    "pipeline": {
+        "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
+        "store", "lane_host", "connectors",
+    },
     "inline": {
         "errors", "algebra", "cql", "catalog", "session", "compute", "state", "operators",
         "planner", "runtime", "results",
     },
+    "spark": {
+        "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
+        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline", "connectors",
+    },
+    "testing": {
+        "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
+        "store", "pipeline", "spark",
+    },
     "demo": {"errors", "spark"},
-    "bench": {
-        "errors", "algebra", "builder", "session", "operators", "planner", "runtime", "state",
-        "home", "pipeline", "spark",
-    },
-    "fuzz": {
-        "errors", "algebra", "catalog", "reference", "session", "builder", "streamtest", "planner",
-        "operators", "runtime", "home", "pipeline", "spark",
-    },
     "cli": {
-        "errors", "algebra", "cql", "catalog", "reference", "session", "streamtest", "spark",
-        "planner", "bench", "fuzz", "home", "demo",
+        "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
+        "planner", "operators", "results", "store", "observe", "demo",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

@@ -16,16 +16,16 @@ from penstock.algebra.expressions import AggregateCall, Column, Literal, Value
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import DATE, DOUBLE, TIMESTAMP, Type, to_arrow
 from penstock.catalog.functions import resolve_aggregate
-from penstock.operators.aggregates.choice import accumulator_for
-from penstock.operators.aggregates.events import Events, Payload
-from penstock.reference.aggregates import aggregate
+from penstock.operators.aggregate.accumulators.choice import accumulator_for
+from penstock.operators.aggregate.accumulators.events import Events, Payload
+from penstock.reference.aggregate_values import aggregate
 from penstock.reference.failure import Failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.patterns import Pattern
-    from penstock.operators.aggregates.accumulator import Accumulator
+    from penstock.operators.aggregate.accumulators.accumulator import Accumulator
 
 
 def call_of(

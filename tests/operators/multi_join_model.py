@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 
 from operators.join_model import FINDING, Element, Row, Run, edges, plain, read_back
 from penstock.algebra.patterns import Pattern
-from penstock.operators import multi_join_groups
-from penstock.operators.join_sides import JoinSide
-from penstock.operators.multi_join import Evaluation, Expiration, MultiJoin, Theta
+from penstock.operators.join.join_sides import JoinSide
+from penstock.operators.multi_join import multi_join_groups
+from penstock.operators.multi_join.multi_join import (
+    Evaluation,
+    Expiration,
+    MultiJoin,
+    Theta,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

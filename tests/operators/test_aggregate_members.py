@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.operators.block import Block, arriving
-from penstock.planner.lowering import operator_graph
+from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 

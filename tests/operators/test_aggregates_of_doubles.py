@@ -18,7 +18,7 @@ from penstock.algebra.types import DOUBLE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.aggregates.extremes import Extremes
+    from penstock.operators.aggregate.accumulators.extremes import Extremes
 
 SUMS = ("sum", "avg", "var_samp", "var_pop", "stddev_samp", "stddev_pop")
 HUGE = [1e300, -1e300, 1.7976931348623157e308, 1e200, 1e155, 5e-324, 1e-310, 1e-40, -1e-36]

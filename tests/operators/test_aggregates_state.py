@@ -17,10 +17,10 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import BIGINT, INT, STRING, Type, decimal
 from penstock.catalog.functions.widening import scaled_decimal
-from penstock.operators.aggregates.codes import PooledCodes
-from penstock.operators.aggregates.events import Events
-from penstock.operators.aggregates.pool import Pool, binary_of
-from penstock.operators.aggregates.staircase import Staircase
+from penstock.operators.aggregate.accumulators.codes import PooledCodes
+from penstock.operators.aggregate.accumulators.events import Events
+from penstock.operators.aggregate.accumulators.pool import Pool, binary_of
+from penstock.operators.aggregate.accumulators.staircase import Staircase
 
 if TYPE_CHECKING:
     from collections.abc import Callable

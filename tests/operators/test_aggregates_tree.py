@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.operators.aggregates import tree_loops as loops
-from penstock.operators.aggregates import tree_sweeps as sweeps
-from penstock.operators.aggregates.codes import NO_BYTES, NO_TEXTS
-from penstock.operators.aggregates.events import Events
-from penstock.operators.aggregates.tree import Tree
+from penstock.operators.aggregate.accumulators import tree_loops as loops
+from penstock.operators.aggregate.accumulators import tree_sweeps as sweeps
+from penstock.operators.aggregate.accumulators.codes import NO_BYTES, NO_TEXTS
+from penstock.operators.aggregate.accumulators.events import Events
+from penstock.operators.aggregate.accumulators.tree import Tree
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Signs

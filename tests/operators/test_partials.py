@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as some
 
-from penstock.operators.partials import Whole, partial_for
+from penstock.operators.aggregate.partials import Whole, partial_for
 
 DECIMAL = pa.decimal128(19, 2)
 DOUBLES = some.lists(

@@ -11,20 +11,20 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.bench.data import Inputs, feeds
-from penstock.bench.driving import QUERY, bound
-from penstock.fuzz.campaign import Campaign
-from penstock.fuzz.coverage import Coverage
-from penstock.fuzz.engines import contender_called
-from penstock.fuzz.trial import STRATEGIES
-from penstock.operators.aggregates.pool import Pool
-from penstock.operators.final import Final
-from penstock.operators.join_fifo import FifoSide
-from penstock.planner.lowering import operator_graph
+from penstock.operators.aggregate.accumulators.pool import Pool
+from penstock.operators.join.join_fifo import FifoSide
+from penstock.operators.output.emit_final import Final
+from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.lane import Lane
 from penstock.state import moving
 from penstock.state.keys import KeyIndex
 from penstock.state.slots import SlotPool
+from penstock_bench.data import Inputs, feeds
+from penstock_bench.driving import QUERY, bound
+from penstock_fuzz.campaign import Campaign
+from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.engines import contender_called
+from penstock_fuzz.trial import STRATEGIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

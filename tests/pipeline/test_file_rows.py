@@ -35,13 +35,13 @@ from penstock.algebra.types import (
 )
 from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import DataError
+from penstock.lane_host.arrivals import Arrivals, arrivals
+from penstock.lane_host.deliveries import Deliveries, Delivery
+from penstock.lane_host.row_slots import slots_for
 from penstock.operators.block import arriving
-from penstock.pipeline.arriving import Arrivals, arrivals
-from penstock.pipeline.deliveries import Deliveries, Delivery
 from penstock.pipeline.file_rows import BrokenFileError, file_rows
 from penstock.pipeline.folders import Folder
-from penstock.pipeline.slots import slots_for
-from penstock.planner.partitioning import Route
+from penstock.planner.partition.partitioning import Route
 
 FIRST = datetime.datetime.fromisoformat("1900-01-01T00:00")
 LAST = datetime.datetime.fromisoformat("2200-01-01T00:00")

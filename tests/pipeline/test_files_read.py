@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.home.layout import Home
-from penstock.home.records import FilesRead
 from penstock.pipeline.files_read import MOST_RECENT, KnownFiles
+from penstock.store.layout import Home
+from penstock.store.records import FilesRead
 
 MOST_SEGMENTS = 8
 

@@ -9,10 +9,10 @@ import pytest
 
 from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import DataError, UnknownName
-from penstock.home.layout import Home
 from penstock.pipeline.bound import bound
 from penstock.pipeline.folders import MOST_BYTES, MOST_FILES, Folder, folder_of, is_folder
 from penstock.pipeline.plans import PipelinePlan
+from penstock.store.layout import Home
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,4 +117,4 @@ def test_limits_are_those_of_the_options(tmp_path: Path) -> None:
         folder(", maxFilesPerTrigger 'many'")
     with pytest.raises(DataError, match=r'stream "s": the path .*/no does not exist'):
         folder_of(home, declared(f"USING parquet OPTIONS (path '{tmp_path}/no')"))
-    assert folder_of(home, declared("")) == Folder("s", home.incoming("s"), 1, is_ours=True)
+    assert folder_of(home, declared("")) == Folder("s", home.incoming("s"), 1, is_inserted=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from home.driving import Driver
-from penstock.home.results import content_blocks, result_blocks
 from penstock.operators.block import Block, concatenated
 from penstock.pipeline.sweeping import Retention, sweep
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
+from penstock.store.result_files import content_blocks, result_blocks
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from pathlib import Path

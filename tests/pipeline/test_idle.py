@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from home.driving import Driver
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from pathlib import Path

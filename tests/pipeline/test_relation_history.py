@@ -10,11 +10,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from home.driving import Driver
 from penstock.algebra.time import INFINITY
-from penstock.home.results import result_blocks
 from penstock.operators.block import Block
 from penstock.pipeline.relation_history import MANY_FILES, what_is_left
+from penstock.store.result_files import result_blocks
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from home.driving import Driver
 from penstock.errors import Refused
-from penstock.fuzz.check import check
-from penstock.fuzz.generate import generate
-from penstock.fuzz.keepers import KeeperContender
-from penstock.fuzz.pipelines import new_home
-from penstock.fuzz.trial import RelationInput, Script, StreamInput, Trial, clocks
-from penstock.home.layout import Home
-from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.query_groups import groups_for
 from penstock.pipeline.replanning import replanned
-from penstock.planner.measuring import measured
-from penstock.planner.statistics import Statistics
+from penstock.planner.statistics.measuring import measured
+from penstock.planner.statistics.statistics import Statistics
 from penstock.reference.inputs import RelationChange
 from penstock.session import Session
+from penstock.store.layout import Home
+from penstock_fuzz.check import check
+from penstock_fuzz.generate import generate
+from penstock_fuzz.lane_hosts import LaneHostContender
+from penstock_fuzz.pipelines import new_home
+from penstock_fuzz.trial import RelationInput, Script, StreamInput, Trial, clocks
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -111,7 +111,7 @@ def trial_of(data: some.DataObject, script: str, query: str) -> Trial:
 
 def counts_of(trials: Callable[[some.DataObject], Trial], examples: int) -> Counter[str]:
     """Run trials; what came of planning them anew."""
-    engine = KeeperContender()
+    engine = LaneHostContender()
 
     @settings(max_examples=examples, deadline=None)
     @given(some.data())
@@ -169,7 +169,7 @@ def changing(data: some.DataObject, trial: Trial) -> RelationInput:
 
 
 def test_another_plan_takes_over_in_many_random_trials() -> None:
-    engine = KeeperContender()
+    engine = LaneHostContender()
     for number in range(RANDOM_TRIALS):
         generated = generate(f"replanned/{number}", with_edits=False, replans=100)
         failure = check(generated.trial, engine, generated.plan)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.fuzz.check import check
-from penstock.fuzz.inline import InlineContender
-from penstock.fuzz.trial import Script, StreamInput, Trial
+from penstock_fuzz.check import check
+from penstock_fuzz.inline import InlineContender
+from penstock_fuzz.trial import Script, StreamInput, Trial
 
 if TYPE_CHECKING:
     import random

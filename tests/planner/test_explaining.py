@@ -10,23 +10,23 @@ import pytest
 
 from penstock.algebra.patterns import Strategy
 from penstock.algebra.plan import different_nodes
-from penstock.fuzz.generate import generate
-from penstock.fuzz.inline import _initial, _tables
-from penstock.planner.annotating import Annotations
-from penstock.planner.as_run import AsRun
-from penstock.planner.building import Building, Choices
-from penstock.planner.costs import Costs
-from penstock.planner.explaining import Explaining, explained, explained_dot, explained_json
-from penstock.planner.lowering import Lowering
+from penstock.planner.cost.costs import Costs
+from penstock.planner.explain.annotate import Annotations
+from penstock.planner.explain.explain import Explaining, explained, explained_dot, explained_json
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.running import OuterJoin
-from penstock.planner.ways import Ways
-from penstock.runtime.running import Running
+from penstock.planner.physical.as_run import AsRun
+from penstock.planner.physical.building import Building, Choices
+from penstock.planner.physical.lowering import Lowering
+from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.physical.physical_only import OuterJoin
+from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
+from penstock_fuzz.generate import generate
+from penstock_fuzz.inline import initial_tables, tables_of_feed
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.fuzz.trial import Trial
+    from penstock_fuzz.trial import Trial
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 TRIALS = 150
@@ -67,7 +67,7 @@ class Watched(Lowering):
     """Tells which operator of a plan each operator of a graph was made for."""
 
     def __init__(self, plan: Plan, choices: Choices) -> None:
-        ways = Ways([plan], choices)
+        ways = MultiwayChoices([plan], choices)
         super().__init__(Building(choices), lambda one: one, ways)
         self.as_run = AsRun({"q": plan}, ways)
         self.owners: dict[int, Plan] = {}
@@ -100,11 +100,11 @@ def test_patterns_are_those_of_the_edges_that_run(strategy: Strategy) -> None:
 
 def stateful(trial: Trial, plan: Plan, choices: Choices) -> set[int]:
     """The operators of a graph that were seen to keep rows."""
-    running = Running({"q": plan}, choices=choices)
-    running.feed(_initial(trial, running))
+    running = LocalRun({"q": plan}, choices=choices)
+    running.feed(initial_tables(trial, running))
     found: set[int] = set()
     for feed in trial.feeds:
-        running.feed(_tables(trial, feed, running))
+        running.feed(tables_of_feed(trial, feed, running))
         (lane,) = running.lanes.lanes
         # Of rows that wait for others to come, lanes report as well; operators do not keep them.
         stations = enumerate(lane.stations)

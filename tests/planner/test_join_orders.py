@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.planner import growing_orders, join_orders
-from penstock.planner.join_model import Asked, JoinModel, Side, Weights
-from penstock.planner.join_orders import all_orders, best_orders, exhaustive, heuristic
+from penstock.planner.cost import growing_orders, join_orders
+from penstock.planner.cost.join_model import ConditionEstimate, JoinModel, Side, Weights
+from penstock.planner.cost.join_orders import all_orders, best_orders, exhaustive, heuristic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,7 +117,7 @@ def some_windows(draw: random.Random, count: int) -> JoinModel:
         for place in range(count)
     ]  # fmt: skip
     first, second = sorted(draw.sample(range(count), 2))
-    return JoinModel(sides, [Asked((first, second), draw.choice([0.01, 0.5]), 1.0)])
+    return JoinModel(sides, [ConditionEstimate((first, second), draw.choice([0.01, 0.5]), 1.0)])
 
 
 def test_local_orders_are_never_dearer_than_the_best_global_one() -> None:
@@ -166,7 +166,7 @@ def joined_on(draw: random.Random, count: int, graph: str, conditions: int) -> J
         }
         sides.append(Side(rate, rate * draw.choice([10.0, 50.0, 200.0]), values, None))
     asked = [
-        Asked(
+        ConditionEstimate(
             tuple(sorted(draw.sample(range(count), 2))),
             draw.choice([0.01, 0.5, 0.9]),
             draw.choice([20.0, 300.0, 2000.0]),
@@ -264,7 +264,7 @@ def test_joins_on_different_attributes_follow_the_join_graph() -> None:
 def test_a_dear_condition_is_asked_late_and_a_selective_cheap_one_early() -> None:
     def order_of(values: float, share: float, cost: float) -> tuple[int, ...]:
         sides = [Side(1, 100, {0: values}, None) for _ in range(4)]
-        return best_orders(JoinModel(sides, [Asked((0, 3), share, cost)]))[0]
+        return best_orders(JoinModel(sides, [ConditionEstimate((0, 3), share, cost)]))[0]
 
     assert order_of(500, share=0.9, cost=1000.0)[-1] == 3
     assert order_of(50, share=0.01, cost=1.0)[0] == 3

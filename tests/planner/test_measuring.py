@@ -11,12 +11,17 @@ import pytest
 
 from penstock.algebra.text import plan_text
 from penstock.operators.block import arriving
-from penstock.planner.explaining import explained
-from penstock.planner.measuring import conditions_seen, measured, selectivity_of, streams_seen
+from penstock.planner.explain.explain import explained
 from penstock.planner.optimizing import optimized
-from penstock.planner.statistics import Statistics
-from penstock.runtime.metrics import OperatorReport, StreamReport
-from penstock.runtime.running import Running
+from penstock.planner.statistics.measuring import (
+    conditions_seen,
+    measured,
+    selectivity_of,
+    streams_seen,
+)
+from penstock.planner.statistics.statistics import Statistics
+from penstock.runtime.local_run import LocalRun
+from penstock.runtime.operator_report import OperatorReport, StreamReport
 from penstock.session import Session
 from penstock.state.routing import hashes_of
 from penstock.state.sketches import Sketch
@@ -180,7 +185,7 @@ def test_a_measured_condition_on_two_streams_changes_the_order_of_joins() -> Non
 
 def test_what_lanes_measured_leads_to_the_other_plan() -> None:
     plan = session().bind(JOINED).plan
-    running = Running({"q": plan}, lanes=2)
+    running = LocalRun({"q": plan}, lanes=2)
     generator = np.random.default_rng(7)
     size = 20_000
     ts = np.arange(size) // 2
@@ -206,11 +211,11 @@ def test_what_lanes_measured_leads_to_the_other_plan() -> None:
     assert chosen(JOINED, Statistics.from_json(found.to_json())) != chosen(JOINED)
 
 
-def lanes_with(keys: np.ndarray[tuple[int], np.dtype[np.int64]], lanes: int) -> Running:
+def lanes_with(keys: np.ndarray[tuple[int], np.dtype[np.int64]], lanes: int) -> LocalRun:
     """Lanes that have seen a stream with these keys, by which it is divided."""
     made = session()
     text = "SELECT k, COUNT(*) AS n FROM a [RANGE 100] GROUP BY k"
-    running = Running({"q": made.bind(text).plan}, {"a": 0}, lanes)
+    running = LocalRun({"q": made.bind(text).plan}, {"a": 0}, lanes)
     for start in range(0, len(keys), 1000):
         ts = np.arange(start, start + 1000)
         part = pa.array(keys[start : start + 1000], pa.int32())

@@ -9,22 +9,23 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.plan import different_nodes, walk
-from penstock.operators import multi_join_reordering
 from penstock.operators.block import arriving
-from penstock.operators.multi_join_reordering import ReorderingJoin
-from penstock.planner.agreements import agreed
-from penstock.planner.as_run import AsRun
-from penstock.planner.building import Choices
-from penstock.planner.explaining import explained, explained_dot, explained_json
+from penstock.operators.multi_join import multi_join_reordering
+from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
+from penstock.planner.explain.explain import explained, explained_dot, explained_json
 from penstock.planner.flattening import MOST_INPUTS
-from penstock.planner.fragments import fragments_of
-from penstock.planner.lowering import operator_graph
-from penstock.planner.measuring import conditions_seen, measured
-from penstock.planner.multiway import Multiway
-from penstock.planner.optimizing import ALWAYS, optimized
+from penstock.planner.optimizing import optimized
+from penstock.planner.partition.fragments import fragments_of
+from penstock.planner.physical.agreements import agreed
+from penstock.planner.physical.as_run import AsRun
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.multiway import Multiway
+from penstock.planner.physical.multiway_choice import MOST_EXPECTED, MultiwayChoices
 from penstock.planner.rewriting import Rewriting
-from penstock.planner.statistics import Statistics
-from penstock.planner.ways import MOST_EXPECTED, Ways
+from penstock.planner.rules.rule_list import ALWAYS
+from penstock.planner.statistics.measuring import conditions_seen, measured
+from penstock.planner.statistics.statistics import Statistics
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import pytest
 
     from penstock.algebra.plan import Plan
-    from penstock.planner.ways import Way
+    from penstock.planner.physical.multiway_choice import MultiwayChoice
 
 MULTIWAY = Choices(joins="multiway")
 
@@ -57,12 +58,16 @@ def bound(text: str) -> Plan:
     return optimized({"q": given(text)})["q"].plan
 
 
-def way_of(text: str, choices: Choices = MULTIWAY, known: Statistics | None = None) -> Way:
+def way_of(
+    text: str, choices: Choices = MULTIWAY, known: Statistics | None = None
+) -> MultiwayChoice:
     return way_of_plan(bound(text), known, choices)
 
 
-def way_of_plan(plan: Plan, known: Statistics | None, choices: Choices = MULTIWAY) -> Way:
-    (way,) = Ways([plan], choices, known).all_of(plan)
+def way_of_plan(
+    plan: Plan, known: Statistics | None, choices: Choices = MULTIWAY
+) -> MultiwayChoice:
+    (way,) = MultiwayChoices([plan], choices, known).all_of(plan)
     return way
 
 
@@ -157,7 +162,7 @@ def test_explain_shows_orders_and_says_why() -> None:
 
 def test_explain_shows_what_runs() -> None:
     plan = bound(ONE_KEY)
-    shown = AsRun({"q": plan}, Ways([plan], MULTIWAY)).plans["q"]
+    shown = AsRun({"q": plan}, MultiwayChoices([plan], MULTIWAY)).plans["q"]
     assert [type(one) for one in walk(shown)].count(Multiway) == 1
     assert shown.schema == plan.schema
     assert len(different_nodes(shown)) < len(different_nodes(plan))

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.algebra.plan import different_nodes
-from penstock.operators.multi_join import MultiJoin, Theta
-from penstock.operators.multi_join_probes import course_of
-from penstock.operators.multi_join_reordering import ReorderingJoin
-from penstock.planner.asking import asking_cost
-from penstock.planner.building import Choices
-from penstock.planner.costs import Costs
-from penstock.planner.explaining import explained
-from penstock.planner.explaining_joins import joins_json
-from penstock.planner.lowering import operator_graph
+from penstock.operators.multi_join.multi_join import MultiJoin, Theta
+from penstock.operators.multi_join.multi_join_probes import course_of
+from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
+from penstock.planner.cost.condition_cost import asking_cost
+from penstock.planner.cost.costs import Costs
+from penstock.planner.explain.explain import explained
+from penstock.planner.explain.explain_joins import joins_json
 from penstock.planner.optimizing import optimized
-from penstock.planner.statistics import Statistics
-from penstock.planner.ways import Ways
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.statistics.statistics import Statistics
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 from planner.many_windows import declared, judged, some_trial
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.operators.multi_join import Evaluation, Expiration
+    from penstock.operators.multi_join.multi_join import Evaluation, Expiration
 
 MULTIWAY = Choices(joins="multiway")
 NAMES = "abcd"
@@ -98,7 +98,7 @@ def test_a_key_of_several_inputs_is_a_condition_where_there_is_another_key() -> 
 def asked_behind(condition: str, known: Statistics | None = None) -> dict[str, list[str]]:
     """What a row of `a` is asked behind each input that it probes."""
     plan = bound(joined(condition), known)
-    (joins,) = joins_json(Ways([plan], MULTIWAY, known).all_of(plan), MULTIWAY)
+    (joins,) = joins_json(MultiwayChoices([plan], MULTIWAY, known).all_of(plan), MULTIWAY)
     order = joins["orders"][0]
     return dict(zip(order["probes"], order["asks"], strict=True))
 
@@ -209,7 +209,7 @@ def test_the_operator_asks_where_explain_says() -> None:
     known = Statistics(rates=dict.fromkeys("abc", 1e4), values=values(1000) | counts)
     query = joined("a.k = b.k AND b.v = c.v AND a.s RLIKE b.s AND a.v < c.v")
     plan = bound(query, known)
-    (joins,) = joins_json(Ways([plan], MULTIWAY, known).all_of(plan), MULTIWAY)
+    (joins,) = joins_json(MultiwayChoices([plan], MULTIWAY, known).all_of(plan), MULTIWAY)
     courses = [one.course for one in join_of(query, MULTIWAY, known)._combining]
     for shown, course in zip(joins["orders"], courses, strict=True):
         assert [*map("abc".__getitem__, (one.target for one in course.probes))] == shown["probes"]
@@ -221,7 +221,7 @@ def test_what_is_asked_at_last_costs_for_every_combination() -> None:
 
     def cost(condition: str) -> float:
         plan = bound(joined(condition), known)
-        (way,) = Ways([plan], MULTIWAY, known).all_of(plan)
+        (way,) = MultiwayChoices([plan], MULTIWAY, known).all_of(plan)
         assert Costs(way.many, MULTIWAY, known).of(way.many) == way.cost
         return way.cost.time
 
@@ -231,7 +231,7 @@ def test_what_is_asked_at_last_costs_for_every_combination() -> None:
 def test_a_tree_pays_for_dear_conditions_as_well() -> None:
     known = Statistics(values=values(2))
     way, dear = (
-        Ways([plan], MULTIWAY, known).all_of(plan)[0]
+        MultiwayChoices([plan], MULTIWAY, known).all_of(plan)[0]
         for plan in (
             bound(joined(f"{KEYS} AND {one}"), known) for one in ("a.s < b.s", "a.s RLIKE b.s")
         )

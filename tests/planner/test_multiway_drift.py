@@ -12,17 +12,17 @@ import pytest
 
 import penstock
 from penstock.algebra.time import INFINITY
-from penstock.operators import multi_join_reordering
 from penstock.operators.block import arriving
-from penstock.operators.multi_join_reordering import ReorderingJoin
-from penstock.planner.building import Choices
-from penstock.planner.fragments import fragments_of
-from penstock.planner.join_orders import best_orders, orders_at
-from penstock.planner.lowering import operator_graph
-from penstock.planner.multiway import follows_rate
+from penstock.operators.multi_join import multi_join_reordering
+from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
+from penstock.planner.cost.join_orders import best_orders, orders_at
 from penstock.planner.optimizing import optimized
-from penstock.planner.statistics import Statistics
-from penstock.planner.ways import Ways
+from penstock.planner.partition.fragments import fragments_of
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.multiway import follows_rate
+from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.statistics.statistics import Statistics
 from penstock.runtime.lane import Lane
 from penstock.session import Session
 from planner.many_windows import declared
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.operators.block import Block
-    from penstock.planner.join_model import JoinModel
+    from penstock.planner.cost.join_model import JoinModel
 
 MULTIWAY, TREE = Choices(joins="multiway"), Choices(joins="tree")
 KEYS = 100
@@ -51,7 +51,7 @@ def knowing(**rates: float) -> Statistics:
 
 
 def model_at(plan: Plan, known: Statistics) -> JoinModel:
-    (way,) = Ways([plan], MULTIWAY, known).all_of(plan)
+    (way,) = MultiwayChoices([plan], MULTIWAY, known).all_of(plan)
     return way.many.model
 
 
@@ -236,7 +236,7 @@ def test_a_part_of_the_tree_may_be_kept_below_the_one_operator() -> None:
     values = {(name, column): float(KEYS) for name in "abcd" for column in "kv"}
     known = Statistics(rates={name: float(rate) for name, rate in rates.items()}, values=values)
     plan = bound(query, known)
-    (way,) = Ways([plan], Choices(), known).all_of(plan)
+    (way,) = MultiwayChoices([plan], Choices(), known).all_of(plan)
     assert way.is_chosen
     assert way.kept is not None
     assert len(way.many.inputs) == 3
@@ -252,7 +252,7 @@ def test_each_lane_makes_room_for_its_share_of_the_rows() -> None:
     plan, known = bound(query), knowing(a=100.0, b=1.0, c=1e5)
 
     def room(lanes: int) -> tuple[int, ...] | None:
-        many = Ways([plan], MULTIWAY, known, lanes=lanes).many(plan)
+        many = MultiwayChoices([plan], MULTIWAY, known, lanes=lanes).many(plan)
         assert many is not None
         return many.expected
 

@@ -10,24 +10,24 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
-from penstock.planner.annotating import Annotations
-from penstock.planner.as_run import AsRun
-from penstock.planner.building import Choices
-from penstock.planner.costs import Cost, Costs
-from penstock.planner.explaining import explained
-from penstock.planner.explaining_joins import described_joins, joins_json
-from penstock.planner.fragments import fragments_of, ways_in_fragments
-from penstock.planner.lowering import operator_graph
-from penstock.planner.multiway import Multiway
+from penstock.planner.cost.costs import Cost, Costs
+from penstock.planner.explain.annotate import Annotations
+from penstock.planner.explain.explain import explained
+from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.optimizing import optimized
-from penstock.planner.statistics import Statistics
-from penstock.planner.ways import Ways
+from penstock.planner.partition.fragments import fragments_of, ways_in_fragments
+from penstock.planner.physical.as_run import AsRun
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.multiway import Multiway
+from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.statistics.statistics import Statistics
 from penstock.session import Session
 from planner.many_windows import declared
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.planner.partitioning import Partitioning
+    from penstock.planner.partition.partitioning import Partitioning
 
 NAMES = "abcdef"
 
@@ -64,7 +64,7 @@ def some_statistics(draw: random.Random) -> Statistics:
     return Statistics(rates=rates, values=values)
 
 
-def as_run(plan: Plan, ways: Ways) -> Plan:
+def as_run(plan: Plan, ways: MultiwayChoices) -> Plan:
     """A plan as EXPLAIN shows that it runs."""
     return AsRun({"q": plan}, ways).plans["q"]
 
@@ -95,7 +95,7 @@ def test_the_joins_that_are_shown_are_those_that_run(
     choices = Choices(joins=joins)  # type: ignore[arg-type]  # one of three
     for plan, known in planned:
         graph = operator_graph({"q": plan}, choices, statistics=known)
-        shown = as_run(plan, Ways([plan], choices, known))
+        shown = as_run(plan, MultiwayChoices([plan], choices, known))
         assert named(shown) == running([node.label for node in graph.nodes])
         parts = fragments_of("q", plan, choices, is_divided, known)
         cut = as_run(plan, ways_in_fragments(plan, choices, is_divided, known))
@@ -105,7 +105,7 @@ def test_the_joins_that_are_shown_are_those_that_run(
 def test_every_join_in_one_operator_has_a_line(planned: list[tuple[Plan, Statistics]]) -> None:
     mixed = kept = 0
     for plan, known in planned:
-        ways = Ways([plan], Choices(), known)
+        ways = MultiwayChoices([plan], Choices(), known)
         found, shown = ways.all_of(plan), as_run(plan, ways)
         lines = described_joins(found, Choices(), Annotations(shown, Choices(), known))
         several = sorted(one.label() for one in walk(shown) if isinstance(one, Multiway))
@@ -127,7 +127,7 @@ def test_what_a_tree_is_said_to_cost_is_what_its_joins_cost(
     planned: list[tuple[Plan, Statistics]],
 ) -> None:
     for plan, known in planned:
-        ways = Ways([plan], Choices(), known)
+        ways = MultiwayChoices([plan], Choices(), known)
         shown = as_run(plan, ways)
         costs = Costs(shown, Choices(), known)
         for way in ways.all_of(plan)[:1]:

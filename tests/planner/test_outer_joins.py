@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.builder import Query, stream
-from penstock.planner.lowering import operator_graph
+from penstock.planner.physical.lowering import operator_graph
 
 
 def streams() -> tuple[Query, Query]:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import BIGINT, INT
 from penstock.cli.app import app
-from penstock.planner.partitioning import (
+from penstock.planner.partition.partitioning import (
     Route,
     common_partitioning,
     partitioning_of,

@@ -14,7 +14,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, RelationToStream, Stream
 from penstock.builder import Query, stream
 from penstock.errors import QueryError
-from penstock.planner.partitioning import Partitioning, partitioning_of
+from penstock.planner.partition.partitioning import Partitioning, partitioning_of
 from penstock.reference.expressions import Failures, evaluate
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.reference.oracle import Oracle

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import Plan, different_nodes
-from penstock.pipeline.keys import is_routable
-from penstock.planner.building import Choices
+from penstock.lane_host.routable_keys import is_routable
 from penstock.planner.conditions import join_condition
-from penstock.planner.fragments import fragments_of
-from penstock.planner.lower_joins import condition_of
-from penstock.planner.lowering import operator_graph
 from penstock.planner.optimizing import optimized
-from penstock.planner.tracing import predicate_key, residual_over
+from penstock.planner.partition.fragments import fragments_of
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lower_joins import condition_of
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.statistics.tracing import predicate_key, residual_over
 from penstock.session import Session
 
 DECLARED = """

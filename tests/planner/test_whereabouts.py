@@ -9,23 +9,23 @@ import pytest
 
 from penstock.compute.evaluate import compile_expression
 from penstock.compute.failures import Failures
-from penstock.fuzz import inline
-from penstock.fuzz.generate import generate
-from penstock.planner.lowering import operator_graph
-from penstock.planner.partitioning import partitioning_of
-from penstock.planner.whereabouts import whereabouts
+from penstock.planner.partition.partitioning import partitioning_of
+from penstock.planner.partition.row_placement import whereabouts
+from penstock.planner.physical.lowering import operator_graph
 from penstock.session import Session
 from penstock.state.routing import lanes_of
+from penstock_fuzz import inline
+from penstock_fuzz.generate import generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.plan import Plan
-    from penstock.fuzz.trial import Trial
     from penstock.operators.block import Block
-    from penstock.planner.whereabouts import Place
-    from penstock.runtime.running import Running
+    from penstock.planner.partition.row_placement import RowPlacement
+    from penstock.runtime.local_run import LocalRun
     from penstock.runtime.station import Station
+    from penstock_fuzz.trial import Trial
 
 DECLARATIONS = """
     CREATE STREAM a (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts);
@@ -36,7 +36,7 @@ TRIALS = 150
 LANES = 3
 
 
-def places_of(query: str) -> list[Place]:
+def places_of(query: str) -> list[RowPlacement]:
     session = Session()
     session.execute(DECLARATIONS)
     plan = session.bind(query).plan
@@ -84,10 +84,10 @@ def test_numbers_are_followed() -> None:
 
 
 def test_rows_of_random_plans_are_where_their_columns_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = inline._started
+    started = inline.started
     seen: list[int] = []
 
-    def watched(trial: Trial, plan: Plan, lanes: int) -> Running:
+    def watched(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
         running = started(trial, plan, lanes)
         places = whereabouts(running.graph, running.partitioning)
         for number, lane in enumerate(running.lanes.lanes):
@@ -96,7 +96,7 @@ def test_rows_of_random_plans_are_where_their_columns_say(monkeypatch: pytest.Mo
                     monkeypatch.setattr(station, "run", checking(station, place, number, seen))
         return running
 
-    monkeypatch.setattr(inline, "_started", watched)
+    monkeypatch.setattr(inline, "started", watched)
     for number in range(TRIALS):
         generated = generate(f"whereabouts/{number}")
         if partitioning_of(generated.plan).is_partitioned:
@@ -106,7 +106,7 @@ def test_rows_of_random_plans_are_where_their_columns_say(monkeypatch: pytest.Mo
 
 
 def checking(
-    station: Station, place: Place, lane: int, seen: list[int]
+    station: Station, place: RowPlacement, lane: int, seen: list[int]
 ) -> Callable[[], Sequence[Block]]:
     """Runs a station and looks at where its results are."""
     run = station.run

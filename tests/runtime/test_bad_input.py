@@ -12,8 +12,8 @@ import pytest
 import penstock
 from penstock.errors import DataError
 from penstock.runtime import jumps
-from penstock.runtime.changes import read_changes
-from penstock.runtime.running import Running
+from penstock.runtime.changes import due_from, read_changes
+from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def test_running_queries_without_a_connection_are_as_careful() -> None:
     session.execute("CREATE STREAM k (ts BIGINT, WATERMARK FOR ts AS ts)")
     session.execute("CREATE RELATION r (ts BIGINT)")
     text = "RSTREAM(SELECT k.ts FROM k [RANGE 10 SLIDE 5], r WHERE k.ts = r.ts)"
-    running = Running({"q": session.bind(text).plan})
+    running = LocalRun({"q": session.bind(text).plan})
     running.feed({"k": pa.table({"ts": [1]})})
     saved = running.save()
     with pytest.raises(DataError, match="slides after the row before it"):
@@ -310,5 +310,5 @@ def test_changes_without_a_date_take_effect_at_the_clock() -> None:
     table = pa.table({"a": [1, 2], "_sign": [1, 1], "_at": pa.array([None, 9], pa.int64())})
     changes = read_changes("r", session.bind("SELECT a FROM r").plan.schema, table)
     assert changes.block(5).ts.tolist() == [5, 9]
-    assert changes.block(20).ts.tolist() == [20, 20]
+    assert due_from(changes.block(20), 20).ts.tolist() == [20, 20]
     assert [one.rows["a"].to_pylist() for one in changes.overdue(20)] == [[2]]

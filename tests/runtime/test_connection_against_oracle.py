@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import penstock
 from penstock.algebra.streams import RelationToStream
-from penstock.fuzz.trial import STRATEGIES
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
+from penstock_fuzz.trial import STRATEGIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

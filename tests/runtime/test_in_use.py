@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import connect_inline
-from penstock.planner.in_use import described_use
-from penstock.runtime.metrics import OperatorReport, ProbeReport
+from penstock.planner.physical.in_use import described_use
+from penstock.runtime.operator_report import OperatorReport, ProbeReport
 
 if TYPE_CHECKING:
     from penstock.inline.connection import Connection

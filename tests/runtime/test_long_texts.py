@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import DataError, InternalError
-from penstock.runtime.running import Running
+from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 from penstock.state import arrays
 
@@ -37,11 +37,11 @@ QUERIES = [
 ]
 
 
-def running(text: str) -> Running:
+def running(text: str) -> LocalRun:
     session = Session()
     session.execute("CREATE STREAM s (ts BIGINT, k BIGINT, x STRING, WATERMARK FOR ts AS ts)")
     session.execute("CREATE RELATION r (k BIGINT, x STRING)")
-    return Running({"q": session.bind(text).plan})
+    return LocalRun({"q": session.bind(text).plan})
 
 
 def rows() -> list[tuple[int, int, str]]:

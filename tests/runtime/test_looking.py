@@ -10,12 +10,12 @@ import pytest
 
 from penstock import connect_inline
 from penstock.operators.block import Block, arriving
-from penstock.planner.lowering import operator_graph
-from penstock.planner.measuring import measured
 from penstock.planner.optimizing import plans_to_run
-from penstock.runtime import looking
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.statistics.measuring import measured
+from penstock.runtime import sampling as looking
 from penstock.runtime.lane import Lane
-from penstock.runtime.looking import SAMPLE, Budget, StreamMeter, sample
+from penstock.runtime.sampling import SAMPLE, Budget, StreamMeter, sample
 from penstock.session import Session
 
 DECLARED = "CREATE STREAM a (ts BIGINT, k INT, v INT, s STRING, WATERMARK FOR ts AS ts)"

@@ -11,9 +11,9 @@ import pytest
 
 from penstock import connect_inline
 from penstock.algebra.text import plan_text
-from penstock.planner.measuring import conditions_seen, measured
 from penstock.planner.optimizing import optimized
-from penstock.planner.statistics import Statistics
+from penstock.planner.statistics.measuring import conditions_seen, measured
+from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,24 +9,25 @@ import numpy as np
 import pytest
 
 from penstock.errors import InternalError
-from penstock.fuzz.check import compare_answers, tolerance_for
 from penstock.operators.block import arriving
-from penstock.operators.dividing import CannotDivide
-from penstock.operators.numbers import NUMBERS
-from penstock.operators.tables import arrays_of
-from penstock.planner.building import Choices
-from penstock.planner.lowering import operator_graph
-from penstock.planner.partitioning import partitioning_of
+from penstock.operators.division import CannotDivide
+from penstock.operators.saved_tables import arrays_of
+from penstock.operators.window.merged_numbers import NUMBERS
+from penstock.planner.partition.partitioning import partitioning_of
+from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.compare import Tolerance
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
-from penstock.runtime import running as running_queries
+from penstock.runtime import local_run as running_queries
 from penstock.runtime.lane import Lane, together
 from penstock.runtime.lanes import Router
-from penstock.runtime.repartition import levelled, repartitioned
-from penstock.runtime.running import Running
+from penstock.runtime.local_run import LocalRun
+from penstock.runtime.repartition import repartitioned
 from penstock.session import Session
-from penstock.streamtest.engines import OracleEngine
-from penstock.streamtest.inline import QUERY, answer_of, changes_table, stream_table
+from penstock.testing.engines import OracleEngine
+from penstock.testing.inline import QUERY, answer_of, changes_table
+from penstock_fuzz.check import compare_answers, tolerance_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -173,7 +174,7 @@ class Input:
     def inputs(self) -> Inputs:
         return Inputs(dict(self.streams), self.relations)
 
-    def tables(self, running: Running, number: int) -> dict[str, pa.Table]:
+    def tables(self, running: LocalRun, number: int) -> dict[str, pa.Table]:
         """What comes with a feed: changes, which are dated, all with the first."""
         size = ROWS // len(LANES)
         tables = {
@@ -186,11 +187,11 @@ class Input:
         return tables
 
 
-def started(plan: Plan, lanes: int, strategy: Strategy = "upa") -> Running:
-    return Running({QUERY: plan}, SLACK, lanes, Choices(strategy, 4))
+def started(plan: Plan, lanes: int, strategy: Strategy = "upa") -> LocalRun:
+    return LocalRun({QUERY: plan}, SLACK, lanes, Choices(strategy, 4))
 
 
-def moved(running: Running, plan: Plan, lanes: int, strategy: Strategy = "upa") -> Running:
+def moved(running: LocalRun, plan: Plan, lanes: int, strategy: Strategy = "upa") -> LocalRun:
     """The same queries on another number of lanes."""
     other = started(plan, lanes, strategy)
     other.restore(running.save())
@@ -306,7 +307,7 @@ def test_pairs_that_other_lanes_would_have_are_not_guessed(
     assert partitioning_of(plan).is_partitioned
     given = Input(7)
     running, other = (
-        Running({QUERY: plan}, SLACK, lanes, Choices(joins="tree")) for lanes in (2, 1)
+        LocalRun({QUERY: plan}, SLACK, lanes, Choices(joins="tree")) for lanes in (2, 1)
     )
     running.feed(given.tables(running, 0))
     with pytest.raises(CannotDivide, match="the state of Product"):
@@ -331,7 +332,7 @@ def test_lanes_at_different_instants_are_brought_to_one_first() -> None:
     )
     with pytest.raises(InternalError, match="different instants at Stream a"):
         repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
-    results.extend(levelled(lanes))
+    results.extend(together([lane.feed({}, {"a": 20}) for lane in lanes]))
     (only,) = repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
     lane = Lane(graph)
     lane.restore(only)

@@ -9,8 +9,8 @@ from penstock.spark.causes import Cause, cause_of
 PYTHON = """[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: Job aborted
 org.apache.spark.api.python.PythonException: Traceback (most recent call last):
   File "/x/asking.py", line 55, in ask
-    raise KeeperFailed(found["error"])
-penstock.pipeline.asking.KeeperFailed: Traceback (most recent call last):
+    raise LaneHostFailed(found["error"])
+penstock.lane_host.lane_client.LaneHostFailed: Traceback (most recent call last):
   File "/x/keeping.py", line 81, in do
 ZeroDivisionError: division by zero
 \tat org.apache.spark.Task.run(Task.scala:1)"""
@@ -21,7 +21,7 @@ ZeroDivisionError: division by zero
     [
         (PYTHON, Cause("ZeroDivisionError: division by zero")),
         (
-            "x\npenstock.pipeline.asking.KeeperRefused: a.log is damaged\n  Restore it.\nat y",
+            "penstock.lane_host.lane_client.LaneHostRefused: a.log is damaged\n  Restore it.\nat y",
             Cause("a.log is damaged", may_pass=False),
         ),
         ("x\npenstock.errors.DataError: two pipelines", Cause("two pipelines", may_pass=False)),

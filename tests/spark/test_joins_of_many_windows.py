@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.fuzz import spark
-from penstock.fuzz.check import check
-from penstock.fuzz.spark import SparkContender
 from penstock.spark import pipeline
 from penstock.spark.pipeline import Pipeline
+from penstock_fuzz import spark
+from penstock_fuzz.check import check
+from penstock_fuzz.spark import SparkContender
 from planner.many_windows import some_trial
 
 if TYPE_CHECKING:

@@ -9,16 +9,16 @@ import pytest
 
 import penstock
 from penstock.catalog.definitions import StreamDefinition
-from penstock.home.layout import Home
-from penstock.home.observing import Observer
+from penstock.observe.observation import Observer
 from penstock.session import Session
 from penstock.spark.offsets import read_offsets
+from penstock.store.layout import Home
 from spark.test_folders import declare, put
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.home.facts import SourceFacts
+    from penstock.observe.facts import SourceFacts
 
 QUERY = "CREATE QUERY {name} AS SELECT k, COUNT(*) AS n FROM {name}s [UNBOUNDED] GROUP BY k;"
 ABOUT = '{"batchWatermarkMs":0,"batchTimestampMs":1,"conf":{"a:b":"c"},"sourceMetadataInfo":{}}'

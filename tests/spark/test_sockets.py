@@ -37,9 +37,9 @@ def driver(tmp_path: Path) -> Iterator[Driver]:
 
 def test_only_this_machine_and_this_user_can_reach_it(driver: Driver) -> None:
     processes = driver.processes()
-    keepers = driver.processes("penstock.pipeline.serving")
+    hosts = driver.processes("penstock.lane_host.lane_server")
     assert driver.process.pid in processes
-    assert len(keepers) == 2
+    assert len(hosts) == 2
     assert driver.processes("java")
     heard = addresses(processes)
     # The JVM listens for Python, so there is something to be seen.
@@ -47,9 +47,9 @@ def test_only_this_machine_and_this_user_can_reach_it(driver: Driver) -> None:
     assert [one for one in heard if not one[0].is_loopback] == []
     assert [one for one in receiving(processes) if not one[0].is_loopback] == []
     named = paths(processes)
-    of_keepers = [one for one in named if one.parent.name == f"penstock-{os.getuid()}"]
-    assert len(of_keepers) == 2
-    for path in of_keepers:
+    of_hosts = [one for one in named if one.parent.name == f"penstock-{os.getuid()}"]
+    assert len(of_hosts) == 2
+    for path in of_hosts:
         assert path.parent.stat().st_mode & 0o777 == 0o700
     for path in named:
         assert _is_private(path), f"others can reach {path}"

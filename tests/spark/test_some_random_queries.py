@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.fuzz.campaign import Campaign
-from penstock.fuzz.coverage import Coverage
-from penstock.fuzz.engines import contender_called
-from penstock.fuzz.trial import STRATEGIES
+from penstock_fuzz.campaign import Campaign
+from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.engines import contender_called
+from penstock_fuzz.trial import STRATEGIES
 
 SEED = 4
 
 
 @pytest.mark.parametrize(("engine", "plans"), [("spark", 40), ("pipeline", 300)])
 def test_random_queries(engine: str, plans: int) -> None:
-    campaign = Campaign(contender_called(engine), SEED, STRATEGIES, seconds=0.0)
+    campaign = Campaign(contender_called(engine), SEED, STRATEGIES)
     coverage = Coverage()
     for number in range(plans):
         found = campaign.try_one(number, coverage)

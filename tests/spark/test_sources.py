@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import DataError
-from penstock.home.brought import bring
-from penstock.home.layout import Home
-from penstock.home.observing import Observer
-from penstock.home.results import result_blocks
+from penstock.observe.observation import Observer
 from penstock.pipeline.bound import bound
-from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.query_groups import groups_for
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
+from penstock.store.inserted_rows import bring
+from penstock.store.layout import Home
+from penstock.store.result_files import result_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival, Sort
 from penstock.algebra.plan import Plan, Unary
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Between, Range, Rows, Since, Unbounded, WindowSpec
+from penstock.algebra.windows import Range, Rows, Unbounded, WindowSpec
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
@@ -181,11 +181,7 @@ def is_stream(plan: Plan) -> bool:
         return is_stream(plan.child)
     if isinstance(plan, OnArrival):
         return is_stream(plan.reading.left)
-    return (
-        isinstance(plan, Window)
-        and isinstance(plan.spec, Unbounded | Since | Between)
-        and is_stream(plan.child)
-    )
+    return isinstance(plan, Window) and plan.spec.never_ends and is_stream(plan.child)
 
 
 def is_ordered(plan: Plan) -> bool:
@@ -234,20 +230,18 @@ def slide_sent(plan: RelationToStream | Internal) -> Range | Rows | None:
     """The slide at which an operator sends what a periodic query answers, None if at any time."""
     if isinstance(plan, _AtSlides):
         assert not isinstance(plan.slide, Undecided)
-        return plan.slide
+        if not isinstance(plan.slide, Rows):
+            return plan.slide
+        # A rewritten plan may call the columns of its partitions by other names.
+        windows = (one for one in input_windows(plan.child) if isinstance(one, Window))
+        return next((one.spec for one in windows if isinstance(one.spec, Rows)), plan.slide)
     return slide_of(plan.child)
 
 
 def without_slides(plan: Plan) -> Plan:
     """The query with the SLIDE of each of its windows left out."""
     if isinstance(plan, Window):
-        return Window(plan.child, _without_slide(plan.spec))
+        return Window(plan.child, plan.spec.without_slide())
     if isinstance(plan, Stream | RelationToStream):
         return plan
     return plan.rebuild(tuple(without_slides(child) for child in plan.children))
-
-
-def _without_slide(spec: WindowSpec) -> WindowSpec:
-    if isinstance(spec, Range):
-        return Range(spec.length)
-    return Rows(spec.count, None, spec.partition_by) if isinstance(spec, Rows) else spec

@@ -12,12 +12,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.bench.kernels import Outcome, Part
-    from penstock.bench.multijoin_orders import Orders
-    from penstock.bench.multijoin_sections import Series
-    from penstock.bench.multijoin_spark import OnSpark
-    from penstock.bench.patterns import BatchSizes, Experiment
-    from penstock.bench.pipeline import Section
+    from penstock_bench.kernels import Outcome, Part
+    from penstock_bench.multijoin_orders import Orders
+    from penstock_bench.multijoin_sections import Series
+    from penstock_bench.multijoin_spark import OnSpark
+    from penstock_bench.patterns import BatchSizes, Experiment
+    from penstock_bench.pipeline import Section
 
     Measurable = Part[Any] | Section | Experiment | BatchSizes | Orders | Series | OnSpark
 
@@ -56,8 +56,10 @@ def bench(
     ] = None,
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
+    from penstock.cli.checkouts import require_checkout
     from penstock.errors import UnknownName, did_you_mean
 
+    require_checkout("penstock_bench", "bench")
     if not name:
         for known, summary in BENCHMARKS.items():
             typer.echo(f"{known}  {summary}")
@@ -79,10 +81,10 @@ def bench(
 def _kernels(rows: int, seconds: float, only: list[str]) -> None:
     import json
 
-    from penstock.bench.one_core import use_one_thread
+    from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
-    from penstock.bench.kernels import machine, parts, versions
+    from penstock_bench.kernels import machine, parts, versions
 
     chosen = parts(rows, seconds, only)
     found: dict[str, object] = {
@@ -102,8 +104,8 @@ def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]
     import tempfile
     from dataclasses import replace
 
-    from penstock.bench.kernels import machine, versions
-    from penstock.bench.pipeline import QUICK, Effort, sections
+    from penstock_bench.kernels import machine, versions
+    from penstock_bench.pipeline import QUICK, Effort, sections
 
     effort = QUICK if quick else Effort()
     effort = replace(effort, sizes=sizes or effort.sizes, batches=batches)
@@ -121,13 +123,13 @@ def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]
 def _patterns(quick: bool, only: list[str], out: Path) -> None:
     import json
 
-    from penstock.bench.one_core import use_one_thread
+    from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
-    from penstock.bench.kernels import machine, versions
-    from penstock.bench.patterns import experiments, traffic_figures
-    from penstock.bench.patterns_plot import write_picture
-    from penstock.bench.patterns_run import QUICK, STRATEGIES, Effort
+    from penstock_bench.kernels import machine, versions
+    from penstock_bench.patterns import experiments, traffic_figures
+    from penstock_bench.patterns_plot import write_picture
+    from penstock_bench.patterns_run import QUICK, STRATEGIES, Effort
 
     effort = QUICK if quick else Effort()
     chosen = experiments(effort, only)
@@ -150,13 +152,13 @@ def _patterns(quick: bool, only: list[str], out: Path) -> None:
 def _multijoin(quick: bool, only: list[str], out: Path) -> None:
     import json
 
-    from penstock.bench.one_core import use_one_thread
+    from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
-    from penstock.bench import multijoin_run, multijoin_spark
-    from penstock.bench.kernels import machine, versions
-    from penstock.bench.multijoin import sections
-    from penstock.bench.multijoin_plot import write_picture
+    from penstock_bench import multijoin_run, multijoin_spark
+    from penstock_bench.kernels import machine, versions
+    from penstock_bench.multijoin import sections
+    from penstock_bench.multijoin_plot import write_picture
 
     effort = multijoin_run.QUICK if quick else multijoin_run.Effort()
     chosen = sections(effort, multijoin_spark.QUICK if quick else multijoin_spark.MEASURED, only)

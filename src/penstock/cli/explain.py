@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
-    from penstock.planner.explaining import Explaining
+    from penstock.planner.explain.explain import Explaining
     from penstock.session import Outcome, Session
 
 
@@ -70,8 +70,8 @@ def explain(
 def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Shown]:
     """The plans of a script: queries with those that they would be registered with."""
     from penstock.cql import syntax
-    from penstock.planner.building import Choices
-    from penstock.planner.explaining import Explaining
+    from penstock.planner.explain.explain import Explaining
+    from penstock.planner.physical.building import Choices
     from penstock.spark.explaining import registered_together
 
     found: list[tuple[str | None, str]] = []
@@ -95,7 +95,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Shown]:
 
 
 def _list_rules() -> None:
-    from penstock.planner.explaining import described_rules
+    from penstock.planner.explain.explain import described_rules
 
     rules = described_rules()
     width = max(len(name) for name, _ in rules)

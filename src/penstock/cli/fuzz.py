@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from penstock.fuzz.campaign import Campaign, Outcome
-    from penstock.fuzz.trial import Contender
+    from penstock_fuzz.campaign import Campaign, Outcome
+    from penstock_fuzz.trial import Contender
+
+MOST_TRIES = 3000
+"""So often a trial that failed is made smaller and tried again, at most."""
+TRIES = {"pipeline": 1000, "spark": 150}
+"""The same for engines that take longer."""
 
 
 def fuzz(
     seconds: Annotated[float, typer.Option(help="How long to try.")] = 60.0,
+    trials: Annotated[
+        int | None, typer.Option(help="How many to try instead, however long that takes.")
+    ] = None,
     engine: Annotated[
         str, typer.Option(help="What is tested: inline, pipeline or spark.")
     ] = "inline",
@@ -30,21 +38,26 @@ def fuzz(
     ] = None,
 ) -> None:
     """Try random queries, inputs and cuts; shrink the first failure to a stream test."""
-    from penstock.fuzz.campaign import Campaign
-    from penstock.fuzz.engines import contender_called
+    from penstock.cli.checkouts import require_checkout
+
+    require_checkout("penstock_fuzz", "fuzz")
+    from penstock_fuzz.campaign import Campaign
+    from penstock_fuzz.engines import contender_called
 
     contender = contender_called(engine)
     if replay is not None:
         _replay(replay, contender)
         return
-    campaign = Campaign(contender, _seed(seed), _strategies(strategy), seconds, trial)
-    typer.echo(f"seed {campaign.seed}, engine {engine}, {seconds:g} s")
+    limits = {"seconds": seconds} if trials is None else {"trials": trials}
+    campaign = Campaign(contender, _seed(seed), _strategies(strategy), first=trial, **limits)
+    length = f"{seconds:g} s" if trials is None else f"{trials} trials"
+    typer.echo(f"seed {campaign.seed}, engine {engine}, {length}")
     outcome = campaign.run(typer.echo)
     typer.echo(outcome.coverage.table())
     if contender.replans:
-        from penstock.fuzz.keepers import KeeperContender
+        from penstock_fuzz.lane_hosts import LaneHostContender
 
-        assert isinstance(contender, KeeperContender)
+        assert isinstance(contender, LaneHostContender)
         typer.echo(contender.replanning.line())
     typer.echo(f"seed {campaign.seed}: {outcome.coverage.summary()}")
     if outcome.found is not None:
@@ -60,7 +73,7 @@ def _seed(given: int | None) -> int:
 
 def _strategies(name: str) -> tuple[str, ...]:
     from penstock.errors import UnknownName, did_you_mean
-    from penstock.fuzz.trial import STRATEGIES
+    from penstock_fuzz.trial import STRATEGIES
 
     if name == "all":
         return STRATEGIES
@@ -73,12 +86,12 @@ def _strategies(name: str) -> tuple[str, ...]:
 
 def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> None:
     """Shrink the failure, write its file, say where it is and what is wrong."""
-    from penstock.fuzz.files import suffix_of, trial_text
-    from penstock.fuzz.shrink import shrink
+    from penstock_fuzz.files import suffix_of, trial_text
+    from penstock_fuzz.shrink import shrink
 
     assert outcome.found is not None
     typer.echo(f"FAILED trial {outcome.number}, shrinking it")
-    small = shrink(outcome.found, campaign.engine, seconds=60.0)
+    small = shrink(outcome.found, campaign.engine, TRIES.get(engine, MOST_TRIES))
     name = f"fuzz_{campaign.seed}_{outcome.number}{suffix_of(small.trial)}"
     comment = (
         f"{engine} and the reference evaluator disagree ({small.failure.kind}). Found by:\n"
@@ -92,8 +105,8 @@ def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> Non
 
 def _replay(path: Path, contender: Contender) -> None:
     from penstock.errors import DataError
-    from penstock.fuzz.check import check
-    from penstock.fuzz.files import read_trial
+    from penstock_fuzz.check import check
+    from penstock_fuzz.files import read_trial
 
     try:
         text = path.read_text("utf-8")

@@ -36,8 +36,8 @@ def late(
     """
     import sys
 
-    from penstock.home.layout import Home
-    from penstock.home.observing import Observer
+    from penstock.observe.observation import Observer
+    from penstock.store.layout import Home
 
     rows = Observer(Home(home)).late(stream)
     if form is Format.csv:
@@ -57,7 +57,7 @@ def late(
 
 def aside_lines(rows: pa.Table) -> Iterator[str]:
     """A line for each row that was not taken in: why, what there is of it, and where it stands."""
-    from penstock.home.aside import POSITION, REASON, TEXT
+    from penstock.store.rejected_rows import POSITION, REASON, TEXT
 
     for row in rows.to_pylist():
         reason, place, text = (row.pop(name) for name in (REASON, POSITION, TEXT))

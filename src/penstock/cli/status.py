@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from penstock.home.facts import Facts, Instant, OperatorFacts
-    from penstock.home.observing import Observer
+    from penstock.observe.facts import Facts, Instant, OperatorFacts
+    from penstock.observe.observation import Observer
 
 EVERY = 2.0
 """Seconds between two looks with --watch."""
@@ -47,8 +47,8 @@ def status(
     is no pipeline in the folder.
     """
     from penstock.errors import PenstockError
-    from penstock.home.layout import Home
-    from penstock.home.observing import Observer
+    from penstock.observe.observation import Observer
+    from penstock.store.layout import Home
 
     if watch and form is Format.prometheus:
         msg = "Prometheus asks again by itself; leave out --watch."
@@ -69,7 +69,7 @@ def _printed(facts: Facts, form: Format) -> str:
     if form is Format.json:
         return f"{_json(facts, indent=2)}\n"
     if form is Format.prometheus:
-        from penstock.home.prometheus import exposition
+        from penstock.observe.prometheus import exposition
 
         return exposition(facts)
     return page(facts, _console())

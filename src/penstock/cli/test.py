@@ -14,8 +14,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from penstock.streamtest.collect import TestFile
-    from penstock.streamtest.runner import Verdict
+    from penstock.testing.collect import TestFile
+    from penstock.testing.runner import Verdict
 
 
 def run_tests(
@@ -33,17 +33,22 @@ def run_tests(
     ] = "",
 ) -> None:
     """Run stream tests: streams in, answers at instants out, compared with what is written."""
-    from penstock.streamtest.collect import collect, run
-    from penstock.streamtest.engines import engine_called
+    from penstock.testing.collect import collect
+    from penstock.testing.engines import engine_called
+    from penstock.testing.together import run_all
 
+    if engine != "oracle":
+        from penstock.cli.first_use import tell_first_use
+
+        tell_first_use()
     chosen = engine_called(engine)
     files = collect(paths, wanted)
     counts: Counter[str] = Counter(passed=0, failed=0)
     with screen(sum(len(file.cases) for file in files)) as shown:
         for file in files:
             verdicts = []
-            for case in file.cases:
-                verdicts.append(run(case, chosen))
+            for verdict in run_all(file.cases, chosen):
+                verdicts.append(verdict)
                 shown.advance()
             counts.update(_conclude(file, verdicts, shown, update=update))
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
@@ -84,7 +89,7 @@ def _conclude(
     file: TestFile, verdicts: Sequence[Verdict], shown: Screen, *, update: bool
 ) -> Counter[str]:
     """Report on a file whose cases have run, and rewrite it where that was asked for."""
-    from penstock.streamtest.update import update as rewrite
+    from penstock.testing.update import update as rewrite
 
     for note in rewrite(file, verdicts) if update else ():
         shown.say(note)

@@ -12,7 +12,7 @@ from penstock.algebra.values import parse_date, parse_timestamp
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, UnknownName, count, did_you_mean
 from penstock.inline.moments import instant_of
-from penstock.runtime.reading import read_columns
+from penstock.runtime.arriving_columns import read_columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection

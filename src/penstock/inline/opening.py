@@ -11,7 +11,7 @@ from penstock.inline.batch import Options
 from penstock.inline.connection import Connection
 from penstock.inline.folder import read_folder
 from penstock.inline.saving import restore_into
-from penstock.planner.building import Choices
+from penstock.planner.physical.building import Choices
 
 if TYPE_CHECKING:
     from os import PathLike

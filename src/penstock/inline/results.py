@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.inline.unread import Unread
 from penstock.results.settling import Content, Sending
+from penstock.results.unread import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
-    from penstock.planner.graph import Node
+    from penstock.planner.physical.graph import Node
 
 
 class Outcomes:

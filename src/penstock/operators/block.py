@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
-from penstock.operators.tables import arrays_of
+from penstock.operators.saved_tables import arrays_of
 from penstock.state import arrays
 from penstock.state.arrays import is_text, joined, text_bytes, text_lengths
 from penstock.state.cutting import portions_of_text
@@ -156,6 +156,11 @@ def concatenated(blocks: Sequence[Block]) -> Block:
         np.concatenate([block.te for block in blocks]),
         np.concatenate([block.signs for block in blocks]) if signed else None,
     )
+
+
+def rows_by_time(blocks: Sequence[Block]) -> Block | None:
+    """The rows of several blocks as one, by time; None where there are no blocks."""
+    return concatenated(blocks).by_time() if blocks else None
 
 
 def to_table(block: Block, names: Sequence[str] | None = None) -> pa.Table:

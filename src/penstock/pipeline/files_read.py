@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from penstock.home.bundles import Bundle, write_bundle
-from penstock.home.records import FilesRead
+from penstock.store.bundles import Bundle, write_bundle
+from penstock.store.records import FilesRead
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 NAMES = "names"
 MOST_RECENT = 64

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from penstock.connectors.connector_list import source_format
+from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 UNDERSTOOD = {"path", "maxfilespertrigger", "maxbytespertrigger", "idle_timeout", "time_unit"}
 """Options that mean here what they mean to Spark; with any other one, Spark reads the files."""
@@ -49,14 +51,14 @@ class Folder:
         path: The folder, or its only file.
         most_files: So many files are read in a micro-batch,
         most_bytes: and more than one only if they have no more bytes than this.
-        is_ours: Whether the files were brought from Python, and are removed when they are read.
+        is_inserted: Whether the files were brought from Python, and are removed when they are read.
     """
 
     stream: str
     path: Path
     most_files: int = MOST_FILES
     most_bytes: int = MOST_BYTES
-    is_ours: bool = False
+    is_inserted: bool = False
 
     def new_files(self, known: Container[str]) -> list[Found]:
         """The files that are not known yet, the oldest first, those of one age by name.
@@ -105,11 +107,6 @@ def _files(folder: str, within: str, known: Container[str]) -> Iterator[Found]:
                 yield from _files(entry.path, f"{name}/", known)
 
 
-def is_brought(definition: StreamDefinition) -> bool:
-    """Whether the rows of a stream are brought from Python, rather than read from somewhere."""
-    return definition.format in (None, "memory")
-
-
 def is_folder(definition: StreamDefinition) -> bool:
     """Whether tasks read the files of a stream themselves; by its declaration alone.
 
@@ -118,10 +115,10 @@ def is_folder(definition: StreamDefinition) -> bool:
     options = {name.lower(): value for name, value in definition.options.items()}
     if READER in options:
         return False
-    if is_brought(definition):
+    if is_inserted(definition.format):
         return True
     return (
-        definition.format == "parquet"
+        source_format(definition.format).tasks_read
         and not options.keys() - UNDERSTOOD
         and _local(options.get("path", "*")) is not None
     )
@@ -134,11 +131,11 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
         DataError: An option is no number, or the path does not exist.
     """
     name = definition.name
-    if is_brought(definition):
+    if is_inserted(definition.format):
         path = home.incoming(name)
         path.mkdir(parents=True, exist_ok=True)
         # What was brought together stays together: a file is a micro-batch's share of a stream.
-        return Folder(name, path, 1, is_ours=True)
+        return Folder(name, path, 1, is_inserted=True)
     options = {key.lower(): value for key, value in definition.options.items()}
     local = _local(options["path"])
     assert local is not None

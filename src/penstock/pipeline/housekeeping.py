@@ -11,17 +11,17 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from penstock.pipeline.folding import fold, said_by
+from penstock.pipeline.result_folding import fold, said_by
 from penstock.pipeline.sweeping import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from penstock.home.records import Record
     from penstock.pipeline.bound import BoundPlan
-    from penstock.pipeline.folding import Said
     from penstock.pipeline.ledger import Ledger
+    from penstock.pipeline.result_folding import Said
     from penstock.pipeline.sweeping import Retention
+    from penstock.store.records import Record
 
 
 class Housekeeping:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.home.bundles import Bundle, write_bundle
+from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import concatenated, from_table, to_table
-from penstock.pipeline.logs import CHANGES
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
+from penstock.store.bundles import Bundle, write_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.home.layout import Home
     from penstock.operators.block import Block
+    from penstock.store.layout import Home
 
 MANY_FILES = 32
 """So many files are put together if they outweigh the first, which most often is an older whole."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.planner.as_run import AsRun
-from penstock.planner.costs import Costs
-from penstock.planner.partitioning import partitioning_of
+from penstock.planner.cost.costs import Costs
+from penstock.planner.partition.partitioning import partitioning_of
+from penstock.planner.physical.as_run import AsRun
+from penstock.planner.physical.multiway_choice import MultiwayChoices
 from penstock.planner.rewriting import Rewriting, alternatives
-from penstock.planner.ways import Ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.plan import Plan
-    from penstock.planner.building import Choices
-    from penstock.planner.rules.rule import Place, Rule
-    from penstock.planner.statistics import Statistics
+    from penstock.planner.physical.building import Choices
+    from penstock.planner.rules.rule import Rule, RuleContext
+    from penstock.planner.statistics.statistics import Statistics
 
 MOST_ROUNDS = 12
 """How many times a plan is exchanged for a cheaper one."""
@@ -57,7 +57,7 @@ class Choosing:
         self._statistics = statistics
         self.fired: list[str] = []
 
-    def cheapest(self, plan: Plan, place: Place) -> Plan:
+    def cheapest(self, plan: Plan, place: RuleContext) -> Plan:
         """The plan to run."""
         best = _Candidate(self._cost(plan), plan)
         followed = [best]
@@ -70,7 +70,7 @@ class Choosing:
         self.fired += best.fired
         return best.plan
 
-    def _better(self, given: _Candidate, place: Place) -> list[_Candidate]:
+    def _better(self, given: _Candidate, place: RuleContext) -> list[_Candidate]:
         """The cheapest plans that one rule makes of another."""
         plan, candidates = given.plan, list[_Candidate]()
         for name, other in alternatives(plan, self._by_cost, place):
@@ -100,7 +100,7 @@ class Choosing:
 
     def _cost_as_run(self, plan: Plan) -> float:
         """What it costs with the joins of many inputs that it would run with."""
-        ways = Ways([plan], self._choices, self._statistics)
+        ways = MultiwayChoices([plan], self._choices, self._statistics)
         return self._cost(AsRun({"": plan}, ways).shown(plan))
 
 

@@ -19,27 +19,10 @@ from penstock.algebra.expressions import (
     substituted,
     walk,
 )
+from penstock.algebra.positions import moved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from penstock.algebra.types import Schema
-
-
-def positional(expression: Expression, schema: Schema) -> Expression:
-    """The expression over columns called by their position in the schema."""
-    places = {field.name: Column(str(n), field.type) for n, field in enumerate(schema)}
-    return substituted(expression, places)
-
-
-def moved(expression: Expression, start: int, by: int) -> Expression:
-    """The expression with the columns from a position on called by later (or earlier) ones."""
-    places = {}
-    for part in walk(expression):
-        if isinstance(part, Column):
-            place = int(part.name)
-            places[part.name] = Column(str(place + by if place >= start else place), part.of)
-    return substituted(expression, places)
 
 
 def placed(expression: Expression, places: Mapping[str, str]) -> Expression:
@@ -55,7 +38,7 @@ class JoinCondition:
     """Key expressions over left columns and over right ones; and the residual, over both.
 
     `null_matches` says for each key whether NULL matches NULL. `names` are what the parts of the
-    residual are called in statistics (`penstock.planner.tracing`), None where they have no name;
+    residual are called in statistics (`statistics.tracing`), None where they have no name;
     `equality` is what the equality of all keys is called.
     """
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.errors import InternalError
-from penstock.planner.rules.outer_joins import OuterJoin, outer_join_in
-from penstock.planner.rules.rule import Place
+from penstock.planner.rules.outer_joins.outer_join_form import OuterJoin, outer_join_in
+from penstock.planner.rules.rule import RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,11 +26,11 @@ class Rewriting:
 
     rules: Sequence[Rule]
     fired: list[str] = field(default_factory=list)
-    _known: dict[tuple[int, Place], tuple[Plan, Plan]] = field(default_factory=dict)
+    _known: dict[tuple[int, RuleContext], tuple[Plan, Plan]] = field(default_factory=dict)
 
-    def rewritten(self, plan: Plan, place: Place | None = None) -> Plan:
+    def rewritten(self, plan: Plan, place: RuleContext | None = None) -> Plan:
         """The plan in its last form; a subplan that stands in several places is one there too."""
-        place = place or Place()
+        place = place or RuleContext()
         key = id(plan), place
         if key not in self._known:
             made = self._rewritten(plan, place)
@@ -38,7 +38,7 @@ class Rewriting:
             self._known[id(made), place] = (made, made)
         return self._known[key][1]
 
-    def _rewritten(self, plan: Plan, place: Place) -> Plan:
+    def _rewritten(self, plan: Plan, place: RuleContext) -> Plan:
         plan = self._with_inputs(plan, place)
         while len(self.fired) < MOST_STEPS:
             found = self._once(plan, place)
@@ -47,7 +47,7 @@ class Rewriting:
             plan = self._with_inputs(found, place)
         return plan
 
-    def _once(self, plan: Plan, place: Place) -> Plan | None:
+    def _once(self, plan: Plan, place: RuleContext) -> Plan | None:
         for rule in self.rules:
             made = rule.rewritten(plan, place)
             if made is not None:
@@ -56,7 +56,7 @@ class Rewriting:
                 return made
         return None
 
-    def _with_inputs(self, plan: Plan, place: Place) -> Plan:
+    def _with_inputs(self, plan: Plan, place: RuleContext) -> Plan:
         below = place.below(plan)
         inputs, rebuild = parts_of(plan)
         made = tuple(self.rewritten(one, below) for one in inputs)
@@ -65,10 +65,10 @@ class Rewriting:
 
 
 def alternatives(
-    plan: Plan, rules: Sequence[Rule], place: Place | None = None
+    plan: Plan, rules: Sequence[Rule], place: RuleContext | None = None
 ) -> Iterator[tuple[str, Plan]]:
     """All plans that one application of one rule makes of a plan, with the rule's name."""
-    place = place or Place()
+    place = place or RuleContext()
     for rule in rules:
         made = rule.rewritten(plan, place)
         if made is not None:

@@ -11,7 +11,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.patterns import pattern_of
 from penstock.algebra.plan import Plan, different_nodes
 from penstock.planner.rewriting import parts_first, parts_of
-from penstock.planner.rules.rule import Place
+from penstock.planner.rules.rule import RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -67,9 +67,9 @@ class Shared:
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._plans = list(plans)
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, RuleContext] = {}
         for plan in self._plans:
-            self._visit(plan, Place())
+            self._visit(plan, RuleContext())
         nodes = parts_first(self._plans)
         needs = self._needs(nodes)
         self._cut = [
@@ -77,7 +77,7 @@ class Shared:
         ]
         self._leaves = {id(node): _leaf(node, f"#{n}") for n, node in enumerate(self._cut)}
 
-    def _visit(self, plan: Plan, place: Place) -> None:
+    def _visit(self, plan: Plan, place: RuleContext) -> None:
         """Note where a plan stands; what is below it again, if another place says more."""
         known = self._places.get(id(plan))
         wider = place if known is None else known.and_at(place)
@@ -97,12 +97,12 @@ class Shared:
                 found[id(one)] |= {(need, port) for need in above}
         return found
 
-    def parts(self) -> Iterator[tuple[Plan, Place]]:
+    def parts(self) -> Iterator[tuple[Plan, RuleContext]]:
         """The shared subplans, inner ones first, then the plans; with leaves inside."""
         for node in self._cut:
             yield self._opaque(node, is_whole=True), self._places[id(node)]
         for plan in self._plans:
-            yield self._opaque(plan), Place()
+            yield self._opaque(plan), RuleContext()
 
     def _opaque(self, plan: Plan, *, is_whole: bool = False) -> Plan:
         """The plan with a leaf in the place of each shared subplan; itself excepted."""

@@ -13,7 +13,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.time import INFINITY, round_up
 from penstock.algebra.values import row_key
-from penstock.algebra.windows import Range, Rows, Unbounded
+from penstock.algebra.windows import Rows, Unbounded
 from penstock.reference import emissions as emit
 from penstock.reference.expressions import Failures
 from penstock.reference.inputs import (
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.algebra.plan import Plan
+    from penstock.algebra.windows import WindowSpec
 
 
 class Oracle:
@@ -82,8 +83,8 @@ class Oracle:
         plain = self.timeline(st.without_slides(plan.child))
         slide = st.slide_sent(plan)
         slides = list(self._slides(plan.child, slide))
-        if isinstance(slide, Range) and slide.slide:
-            step = slide.slide
+        if slide is not None and slide.time_slide:
+            step = slide.time_slide
             entered = emit.entered(plain, lambda instant: round_up(instant, step))
         else:
             entered = emit.entered(plain, lambda instant: _first_from(slides, instant))
@@ -209,7 +210,7 @@ class Oracle:
             instants.update(change.at for change in history.changes)
         return sorted(instants - {INFINITY})
 
-    def _slides(self, plan: Plan, slide: Range | Rows | None) -> Iterator[int]:
+    def _slides(self, plan: Plan, slide: WindowSpec | None) -> Iterator[int]:
         """The instants at which a periodic query is evaluated."""
         windows = list(st.input_windows(plan))
         if isinstance(slide, Rows):
@@ -217,16 +218,16 @@ class Oracle:
             # was rewritten may have the one window of the query several times.
             window, *_ = windows
             yield from self._row_slides(window, slide)
-        elif isinstance(slide, Range) and slide.slide:
+        elif slide is not None and slide.time_slide:
             moved = [element for window in windows for element in self._elements(window)]
             ends = [at for one in moved for at in (one.start, one.end) if at < INFINITY]
             first = self._first_slide(plan, slide)
             if ends and first is not None:
-                yield from range(first, max(ends) + 1, slide.slide)
+                yield from range(first, max(ends) + 1, slide.time_slide)
 
-    def _first_slide(self, plan: Plan, slide: Range | Rows | None) -> int | None:
+    def _first_slide(self, plan: Plan, slide: WindowSpec | None) -> int | None:
         """The first slide at or after the first row of any input."""
-        step = slide.slide if isinstance(slide, Range) and slide.slide else 1
+        step = (slide and slide.time_slide) or 1
         windows = st.input_windows(plan)
         arrived = [one.at for window in windows for one in self._arrivals(window.children[0])]
         return round_up(min(arrived), step) if arrived else None

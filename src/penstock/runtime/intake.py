@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, arriving
-from penstock.runtime.reading import read_columns
+from penstock.runtime.arriving_columns import read_columns
 
 if TYPE_CHECKING:
     from penstock.algebra.types import Schema
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SetAside:
+class RejectedRows:
     """Rows that were not taken in as they came: of which source, why, and the rows themselves.
 
     The rows have the declared columns. `positions` are their places among all rows the source has
@@ -47,7 +47,7 @@ class Intake:
     watermark: int = BEGINNING
     brought: int = 0
     latest: int = BEGINNING
-    aside: list[SetAside] = field(default_factory=list)
+    aside: list[RejectedRows] = field(default_factory=list)
 
     def read(self, table: pa.Table) -> Reading:
         """Check a table against the declaration; nothing is taken in yet.
@@ -64,7 +64,7 @@ class Intake:
         """No row before an instant will come any more."""
         self.watermark = max(self.watermark, instant)
 
-    def taken_aside(self) -> list[SetAside]:
+    def taken_aside(self) -> list[RejectedRows]:
         """What has been set aside since this was last asked."""
         found, self.aside = self.aside, []
         return found
@@ -111,7 +111,7 @@ class Reading:
         if which.any():
             chosen = np.flatnonzero(which)
             rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
-            aside = SetAside(
+            aside = RejectedRows(
                 self.intake.name, reason, rows.take(pa.array(chosen)), positions[chosen]
             )
             self.intake.aside.append(aside)

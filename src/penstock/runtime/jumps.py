@@ -10,7 +10,6 @@ import numpy as np
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING
-from penstock.algebra.windows import Range
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
@@ -42,11 +41,11 @@ def periodic_parts(plans: Iterable[Plan]) -> set[Periodic]:
                 continue
             lists = isinstance(node, st.RStream) or node.appends == "slides"
             window = st.slide_sent(node) if lists else None
-            if isinstance(window, Range) and window.slide:
+            if window is not None and window.time_slide:
                 below = different_nodes(node)
                 names = frozenset(one.name for one in below if isinstance(one, st.Stream))
                 if names:
-                    found.add(Periodic(names, window.slide, node.unit))
+                    found.add(Periodic(names, window.time_slide, node.unit))
     return found
 
 

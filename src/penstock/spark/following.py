@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.home.reading import Commit, ResultsReader
-    from penstock.spark.running import Running
+    from penstock.spark.pipeline_runner import PipelineRunner
+    from penstock.store.result_reader import Commit, ResultsReader
 
 Since = Literal["beginning", "now"]
 """From where to go along: from the first results that are kept, or the next that come."""
@@ -22,7 +22,7 @@ Since = Literal["beginning", "now"]
 
 def followed(
     reader: ResultsReader,
-    running: Running,
+    running: PipelineRunner,
     timeout: float | None,
     has_ended: Callable[[], bool] | None,
 ) -> Iterator[Commit]:
@@ -49,7 +49,7 @@ def followed(
             return
 
 
-def _unless_closed(commits: Iterator[Commit], running: Running) -> Iterator[Commit]:
+def _unless_closed(commits: Iterator[Commit], running: PipelineRunner) -> Iterator[Commit]:
     """Commits, until the connection is closed, which may remove the files that they are in."""
     try:
         yield from commits

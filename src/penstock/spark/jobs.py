@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from penstock.pipeline.deliveries import deliveries_for
+from penstock.lane_host.deliveries import deliveries_for
+from penstock.lane_host.exchange import Sent
+from penstock.lane_host.logs import Coded, described
+from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
 from penstock.pipeline.folders import is_folder
-from penstock.pipeline.logs import Coded, described
-from penstock.pipeline.sending import Sent
-from penstock.pipeline.work import Done
 from penstock.spark.tasks import FILES, RECORD, REPORTS, SENT, LaneTask
 
 if TYPE_CHECKING:

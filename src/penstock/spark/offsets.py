@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 VERSION = "v2"
 """Of files in which sources have names."""

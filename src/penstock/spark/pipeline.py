@@ -10,16 +10,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
-from penstock.home.status import Status, write_status
-from penstock.pipeline.deliveries import deliveries_for
+from penstock.lane_host.deliveries import deliveries_for
+from penstock.lane_host.exchange import Sent
+from penstock.lane_host.row_slots import slots_for
+from penstock.observe.status import Status, write_status
 from penstock.pipeline.folders import folder_of, is_folder
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.relaning import needs_relaning, relane
 from penstock.pipeline.replanning import due, replace_group
-from penstock.pipeline.sending import Sent
-from penstock.pipeline.slots import slots_for
-from penstock.pipeline.stepping_back import step_back
+from penstock.pipeline.rescaling import needs_relaning, relane
+from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.home.layout import Home
-    from penstock.home.records import Record
+    from penstock.lane_host.work import Done
     from penstock.pipeline.folders import Folder
-    from penstock.pipeline.work import Done
     from penstock.spark.feeds import Feed, Files
+    from penstock.store.layout import Home
+    from penstock.store.records import Record
 
 STATUS_SECONDS = 1.0
 """The status is written at most so often."""
@@ -314,7 +314,7 @@ class Pipeline:
             self._require(run)
             self._run_batch(None, files, None)
             for folder, names in files.values():
-                if folder.is_ours:
+                if folder.is_inserted:
                     self._remove_earlier(folder, names)
 
     def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:

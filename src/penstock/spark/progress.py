@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.home.lagging import lag_of
+from penstock.observe.lag import lag_of
 
 if TYPE_CHECKING:
-    from penstock.home.records import Record
+    from penstock.spark.pipeline_runner import PipelineRunner
     from penstock.spark.program import Program
-    from penstock.spark.running import Running
+    from penstock.store.records import Record
 
 
-def progress_of(program: Program, running: Running, queries: list[str]) -> dict[str, Any]:
+def progress_of(program: Program, running: PipelineRunner, queries: list[str]) -> dict[str, Any]:
     """Streams, queries, state: all of the same record, but for what operators remember."""
     record = running.record
     streams = program.session.catalog.of_kind("stream")

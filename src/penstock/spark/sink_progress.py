@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from penstock.errors import DataError
-from penstock.home.files import replace_file
 from penstock.spark.sources import source_name
+from penstock.store.files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.catalog.definitions import SinkDefinition
-    from penstock.home.layout import Home
+    from penstock.store.layout import Home
 
 
 @dataclass

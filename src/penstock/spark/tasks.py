@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.home.bundles import bundle_writer
-from penstock.home.files import sync_file
-from penstock.home.layout import Home
-from penstock.home.records import LaneState
-from penstock.pipeline.asking import ask
+from penstock.lane_host.exchange import Sent
+from penstock.lane_host.lane_client import ask
+from penstock.lane_host.logs import ROWS, Coded, about_log, pending_parts
+from penstock.lane_host.work import Work
 from penstock.pipeline.folders import Folder
-from penstock.pipeline.logs import ROWS, Coded, about_log, pending_parts
-from penstock.pipeline.sending import Sent
-from penstock.pipeline.work import Work
+from penstock.store.bundles import bundle_writer
+from penstock.store.files import sync_file
+from penstock.store.layout import Home
+from penstock.store.records import LaneState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark import TaskContext
 
-    from penstock.home.records import Record
     from penstock.pipeline.file_rows import FileRows
+    from penstock.store.records import Record
 
 RECORD = "penstock.record"
 """The local property with the number of the record that a job builds on."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.fuzz.draw import Draw
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
+from penstock_fuzz.draw import Draw
 
 if TYPE_CHECKING:
     from penstock.reference.timeline import Row

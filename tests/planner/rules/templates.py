@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from penstock.fuzz.draw import Draw
 from penstock.session import Session
+from penstock_fuzz.draw import Draw
 from planner.rules.chains import BUILT, Chains
 from planner.rules.parts import DECLARED, Parts
 

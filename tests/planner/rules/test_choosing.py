@@ -10,14 +10,14 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import walk
 from penstock.algebra.windows import Rows
-from penstock.bench.patterns import form_of
-from penstock.bench.patterns_cases import CASES, DOWN, UP
-from penstock.planner.building import Choices
 from penstock.planner.conditions import conjuncts
-from penstock.planner.measuring import measured
 from penstock.planner.optimizing import plans_to_run
-from penstock.runtime.running import Running
+from penstock.planner.physical.building import Choices
+from penstock.planner.statistics.measuring import measured
+from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
+from penstock_bench.patterns import form_of
+from penstock_bench.patterns_cases import CASES, DOWN, UP
 
 if TYPE_CHECKING:
     from penstock.algebra.patterns import Strategy
@@ -83,7 +83,7 @@ def test_a_negation_is_pulled_up_or_pushed_down_by_what_was_measured(
 ) -> None:
     (case,) = [one for one in CASES if one.name == name]
     window = 1000
-    running = Running({"q": case.plan(DOWN, window)})
+    running = LocalRun({"q": case.plan(DOWN, window)})
     running.feed(case.traffic(window).packets(4 * window, case.links).streams)
     known = measured([lane.reports() for lane in running.lanes.lanes])
     for form in (UP, DOWN):
@@ -95,6 +95,6 @@ def test_the_strategy_counts(strategy: Strategy, expected: str) -> None:
     """With negative rows for all ends, a join above a negation withdraws no more than others."""
     plan = bound(NEGATED)
     assert form_of(plans_to_run({"q": plan}, choices=Choices(strategy))["q"]) == expected
-    labels = [one.label for one in Running({"q": plan}, choices=Choices(strategy)).graph.nodes]
+    labels = [one.label for one in LocalRun({"q": plan}, choices=Choices(strategy)).graph.nodes]
     joins = [one.split()[0] for one in labels if one.startswith(("Join", "AntiJoin"))]
     assert joins == (["Join", "AntiJoin"] if expected == UP else ["AntiJoin", "Join"])

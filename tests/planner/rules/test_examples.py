@@ -12,14 +12,15 @@ from penstock.algebra import streams as st
 from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.text import plan_text
 from penstock.builder import Query, stream
-from penstock.fuzz.check import compare_answers, tolerance_for
-from penstock.planner.explaining import Explaining, described_rules
-from penstock.planner.optimizing import ALWAYS, BY_COST, optimized
+from penstock.planner.explain.explain import Explaining, described_rules
+from penstock.planner.optimizing import optimized
 from penstock.planner.rewriting import Rewriting, alternatives
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.session import Session
-from penstock.streamtest.engines import OracleEngine, Question
-from penstock.streamtest.inline import InlineEngine
+from penstock.testing.engines import OracleEngine, Question
+from penstock.testing.inline import InlineEngine
+from penstock_fuzz.check import compare_answers, tolerance_for
 
 DECLARED = """
     CREATE STREAM a (ts BIGINT, k INT, v INT, w INT, WATERMARK FOR ts AS ts);

@@ -8,9 +8,9 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
-from penstock.planner.building import Choices
-from penstock.planner.costs import Cost, Costs
+from penstock.planner.cost.costs import Cost, Costs
 from penstock.planner.optimizing import optimized
+from penstock.planner.physical.building import Choices
 from penstock.session import Session
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ what a certain rule wants, what it rewrites is compared. And each rule has queri
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,26 +15,28 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import different_nodes
-from penstock.fuzz.check import compare_answers, tolerance_for
-from penstock.fuzz.generate import generate
-from penstock.fuzz.trial import late_rows
-from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
+from penstock.planner.optimizing import optimized
 from penstock.planner.rewriting import Rewriting, alternatives
-from penstock.planner.rules.rule import Place, Rule, TogetherRule
+from penstock.planner.rules.rule import Rule, RuleContext, TogetherRule
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
 from penstock.reference.timeline import Timeline
-from penstock.streamtest.engines import OracleEngine
+from penstock.testing.engines import OracleEngine
+from penstock_fuzz.check import compare_answers, tolerance_for
+from penstock_fuzz.generate import generate
+from penstock_fuzz.trial import late_rows
 from planner.rules.parts import random_inputs
 from planner.rules.templates import random_plan
+from tiers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
-    from penstock.streamtest.engines import Answer
+    from penstock.testing.engines import Answer
 
-TRIALS = int(os.environ.get("PENSTOCK_RULE_TRIALS", "300"))
-ENOUGH = int(os.environ.get("PENSTOCK_RULE_USES", "30"))
+TRIALS = amount(usual=300, long=3000)
+ENOUGH = amount(usual=30, long=300)
 """A rule has to change so many of its own plans, with an answer that is not empty."""
 MOST_PLANS = 8 * ENOUGH
 """Of these plans it has to be so many."""
@@ -132,7 +133,7 @@ class Watched(Rule):
     def name(self) -> str:  # type: ignore[override]
         return self.rule.name
 
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         made = self.rule.rewritten(plan, place)
         if made is not None:
             self.seen.append((plan, made))

@@ -15,8 +15,8 @@ import pytest
 import penstock
 from penstock.catalog.definitions import QueryDefinition
 from penstock.errors import DataError, PenstockError, QueryError, UnknownName
-from penstock.home.observing import Observer
-from penstock.planner.measuring import measured
+from penstock.observe.observation import Observer
+from penstock.planner.statistics.measuring import measured
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.spark.pipeline import PipelineFailed

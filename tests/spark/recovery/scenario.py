@@ -19,26 +19,26 @@ import pyarrow.parquet as pq
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import TimeUnit
 from penstock.catalog.definitions import StreamDefinition
-from penstock.home.aside import aside_rows
-from penstock.home.results import result_blocks
 from penstock.pipeline.bound import bound
-from penstock.pipeline.grouping import groups_for
 from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.query_groups import groups_for
 from penstock.reference.compare import compare_emissions, compare_timelines
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.reference.timeline import Timeline
 from penstock.session import Session
-from penstock.streamtest.inline import answer_of
+from penstock.store.rejected_rows import aside_rows
+from penstock.store.result_files import result_blocks
+from penstock.testing.inline import answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from penstock.catalog.definitions import QueryDefinition
-    from penstock.home.layout import Home
-    from penstock.home.records import Record
     from penstock.reference.timeline import Row
+    from penstock.store.layout import Home
+    from penstock.store.records import Record
 
 SLACK = 15
 STREAMS = {"a": ("k", "v"), "b": ("k", "w")}

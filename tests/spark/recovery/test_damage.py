@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from home.driving import Driver
 from penstock.errors import DataError
-from penstock.home.bundles import Bundle
-from penstock.home.layout import Home
-from penstock.home.records import FORMAT
-from penstock.home.results import result_blocks
 from penstock.pipeline.ledger import Ledger
-from penstock.streamtest.inline import rows_of
+from penstock.store.bundles import Bundle
+from penstock.store.layout import Home
+from penstock.store.records import FORMAT
+from penstock.store.result_files import result_blocks
+from penstock.testing.inline import rows_of
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,10 +17,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from docs.pages import ROOT, fences, settle
-from home.driving import Driver
 from penstock.cli.status import page, status
-from penstock.home.facts import DiskUse, SourceFacts
-from penstock.home.observing import Observer
+from penstock.observe.facts import DiskUse, SourceFacts
+from penstock.observe.observation import Observer
+from store.driving import Driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-    from penstock.home.facts import Facts
+    from penstock.observe.facts import Facts
 
 STATEMENTS = (
     "CREATE STREAM cars (lane INT, speed DOUBLE, passed TIMESTAMP, "
@@ -45,7 +45,7 @@ app.command()(status)
 try:
     app()
 finally:
-    heavy = {"pyspark", "numba", "penstock.operators.join"} & set(sys.modules)
+    heavy = {"pyspark", "numba", "penstock.operators.join.join"} & set(sys.modules)
     print("loaded", sorted(heavy), file=sys.stderr)
 """
 NOON = 1_714_564_800

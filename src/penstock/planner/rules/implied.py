@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.expressions import Call, Expression, columns_of
 from penstock.algebra.types import BOOLEAN
 from penstock.compute.evaluate import can_fail
-from penstock.planner.partition_keys import classes_of
+from penstock.planner.partition.partition_keys import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class RuleContext:
     """Where an operator stands: what those above it look at, besides snapshots.
 
     Args:
@@ -30,24 +30,24 @@ class Place:
     needs_instants: bool = False
     needs_elements: bool = False
 
-    def and_at(self, other: Place) -> Place:
+    def and_at(self, other: RuleContext) -> RuleContext:
         """What is looked at here or there."""
-        return Place(
+        return RuleContext(
             self.needs_instants or other.needs_instants,
             self.needs_elements or other.needs_elements,
         )
 
-    def below(self, plan: Plan) -> Place:
+    def below(self, plan: Plan) -> RuleContext:
         """The place of the inputs of a plan that stands here."""
         match plan:
             case st.RStream() | st.IStream(restore=True):
-                return Place(needs_instants=True)
+                return RuleContext(needs_instants=True)
             case st.Internal():
                 # RSTREAM above looks through it, at the windows below.
                 instants = self.needs_instants or plan.appends == "slides"
-                return Place(instants, needs_elements=True)
+                return RuleContext(instants, needs_elements=True)
             case st.Window() | st.RelationToStream():
-                return Place()
+                return RuleContext()
             case op.OnArrival():
                 return replace(self, needs_elements=True)
         return self
@@ -76,7 +76,7 @@ class Rule(Described, ABC):
     only_orders: ClassVar[bool] = False
 
     @abstractmethod
-    def rewritten(self, plan: Plan, place: Place) -> Plan | None:
+    def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
         """The plan in another form, with the same columns; None where the rule has no use."""
 
 

@@ -5,9 +5,9 @@ So that short tests pass through images, too; all else is as it is.
 
 import sys
 
-if "penstock.pipeline.serving" in sys.orig_argv:
-    from penstock.pipeline.keeping import Keeper
+if "penstock.lane_host.lane_server" in sys.orig_argv:
+    from penstock.lane_host.lane_host import LaneHost
 
-    assert Keeper.__init__.__defaults__ is not None
-    assert len(Keeper.__init__.__defaults__) == 1
-    Keeper.__init__.__defaults__ = (6000,)
+    assert LaneHost.__init__.__defaults__ is not None
+    assert len(LaneHost.__init__.__defaults__) == 1
+    LaneHost.__init__.__defaults__ = (6000,)

@@ -1,0 +1,277 @@
+"""Running a script on Spark until its input is at its end, or until somebody stops it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+import penstock
+from penstock.cli.answers import ScriptAnswers, failure_warning
+from penstock.cli.late import aside_lines
+from penstock.cli.live import REFRESH, Display
+from penstock.errors import PenstockError, count
+from penstock.results.lines import row_lines
+from penstock.spark.pipeline import PipelineFailed
+from penstock.spark.session import java_end, when_java_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from types import FrameType
+
+    import pyarrow as pa
+
+    from penstock.cli.answers import OutputOptions
+    from penstock.spark.connection import Connection
+    from penstock.spark.following import Since
+    from penstock.spark.script import Script, ScriptQuery
+
+GIVE_UP_SECONDS = 20.0
+"""So long after Java's end the process may take to end by itself."""
+SOME = 3
+"""So many rows that were not taken in are shown of each stream."""
+
+
+class Interrupts:
+    """Notes that somebody wants an end, and leaves the calls to Java alone that run meanwhile.
+
+    A second Ctrl-C ends the process at once.
+    """
+
+    def __init__(self) -> None:
+        self.came = threading.Event()
+        self.number: signal.Signals = signal.SIGINT
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self.number = signal.Signals(number)
+        self.came.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    @property
+    def exit_code(self) -> int:
+        """What shells say of a process that a signal ended."""
+        return 128 + self.number
+
+
+class ScriptRun:
+    """A script on a pipeline of its own.
+
+    Args:
+        script: The statements.
+        master: Spark's master URL.
+        home: The folder of the pipeline; None: one for this run only.
+        lanes: How many lanes share the work of a query.
+        settings: Spark's configuration.
+        every: Seconds between lines of progress.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        master: str,
+        home: Path | None,
+        lanes: int | None,
+        settings: dict[str, str],
+        every: float,
+    ) -> None:
+        self._script = script
+        self._home = home
+        self._interrupts = Interrupts()
+        # Where nobody listens, py4j would write tracebacks on stderr.
+        logging.getLogger().addHandler(logging.NullHandler())
+        self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
+        when_java_ends(_give_up)
+        self._display = Display(self._db, every)
+        self._sinks = self._db.sinks
+        self._sinks.show = self._display.show
+
+    def run_to_end(self, options: OutputOptions) -> None:
+        """Take in all input that is there, and print the answers of queries that no sink takes.
+
+        Args:
+            options: What is to be shown of answers.
+
+        Raises:
+            typer.Exit: A sink has not taken all.
+        """
+        answers = ScriptAnswers(self._script, options, self._show)
+        try:
+            with self._display, _plain_end():
+                self._begin()
+                for one in self._script.without_sinks():
+                    self._sinks.hold(_printing(one), one.query)
+                self._wait(self._db.finish, lambda: self._follow_answers(answers))
+            self._warn()
+            answers.end(self._db, self._db.running.record.number)
+            errors = self._sinks.errors
+        finally:
+            self._close()
+        if errors:
+            for name, why in errors.items():
+                typer.echo(f'sink "{name}" has not taken all: {why}', err=True)
+            raise typer.Exit(1)
+
+    def run_until_stopped(self) -> NoReturn:
+        """Take in input as it comes, and print what queries say that no sink takes.
+
+        Raises:
+            typer.Exit: Somebody stopped it.
+        """
+        try:
+            with self._display, _plain_end():
+                self._begin()
+                for one in self._script.without_sinks():
+                    since: Since = "beginning" if one.is_new else "now"
+                    self._sinks.call(_printing(one), one.query, self._printer(one), since)
+                self._wait(self._follow, lambda: None)
+        finally:
+            self._close()
+        self._stopped()
+
+    def _begin(self) -> None:
+        """Let the statements take effect."""
+        if self._script.text:
+            self._db.execute(self._script.text)
+        for text in self._script.replans:
+            said = self._db.execute(text)
+            assert said is not None
+            typer.echo(f"{text}: {said['plan'][0]}", err=True)
+
+    def _show(self, text: str) -> None:
+        """Print a part of an answer, unless somebody wants an end.
+
+        Raises:
+            typer.Exit: Somebody stopped it.
+        """
+        if self._interrupts.came.is_set():
+            self._stopped()
+        self._display.show(text)
+
+    def _follow_answers(self, answers: ScriptAnswers) -> None:
+        """Print what is known of answers already."""
+        record = self._db.running.record
+        # What is said at the end of the input counts when it has come to its end.
+        if record.kind != "flush":
+            answers.follow(self._db, record.number)
+
+    def _follow(self) -> None:
+        """Go along with the pipeline; without rows, clocks get on as far as they can."""
+        while not self._interrupts.came.is_set():
+            self._db.running.wait_for_news(self._db.running.record.number, REFRESH)
+
+    def _wait(self, work: Callable[[], None], meanwhile: Callable[[], None]) -> None:
+        """Let a thread work; this one shows how it goes, and takes the interrupts.
+
+        Raises:
+            typer.Exit: Somebody stopped it.
+            PenstockError: It cannot go on.
+        """
+        failures: list[Exception] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except Exception as failure:
+                failures.append(failure)
+
+        thread = threading.Thread(target=guarded, name="penstock run", daemon=True)
+        thread.start()
+        while thread.is_alive() and not self._interrupts.came.is_set():
+            thread.join(REFRESH / 5)
+            self._display.update(self._sinks.errors)
+            meanwhile()
+        if failures:
+            raise self._for_users(failures[0])
+        if self._interrupts.came.is_set():
+            self._close()
+            self._stopped()
+
+    def _for_users(self, failure: Exception) -> Exception:
+        if isinstance(failure, PenstockError):
+            failure.hint = "Mend the cause, and run it again with the same --home: it goes on."
+            if self._home is None:
+                failure.hint = "Mend the cause, and run it again."
+        return failure
+
+    def _stopped(self) -> NoReturn:
+        where = f" --home {self._home} goes on from here." if self._home is not None else ""
+        typer.echo(f"stopped.{where}", err=True)
+        raise typer.Exit(self._interrupts.exit_code)
+
+    def _close(self) -> None:
+        try:
+            if not self._db.is_closed:
+                self._sinks.close()
+                for one in self._script.asked:
+                    self._sinks.forget(_printing(one))
+        finally:
+            self._db.close()
+
+    def _printer(self, asked: ScriptQuery) -> Callable[[pa.Table, int], None]:
+        start = f"{asked.title} " if asked.title else ""
+
+        def show(table: pa.Table, number: int) -> None:
+            del number
+            self._display.show(row_lines(table, start))
+
+        return show
+
+    def _warn(self) -> None:
+        """Say what was not taken in, and what failed."""
+        progress = self._db.progress()
+        for name, one in progress["streams"].items():
+            if one["late"]:
+                late = count(one["late"], "row")
+                typer.echo(f'warning: {late} of stream "{name}" came too late', err=True)
+            if one["aside"]:
+                aside = count(one["aside"], "row")
+                typer.echo(f'warning: {aside} of stream "{name}" could not be read', err=True)
+            if one["late"] or one["aside"]:
+                self._show_some(name)
+        for asked in self._script.asked:
+            failures = progress["queries"][asked.query]["failures"]
+            if failures:
+                typer.echo(failure_warning(failures), err=True)
+
+    def _show_some(self, stream: str) -> None:
+        """Show the first rows of a stream that were not taken in."""
+        rows = self._db.late(stream)
+        for line in aside_lines(rows.slice(0, SOME)):
+            typer.echo(f"  {line}", err=True)
+        if len(rows) > SOME:
+            typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)
+
+
+@contextmanager
+def _plain_end() -> Iterator[None]:
+    """If Java ended within, that is said, and not what it led to."""
+    try:
+        yield
+    except Exception as fault:
+        ended = java_end(fault)
+        if ended is None or isinstance(fault, typer.Exit):
+            raise
+        hint = "What was committed is kept: run it again with the same --home, if it had one."
+        raise PipelineFailed(ended, hint=hint) from None
+
+
+def _give_up(reason: str) -> None:
+    """End the process: without Java nothing goes on, and who waits for it may wait for ever."""
+    time.sleep(GIVE_UP_SECONDS)
+    typer.echo(reason, err=True)
+    os._exit(2)
+
+
+def _printing(asked: ScriptQuery) -> str:
+    """The name under which the results of a query are printed."""
+    return f"run: {asked.query}"

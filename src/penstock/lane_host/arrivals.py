@@ -1,0 +1,137 @@
+"""From rows in the common format to the blocks of each lane, the late ones set aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.algebra.types import TIMESTAMP, to_arrow
+from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
+from penstock.operators.block import Block, arriving
+from penstock.operators.saved_tables import one_array
+from penstock.runtime.arriving_columns import canonical
+from penstock.state.sorting import order_of
+from penstock.store.rejected_rows import POSITION, TEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from penstock.lane_host.row_slots import Slots, StreamSlots
+    from penstock.state.arrays import Flags, Ints
+
+
+@dataclass
+class Arrivals:
+    """What a stream brought to a lane in one micro-batch."""
+
+    block: Block
+    rows: int
+    latest: int
+    aside: dict[str, pa.Table] = field(default_factory=dict)
+    """Rows that are not taken in, by reason."""
+
+
+def split(
+    rows: pa.Table, slots: Slots, only: int | None
+) -> Iterator[tuple[int, StreamSlots, pa.Table]]:
+    """The rows of each code and stream, in the order of their source.
+
+    Rows that do not say their code have the one given.
+    """
+    if not len(rows):
+        return
+    if POSITIONS[0] in rows.column_names:
+        order = order_of(*(_integers(rows, name) for name in POSITIONS))
+        rows = rows.take(pa.array(order))
+    by_number = {one.number: one for one in slots.streams.values()}
+    streams = _integers(rows, STREAM)
+    codes = _integers(rows, CODE) if CODE in rows.column_names else np.full(len(rows), only)
+    both = codes * len(by_number) + streams
+    if bool((both == both[0]).all()):
+        yield int(codes[0]), by_number[int(streams[0])], rows
+        return
+    order = order_of(both)
+    starts = np.flatnonzero(np.diff(both[order], prepend=-1))
+    for start, stop in zip(starts, np.append(starts[1:], len(order)), strict=True):
+        first = int(order[start])
+        own = by_number[int(streams[first])]
+        wanted = [INSTANT, *(slot.name for slot in own.slots if slot)]
+        wanted += [RAW] if RAW in rows.column_names else []
+        chosen = pa.array(order[start:stop])
+        yield int(codes[first]), own, rows.select(wanted).take(chosen)
+
+
+def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
+    """The rows of one stream as a block; those before the watermark, or without time, aside."""
+    times = one_array(rows[INSTANT])
+    known = _is_there(times)
+    ts = np.asarray(times.fill_null(0).to_numpy())
+    columns = _columns(rows, stream, times)
+    unreadable = _is_unreadable(rows)
+    known = known & ~unreadable
+    outside = known & ((ts == BEGINNING) | (ts == INFINITY))
+    inside = known & ~outside
+    late = inside & (ts < watermark)
+    found = Arrivals(
+        arriving(columns, ts).take(np.flatnonzero(inside & ~late)),
+        len(rows),
+        int(ts[inside].max()) if inside.any() else BEGINNING,
+    )
+    reasons: Mapping[str, Flags] = {
+        "unreadable": unreadable,
+        "no event time": ~known & ~unreadable,
+        "outside of time": outside,
+        f"late: before the watermark {stream.definition.unit.format(watermark)}": late,
+    }
+    for reason, which in reasons.items():
+        if which.any():
+            chosen = pa.array(np.flatnonzero(which))
+            names = [*stream.definition.schema.names, POSITION, TEXT]
+            own = [column.take(chosen) for column in (*columns, _raw(rows))]
+            found.aside[reason] = pa.table([*own[:-1], *_place_and_text(own[-1])], names=names)
+    return found
+
+
+def _is_unreadable(rows: pa.Table) -> Flags:
+    """Which rows have a text that could not be read."""
+    if RAW not in rows.column_names:
+        return np.zeros(len(rows), np.bool_)
+    found = pc.match_substring(_raw(rows), BREAK).fill_null(False)
+    return np.asarray(found.to_numpy(zero_copy_only=False))
+
+
+def _raw(rows: pa.Table) -> pa.Array:
+    if RAW in rows.column_names:
+        return one_array(rows[RAW])
+    return pa.nulls(len(rows), pa.string())
+
+
+def _place_and_text(raw: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Where rows stand, and what could not be read, each where that is known."""
+    parts = [(None, None, None) if one is None else one.partition(BREAK) for one in raw.to_pylist()]
+    places = [place for place, _, _ in parts]
+    texts = [text if broken else None for _, broken, text in parts]
+    return pa.array(places, pa.string()), pa.array(texts, pa.string())
+
+
+def _is_there(column: pa.Array) -> Flags:
+    return np.asarray(column.is_valid().to_numpy(zero_copy_only=False))
+
+
+def _columns(rows: pa.Table, stream: StreamSlots, times: pa.Array) -> tuple[pa.Array, ...]:
+    made = []
+    for field_, slot in zip(stream.definition.schema, stream.slots, strict=True):
+        column = times if slot is None else one_array(rows[slot.name])
+        if field_.type == TIMESTAMP:
+            column = column.view(to_arrow(TIMESTAMP))
+        made.append(canonical(column))
+    return tuple(made)
+
+
+def _integers(rows: pa.Table, name: str) -> Ints:
+    return np.asarray(one_array(rows[name]).to_numpy()).astype(np.int64)

@@ -1,0 +1,121 @@
+"""Asking the process that keeps the lanes of a task, which is started if there is none."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.errors import PenstockError
+from penstock.lane_host.work import Done
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.lane_host.work import Work
+
+START_SECONDS = 60.0
+"""How long a new process may take until it listens."""
+
+
+class LaneHostFailed(PenstockError):
+    """The process that keeps the lanes of a task could not do its work."""
+
+
+class LaneHostRefused(PenstockError):
+    """The work cannot be done, and trying again will not help."""
+
+
+def ask(application: str, work: Work, watched: int) -> Done:
+    """Let the lanes of a task do their work.
+
+    Args:
+        application: The Spark application that the task belongs to.
+        work: What to do.
+        watched: A process with whose end the one that keeps the lanes ends, too.
+
+    Raises:
+        LaneHostRefused: The work cannot be done: a file is damaged, say.
+        LaneHostFailed: Something else went wrong, or the process ended in the middle of it.
+    """
+    address = _address(application, work.task)
+    answer = b""
+    with (
+        _connection(address, watched) as connection,
+        suppress(ConnectionError),
+        connection.makefile("rwb") as channel,
+    ):
+        channel.write(json.dumps(work.to_json()).encode() + b"\n")
+        channel.flush()
+        answer = channel.readline()
+    if not answer:
+        msg = f"the process that keeps the lanes of task {work.task} ended while it worked"
+        raise LaneHostFailed(msg)
+    found = json.loads(answer)
+    if "refused" in found:
+        raise LaneHostRefused(found["refused"])
+    if "error" in found:
+        raise LaneHostFailed(found["error"])
+    return Done.from_json(found["done"])
+
+
+def _address(application: str, task: int) -> Path:
+    """A socket that only this user can reach."""
+    folder = Path(tempfile.gettempdir()) / f"penstock-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid() or folder.stat().st_mode & 0o077:
+        msg = f"{folder} belongs to somebody else, or others can read it"
+        raise LaneHostFailed(msg, hint="Remove it, or set TMPDIR to a folder of your own.")
+    name = hashlib.sha256(application.encode()).hexdigest()[:16]
+    return folder / f"{name}.{task}"
+
+
+@contextmanager
+def _connection(address: Path, watched: int) -> Iterator[socket.socket]:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with connection:
+        if not _connects(connection, address):
+            with address.with_suffix(f"{address.suffix}.lock").open("w") as lock:
+                # Another attempt of the same task may start the process at the same time.
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not _connects(connection, address):
+                    _start(address, watched)
+                    _wait(connection, address)
+        yield connection
+
+
+def _connects(connection: socket.socket, address: Path) -> bool:
+    try:
+        connection.connect(str(address))
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    return True
+
+
+def _start(address: Path, watched: int) -> None:
+    address.unlink(missing_ok=True)
+    subprocess.Popen(
+        [sys.executable, "-m", "penstock.lane_host.lane_server", address, str(watched)],
+        stdin=subprocess.DEVNULL,
+        # Away from the worker's channels to Spark, and from its end.
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _wait(connection: socket.socket, address: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not _connects(connection, address):
+        if time.monotonic() > deadline:
+            msg = f"no process for lanes listens on {address} after {START_SECONDS:.0f} seconds"
+            raise LaneHostFailed(msg, hint="See the log of Spark's workers.")
+        time.sleep(0.02)

@@ -1,0 +1,359 @@
+"""The lanes of a task, kept in memory from one micro-batch to the next.
+
+The truth is on disk: the state of a lane is what its image and the logs since then make. What is
+kept here is only used if it is exactly that; else it catches up, or is made anew.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from penstock.algebra.time import BEGINNING
+from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
+from penstock.lane_host.images import read_image, write_images
+from penstock.lane_host.logs import Log, sent_part
+from penstock.lane_host.plan_files import PhysicalPlans, read_plan_file
+from penstock.lane_host.work import Done, StreamCounts
+from penstock.operators.block import concatenated, from_table, to_table
+from penstock.runtime.changes import told_by
+from penstock.runtime.lane import Lane, Results
+from penstock.store.bundles import write_bundle
+from penstock.store.rejected_rows import REASON, aside_part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock.lane_host.arrivals import Arrivals
+    from penstock.lane_host.hosted_plan import HostedFragment
+    from penstock.lane_host.work import Work
+    from penstock.operators.block import Block
+    from penstock.store.layout import Home
+    from penstock.store.records import LaneState
+
+LEAST_LOG = 32 << 20
+"""Bytes of logs that are always fed again rather than replaced by an image."""
+MANY_LOGS = 64
+"""So many logs are replaced by an image, unless it is much larger than they are."""
+MOST_LOGS = 1000
+"""So many are in any case: each record names them all."""
+
+
+@dataclass
+class HostedLane:
+    """A lane in memory, and which state it is in."""
+
+    lane: Lane
+    version: str | None = None
+    failed_before: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def failures(self, query: str) -> Counter[str]:
+        """What failed in a query since the lane was first made."""
+        return self.failed_before.get(query, Counter()) + self.lane.failures(query).by_function
+
+    def all_failures(self) -> dict[str, Counter[str]]:
+        """The same of each of its results."""
+        return {query: self.failures(query) for query in self.lane.graph.results}
+
+
+class LaneHost:
+    """Does the work of a task: feeds logs to its lanes, writes results and images.
+
+    An image is written when logs have grown beyond the last one, and beyond `least_log` bytes.
+    """
+
+    def __init__(self, home: Home, least_log: int = LEAST_LOG) -> None:
+        self._home = home
+        self._least_log = least_log
+        self._plans: dict[str, HostedPlan] = {}
+        self._physical = PhysicalPlans(home)
+        self._kept: dict[str, HostedLane] = {}
+
+    def do(self, work: Work) -> Done:
+        """Feed a log to the lanes, and write what comes of it.
+
+        Raises:
+            DataError: A file of the state is missing or damaged.
+        """
+        try:
+            return self._do(work)
+        except BaseException:
+            # Some lanes may have taken in a part of the log: they are in no known state.
+            for name in work.lanes:
+                self._kept.pop(name, None)
+            raise
+
+    def _do(self, work: Work) -> Done:
+        began = time.perf_counter()
+        plan = self._plan(work.plan)
+        kept = self.lanes_at(work.plan, work.lanes)
+        ready = time.perf_counter()
+        log = self._log(work.log)
+        outcomes = {name: self._feed(plan, name, kept[name], log) for name in kept}
+        fed = time.perf_counter()
+        done = Done(work.task, streams=_counted(log))
+        for name, one in kept.items():
+            one.version = work.log
+            _add_progress(done, plan.lanes[name], plan.hosted, one)
+            if work.with_reports:
+                done.operators[name] = [asdict(report) for report in one.lane.reports()]
+        done.results = self._write_results(plan, work, outcomes)
+        done.aside = self._write_aside(work, log)
+        done.sent = self._write_sent(plan, work, outcomes)
+        done.result_rows = _result_rows(plan, outcomes)
+        done.lanes = self._states_after(work, kept)
+        done.seconds = {
+            "restore": ready - began,
+            "operators": fed - ready,
+            "write": time.perf_counter() - fed,
+        }
+        return done
+
+    def lanes_at(self, plan: str, states: Mapping[str, LaneState]) -> dict[str, HostedLane]:
+        """Lanes in given states.
+
+        Raises:
+            DataError: A file of the state is missing or damaged.
+        """
+        hosted = self._plan(plan)
+        return {name: self._at(hosted, name, state) for name, state in states.items()}
+
+    def _plan(self, name: str) -> HostedPlan:
+        """The plan of a file: what it says is decoded, nothing is planned here."""
+        if name not in self._plans:
+            found = read_plan_file(self._home, name)["groups"]
+            physical = self._physical.read(one["physical"] for one in found)
+            groups = (
+                HostedGroup(one["number"], plan, one["lanes"])
+                for one, plan in zip(found, physical, strict=True)
+            )
+            plan = HostedPlan(groups)
+            self._plans = {name: plan}
+            self._forget_others(plan)
+        return self._plans[name]
+
+    def _forget_others(self, plan: HostedPlan) -> None:
+        """What belongs to no query any more needs no memory."""
+        self._kept = {
+            name: one for name, one in self._kept.items() if _runs_on(one, plan.lanes.get(name))
+        }
+        for name, kept in self._kept.items():
+            kept.lane.let_go(plan.lanes[name].graph)
+
+    def _at(self, plan: HostedPlan, name: str, state: LaneState) -> HostedLane:
+        """A lane in a given state: the one in memory, brought there, or made anew."""
+        kept = self._kept.get(name)
+        if kept is not None and kept.version == state.version:
+            return kept
+        if kept is not None and kept.version in state.logs:
+            missing = state.logs[state.logs.index(kept.version) + 1 :]
+        else:
+            kept = self._from_image(plan, name, state)
+            missing = state.logs
+        self._kept[name] = kept
+        for log in missing:
+            self._feed(plan, name, kept, self._log(log))
+            kept.version = log
+        return kept
+
+    def _from_image(self, plan: HostedPlan, name: str, state: LaneState) -> HostedLane:
+        fragment = plan.lanes[name]
+        lane = Lane(fragment.graph, whole=fragment.partitioning.whole)
+        if state.image is None:
+            return HostedLane(lane)
+        tables, failures = read_image(self._home, state.image, name)
+        lane.restore(tables)
+        failed = {query: Counter(counts) for query, counts in failures.items()}
+        return HostedLane(lane, state.image, failed)
+
+    def _log(self, name: str) -> Log:
+        return Log(self._home.segments / name)
+
+    def _feed(self, plan: HostedPlan, name: str, kept: HostedLane, log: Log) -> Results:
+        """Let a lane take in its share of a log."""
+        fragment = plan.lanes[name]
+        blocks = self._changes(fragment, name, log)
+        # Where no stream tells of time, the batch does: what it commits is final.
+        watermarks = {relation: one + 1 for relation, one in told_by(blocks).items()}
+        watermarks |= {name: log.watermark(name) for name in fragment.graph.beside}
+        for sent, sender in fragment.senders.items():
+            watermarks[sent] = log.clocks[sender]
+            table = log.sent(sender, name)
+            if table is not None:
+                blocks[sent] = from_table(table)
+        if log.is_last:
+            results = kept.lane.feed(blocks, watermarks)
+            results.extend(kept.lane.finish())
+            return results
+        for stream in fragment.streams:
+            arrived = log.arrived(name, stream)
+            watermarks[stream] = _reached(log, stream, arrived)
+            if arrived is not None:
+                blocks[stream] = arrived.block
+        return kept.lane.feed(blocks, watermarks)
+
+    def _changes(self, fragment: HostedFragment, name: str, log: Log) -> dict[str, Block]:
+        """A lane's share of the changes of relations."""
+        found: dict[str, Block] = {}
+        for relation, tables in log.changes(fragment.group):
+            if relation in fragment.graph.relations:
+                lane = fragment.lane_names().index(name)
+                whole = concatenated([from_table(one) for one in tables])
+                found[relation] = fragment.router(relation).share(whole, lane)
+        return found
+
+    def _write_results(
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
+    ) -> str | None:
+        """Write the results of all lanes; the file, if any."""
+        results: dict[str, list[Block]] = {}
+        for name, outcome in outcomes.items():
+            if plan.lanes[name].sends is None:
+                for query, blocks in outcome.blocks.items():
+                    results.setdefault(query, []).extend(block for block in blocks if len(block))
+        whole = {
+            f"query/{query}": to_table(concatenated(blocks), plan.columns(query))
+            for query, blocks in results.items()
+            if blocks
+        }
+        return self._written(work, "results", whole)
+
+    def _write_aside(self, work: Work, log: Log) -> str | None:
+        """Write the rows that were not taken in; the file, if any."""
+        aside: dict[str, list[pa.Table]] = {}
+        for stream, arrived in log.counted():
+            for reason, rows in arrived.aside.items():
+                reasons = pa.array([reason] * len(rows), pa.string())
+                aside.setdefault(stream, []).append(rows.append_column(REASON, reasons))
+        whole = {aside_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
+        return self._written(work, "aside", whole)
+
+    def _write_sent(
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
+    ) -> str | None:
+        """Write what fragments send, divided among the lanes that read it; the file, if any."""
+        whole: dict[str, list[pa.Table]] = {}
+        for name, outcome in outcomes.items():
+            sender = plan.lanes[name]
+            blocks = outcome.blocks.get(sender.sends or "", [])
+            if sender.sends is None or not blocks:
+                continue
+            block = concatenated(blocks)
+            if sender.is_strict:
+                # Another lane's rows may have signs, and tables are put together as they are.
+                block = replace(block, sign=block.signs)
+            for reader in plan.readers(sender):
+                router = reader.router(sender.sends)
+                for number, lane in enumerate(reader.lane_names()):
+                    share = router.share(block, number)
+                    if len(share):
+                        part = sent_part(sender.name, lane)
+                        whole.setdefault(part, []).append(to_table(share))
+        tables = {part: pa.concat_tables(several) for part, several in whole.items()}
+        return self._written(work, "sent", tables)
+
+    def _written(self, work: Work, kind: str, tables: dict[str, pa.Table]) -> str | None:
+        if not tables:
+            return None
+        segment = self._home.new_segment(work.record, work.task, kind)
+        write_bundle(self._home.segments / segment, tables, durable=kind != "sent")
+        return segment
+
+    def _is_image_due(self, state: LaneState) -> bool:
+        """Whether feeding the logs again would cost more than writing an image does."""
+        if state.log_bytes >= max(self._least_log, state.image_bytes):
+            return True
+        is_small = state.image_bytes < 4 * max(self._least_log, state.log_bytes)
+        return len(state.logs) >= (MANY_LOGS if is_small else MOST_LOGS)
+
+    def _is_image_near(self, state: LaneState) -> bool:
+        """Whether an image would be due if there were twice as many logs."""
+        twice = replace(state, logs=state.logs * 2, log_bytes=state.log_bytes * 2)
+        return self._is_image_due(twice)
+
+    def _states_after(self, work: Work, kept: Mapping[str, HostedLane]) -> dict[str, LaneState]:
+        """How states are made from now on: by one more log, or by an image if there are many."""
+        size = (self._home.segments / work.log).stat().st_size
+        states = {
+            name: replace(one, logs=(*one.logs, work.log), log_bytes=one.log_bytes + size)
+            for name, one in work.lanes.items()
+        }
+        if not any(map(self._is_image_due, states.values())):
+            return states
+        # One file for all to which it will be due before long, too.
+        chosen = {name: kept[name] for name, one in states.items() if self._is_image_near(one)}
+        written = write_images(
+            self._home,
+            work.record,
+            work.task,
+            ((name, one.lane.segments(), one.all_failures()) for name, one in chosen.items()),
+        )
+        for name, one in chosen.items():
+            one.version = written[name].image
+        return states | written
+
+
+def _runs_on(kept: HostedLane, fragment: HostedFragment | None) -> bool:
+    """Whether a lane is one of a plan, and has the operators of the plan."""
+    if fragment is None:
+        return False
+    return {*fragment.graph.identities} <= {*kept.lane.graph.identities}
+
+
+def _add_progress(
+    done: Done,
+    fragment: HostedFragment,
+    groups: Mapping[int, HostedGroup],
+    kept: HostedLane,
+) -> None:
+    """Say how far a lane has come."""
+    lane = kept.lane
+    for query in groups[fragment.group].results:
+        # What fails in a fragment that sends rows, fails in the query that they are for.
+        result = query if fragment.sends is None else fragment.sends
+        done.failures[query] = dict(Counter(done.failures.get(query, {})) + kept.failures(result))
+        if fragment.sends is None:
+            clock = lane.clock(query)
+            done.clocks[query] = min(clock, done.clocks.get(query, clock))
+    if fragment.sends is not None:
+        clock = lane.clock(fragment.sends)
+        done.reached[fragment.name] = min(clock, done.reached.get(fragment.name, clock))
+    own = done.relations.setdefault(str(fragment.group), {})
+    for relation in fragment.graph.relations:
+        clock = lane.relation_clock(relation)
+        own[relation] = max(clock, own.get(relation, clock))
+
+
+def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
+    """The watermark of a stream as far as a lane can know: its own rows may be ahead of others."""
+    opening = log.watermark(stream)
+    if arrived is None or arrived.latest == BEGINNING:
+        return opening
+    slack = log.slots.streams[stream].definition.slack
+    return max(opening, arrived.latest - slack, BEGINNING + 1)
+
+
+def _counted(log: Log) -> dict[str, StreamCounts]:
+    """The rows of each stream."""
+    counted: dict[str, StreamCounts] = {}
+    for stream, one in log.counted():
+        total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
+        late = sum(len(rows) for why, rows in one.aside.items() if why.startswith("late"))
+        total.rows += one.rows
+        total.late += late
+        total.aside += sum(map(len, one.aside.values())) - late
+        total.latest = max(total.latest, one.latest)
+    return counted
+
+
+def _result_rows(plan: HostedPlan, outcomes: Mapping[str, Results]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for name, outcome in outcomes.items():
+        if plan.lanes[name].sends is None:
+            for query, blocks in outcome.blocks.items():
+                counts[query] += sum(map(len, blocks))
+    return dict(counts)

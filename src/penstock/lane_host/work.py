@@ -1,0 +1,96 @@
+"""What a task asks of the process that keeps its lanes, and what it is told; both are JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from penstock.store.records import LaneState
+
+
+@dataclass(frozen=True)
+class Work:
+    """One stage of a micro-batch of one task.
+
+    Args:
+        home: The path of the home.
+        plan: The name of the plan's file.
+        record: The number that the commit record of this batch will have.
+        task: Which task.
+        lanes: The lanes of the task, and how the state of each is made.
+        log: The segment with the rows and watermarks to be fed.
+        with_reports: Whether operators are asked what they have done and remember.
+    """
+
+    home: str
+    plan: str
+    record: int
+    task: int
+    lanes: dict[str, LaneState]
+    log: str
+    with_reports: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is sent."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> Work:
+        """As it was sent."""
+        lanes = {
+            name: LaneState(**{**one, "logs": tuple(one["logs"])})
+            for name, one in values.pop("lanes").items()
+        }
+        return Work(lanes=lanes, **values)
+
+
+@dataclass
+class StreamCounts:
+    """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant."""
+
+    rows: int
+    late: int
+    aside: int
+    latest: int
+
+
+@dataclass
+class Done:
+    """What became of the work: files written, and what the lanes have reached.
+
+    `lanes` says how the state of each lane is made from now on. `streams` counts each row once,
+    however many lanes it went to. `clocks` are those of queries, the least of all lanes;
+    `relations` has by group the greatest clock that a lane reads a relation at. `failures` counts
+    by query and function what failed so far, `result_rows` the elements of each query in this
+    batch. `operators` has for each lane, if that was asked, what its operators have done and
+    remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
+    sent in this stage, `reached` says how far each of them has come.
+    """
+
+    task: int
+    lanes: dict[str, LaneState] = field(default_factory=dict)
+    results: str | None = None
+    aside: str | None = None
+    sent: str | None = None
+    reached: dict[str, int] = field(default_factory=dict)
+    streams: dict[str, StreamCounts] = field(default_factory=dict)
+    clocks: dict[str, int] = field(default_factory=dict)
+    relations: dict[str, dict[str, int]] = field(default_factory=dict)
+    failures: dict[str, dict[str, int]] = field(default_factory=dict)
+    result_rows: dict[str, int] = field(default_factory=dict)
+    operators: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is sent."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> Done:
+        """As it was sent."""
+        lanes = {
+            name: LaneState(**{**one, "logs": tuple(one["logs"])})
+            for name, one in values.pop("lanes").items()
+        }
+        streams = {name: StreamCounts(**one) for name, one in values.pop("streams").items()}
+        return Done(lanes=lanes, streams=streams, **values)

@@ -1,0 +1,303 @@
+"""The facts about a pipeline in the text format that Prometheus reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.observe.metric_lines import Histogram, Labels, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.observe.facts import (
+        ConditionFacts,
+        Facts,
+        Instant,
+        OperatorFacts,
+        QueryFacts,
+        StreamFacts,
+    )
+
+ERROR_LENGTH = 300
+"""Of the text of an error so many characters are told; a label is no place for a long one."""
+
+
+def exposition(facts: Facts) -> str:
+    """All metrics of a pipeline; one without values is left out."""
+    metrics: list[Metric | Histogram] = [
+        *_pipeline(facts),
+        *_streams(facts),
+        *_sources(facts),
+        *_queries(facts),
+        *_operators(facts),
+        *_conditions(facts),
+    ]
+    if facts.durations is not None:
+        meaning = "Seconds that batches took, since the process was started."
+        metrics.append(Histogram("batch_duration_seconds", meaning, facts.durations))
+    return "".join(f"{line}\n" for metric in metrics for line in metric.lines())
+
+
+def _pipeline(facts: Facts) -> Iterator[Metric]:
+    yield Metric("running", "1 if a process has the home for itself.", [({}, facts.is_taken)])
+    yield Metric("taking_rows", "1 if it said that it takes in rows.", [({}, facts.takes_rows)])
+    yield Metric("record_number", "Number of the newest commit record.", [({}, facts.record)])
+    yield Metric("records", "Commit records that are kept.", [({}, facts.records)])
+    yield Metric(
+        "last_commit_timestamp_seconds",
+        "When the newest commit record was written.",
+        [({}, facts.committed_at)],
+    )
+    yield Metric(
+        "last_commit_age_seconds",
+        "Seconds since the newest commit record was written.",
+        [({}, facts.commit_age)],
+    )
+    yield Metric(
+        "last_error_timestamp_seconds",
+        "When the last error that is remembered happened.",
+        [({}, at) for at, _ in facts.errors[-1:]],
+    )
+    yield Metric(
+        "last_error_info",
+        "1, with the text of that error on one line.",
+        [({"text": _shortened(text)}, 1) for _, text in facts.errors[-1:]],
+    )
+    yield Metric("batch_rows", "Rows of the last batch.", [({}, facts.batch_rows)])
+    yield Metric(
+        "batch_seconds",
+        "Seconds that a part of the last batch took; job includes restore, operators and write.",
+        [({"part": part}, seconds) for part, seconds in facts.batch_seconds.items()],
+    )
+    yield Metric(
+        "disk_bytes",
+        "Bytes of the files in the home, by kind.",
+        [({"kind": kind}, one.bytes) for kind, one in facts.disk.items()],
+    )
+    yield Metric(
+        "disk_files",
+        "Files in the home, by kind.",
+        [({"kind": kind}, one.files) for kind, one in facts.disk.items()],
+    )
+
+
+def _streams(facts: Facts) -> Iterator[Metric]:
+    streams: list[tuple[Labels, StreamFacts]] = [({"stream": s.name}, s) for s in facts.streams]
+    yield Metric(
+        "stream_rows_total", "Rows that came in.", [(labels, one.rows) for labels, one in streams]
+    )
+    yield Metric(
+        "stream_late_rows_total",
+        "Rows set aside because they came after the watermark had passed them.",
+        [(labels, one.late) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_aside_rows_total",
+        "Rows set aside for another reason.",
+        [(labels, one.aside) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_forgotten_rows_total",
+        "Late rows, and others set aside, that are not kept any more.",
+        [(labels, one.forgotten) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_rate",
+        "Rows in a second of event time, or in a tick, as lanes have seen them.",
+        [(labels, one.rate) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_column_values",
+        "Different values that a column has, about.",
+        [
+            ({**labels, "column": column}, count)
+            for labels, one in streams
+            for column, count in one.values.items()
+        ],
+    )
+    yield Metric(
+        "stream_watermark_timestamp_seconds",
+        "The watermark, unless event time is in ticks.",
+        [(labels, one.watermark.seconds) for labels, one in streams],
+    )
+    yield Metric(
+        "stream_watermark_lag_seconds",
+        "From the watermark to the time of day, unless event time is in ticks.",
+        [(labels, _since(one.watermark, facts)) for labels, one in streams],
+    )
+
+
+def _sources(facts: Facts) -> Iterator[Metric]:
+    yield Metric(
+        "source_offset",
+        "Up to where Spark has read the source of a stream, as far as its offset has numbers.",
+        [
+            ({"source": one.stream, **({"part": part} if part else {})}, number)
+            for one in facts.sources
+            for part, number in _numbers(one.offset)
+        ],
+    )
+    yield Metric(
+        "source_files_read_total",
+        "Files of a stream that tasks have read.",
+        [({"source": one.stream}, one.files_read) for one in facts.sources],
+    )
+    yield Metric(
+        "source_files_waiting",
+        "Files of a stream that were found and wait to be read by tasks.",
+        [({"source": one.stream}, one.files_waiting) for one in facts.sources],
+    )
+
+
+def _numbers(offset: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, float]]:
+    """The numbers in an offset, each with the names that lead to it.
+
+    >>> list(_numbers({"cars": {"0": 12, "1": 9}, "id": "a"})), list(_numbers(13))
+    ([('cars/0', 12), ('cars/1', 9)], [('', 13)])
+    """
+    if isinstance(offset, dict):
+        for name, one in offset.items():
+            yield from _numbers(one, (*place, name))
+    elif isinstance(offset, int | float) and not isinstance(offset, bool):
+        yield "/".join(place), offset
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= ERROR_LENGTH else f"{line[: ERROR_LENGTH - 3]}..."
+
+
+def _queries(facts: Facts) -> Iterator[Metric]:
+    queries: list[tuple[Labels, QueryFacts]] = [({"query": q.name}, q) for q in facts.queries]
+    yield Metric(
+        "query_running",
+        "1 if the query takes part in batches, and a process has the home.",
+        [(labels, facts.is_taken and one.group is not None) for labels, one in queries],
+    )
+    yield Metric(
+        "query_lanes",
+        "Lanes that share its work.",
+        [(labels, one.lanes) for labels, one in queries],
+    )
+    yield Metric(
+        "query_new_result_rows",
+        "Rows of results in the newest commit record, withdrawals included.",
+        [(labels, one.new_results) for labels, one in queries],
+    )
+    yield Metric(
+        "query_clock_timestamp_seconds",
+        "The instant before which results are final, unless event time is in ticks.",
+        [(labels, one.clock.seconds) for labels, one in queries],
+    )
+    yield Metric(
+        "query_event_lag_seconds",
+        "From the clock to the latest row that came in, unless event time is in ticks.",
+        [(labels, one.lag_seconds) for labels, one in queries],
+    )
+    yield Metric(
+        "query_event_lag",
+        "The same, in the unit of event time.",
+        [({**labels, "unit": one.unit}, one.lag) for labels, one in queries],
+    )
+    yield Metric(
+        "query_failures_total",
+        "Expressions that failed and gave NULL.",
+        [
+            ({**labels, "function": function}, count)
+            for labels, one in queries
+            for function, count in one.failures.items()
+        ],
+    )
+
+
+def _operators(facts: Facts) -> Iterator[Metric]:
+    """Labels tell apart operators that are alike: `number` is the place in the lane."""
+    operators: list[tuple[Labels, OperatorFacts]] = [
+        (
+            {
+                "group": o.group,
+                "fragment": o.fragment,
+                "lane": o.lane,
+                "number": o.number,
+                "operator": o.label,
+            },
+            o,
+        )
+        for o in facts.operators
+    ]
+    yield Metric(
+        "operator_rows_in_total",
+        "Rows that an operator of a lane took in.",
+        [(labels, one.rows_in) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_rows_out_total",
+        "Rows that it gave.",
+        [(labels, one.rows_out) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_withdrawn_rows_total",
+        "Rows that it gave to withdraw others.",
+        [(labels, one.withdrawn) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_rate",
+        "Rows that it gave in a second of event time, or in a tick.",
+        [({**labels, "per": one.per}, one.rate) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_selectivity",
+        "Rows that it gave for each row that it looked at.",
+        [(labels, one.selectivity) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_tested_pairs_total",
+        "Pairs of rows with equal keys that a join tested by what else it asks for.",
+        [(labels, one.pairs_tested) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_held_pairs_total",
+        "Those of them that satisfied it.",
+        [(labels, one.pairs_held) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_reordered_total",
+        "How often a join of many inputs has changed the order in which it probes them.",
+        [(labels, one.reordered) for labels, one in operators if one.probes],
+    )
+    yield Metric(
+        "operator_seconds_total",
+        "Seconds that it worked.",
+        [(labels, one.seconds) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_state_rows",
+        "Rows that it remembers.",
+        [(labels, one.state_rows) for labels, one in operators],
+    )
+    yield Metric(
+        "operator_state_bytes",
+        "Bytes of memory for them.",
+        [(labels, one.state_bytes) for labels, one in operators],
+    )
+
+
+def _conditions(facts: Facts) -> Iterator[Metric]:
+    conditions: list[tuple[Labels, ConditionFacts]] = [
+        ({"condition": one.condition, "of": "pairs" if one.of_pairs else "rows"}, one)
+        for one in facts.conditions
+    ]
+    yield Metric(
+        "condition_asked",
+        "Rows, or pairs of rows, that a condition was asked of; of some parts a sample.",
+        [(labels, one.asked) for labels, one in conditions],
+    )
+    yield Metric(
+        "condition_selectivity",
+        "The share of them that satisfied it.",
+        [(labels, one.selectivity) for labels, one in conditions],
+    )
+
+
+def _since(instant: Instant, facts: Facts) -> float | None:
+    return None if instant.seconds is None else facts.seen_at - instant.seconds

@@ -1,0 +1,1 @@
+"""Aggregation: groups, their members, partial forms; accumulators compute the calls."""

@@ -1,0 +1,128 @@
+"""COUNT, COUNT_IF, BOOL_AND and BOOL_OR: numbers of rows per group."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.operators.aggregate.accumulators.accumulator import (
+    BOOL,
+    Accumulator,
+    Segments,
+    Values,
+)
+from penstock.operators.aggregate.accumulators.count_loops import count
+from penstock.operators.aggregate.accumulators.events import owned
+from penstock.operators.aggregate.accumulators.group_slots import Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.expressions import AggregateCall
+    from penstock.operators.aggregate.accumulators.events import (
+        Bools,
+        Events,
+        Int8s,
+        Int64s,
+        Payload,
+    )
+    from penstock.state.moving import Moved
+
+
+class Counts:
+    """Several counts of rows per group."""
+
+    def __init__(self, width: int = 1) -> None:
+        self.slots = Slots(width)
+
+    def sweep(self, events: Events, weights: Int8s | Int64s, column: int = 0) -> Int64s:
+        """Add the weights of events; the counts at the points."""
+        self.slots.reach(events.slots)
+        out = np.empty(len(events.points), np.int64)
+        count(events.groups, weights, events.points, self.slots.rows, column, out)
+        return out
+
+
+def known_of(args: Sequence[pa.Array], length: int) -> Bools:
+    """Which rows have no NULL among the arguments."""
+    columns = [arg.is_valid().to_numpy(zero_copy_only=False) for arg in args if arg.null_count]
+    return reduce(and_, columns, np.ones(length, np.bool_))
+
+
+def rows_of(args: Sequence[pa.Array]) -> tuple[Int64s, ...]:
+    """How many rows each row stands for, if a call has been given that as its second argument."""
+    return tuple(owned(arg.to_numpy()) for arg in args[1:])
+
+
+def truth_of(arg: pa.Array) -> Bools:
+    """Which rows are TRUE."""
+    truth: Bools = arg.fill_null(False).to_numpy(zero_copy_only=False)
+    return truth
+
+
+class _Counting(Accumulator):
+    """What the aggregates that are counts have in common."""
+
+    width = 1
+
+    def __init__(self, call: AggregateCall) -> None:
+        super().__init__(call)
+        self.counts = Counts(self.width)
+
+    def move(self, moved: Moved) -> None:
+        self.counts.slots.move(moved)
+
+    def segments(self) -> Segments:
+        return {"counts": self.counts.slots.table()}
+
+    def restore(self, segments: Segments) -> None:
+        self.counts.slots.restore(segments["counts"])
+
+    @property
+    def state_rows(self) -> int:
+        return self.counts.slots.in_use
+
+    @property
+    def state_bytes(self) -> int:
+        return self.counts.slots.rows.nbytes
+
+
+class Count(_Counting):
+    """COUNT(*), COUNT(x), COUNT_IF(x); the payload says whether the row counts."""
+
+    def __init__(self, call: AggregateCall) -> None:
+        super().__init__(call)
+        self.payload_types = (BOOL,) * bool(call.args)
+
+    def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
+        """Whether each row counts."""
+        if not self.payload_types:
+            return ()
+        return (truth_of(args[0]) if self.call.function == "count_if" else known_of(args, length),)
+
+    def sweep(self, events: Events, payload: Payload) -> Values:
+        """The counts."""
+        weights = events.weights(payload[0]) if payload else events.signs
+        return pa.array(self.counts.sweep(events, weights), self.type), 0
+
+
+class Truth(_Counting):
+    """BOOL_AND and BOOL_OR: how many are known, how many TRUE."""
+
+    width = 2
+    payload_types = (BOOL, BOOL)
+
+    def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
+        """Whether each row is known, and whether it is TRUE."""
+        return known_of(args, length), truth_of(args[0])
+
+    def sweep(self, events: Events, payload: Payload) -> Values:
+        """NULL where nothing is known."""
+        known = self.counts.sweep(events, events.weights(payload[0]))
+        true = self.counts.sweep(events, events.weights(payload[1]), 1)
+        truth = true == known if self.call.function == "bool_and" else true > 0
+        return pa.array(truth, self.type, mask=known == 0), 0

@@ -1,0 +1,46 @@
+"""What an aggregation computes of its rows, and the rows of a step as they enter their groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.compute.evaluate import Evaluator
+    from penstock.compute.failures import Failures
+    from penstock.operators.aggregate.accumulators.accumulator import Accumulator
+    from penstock.operators.block import Block
+    from penstock.state.arrays import Ints, Values
+
+
+class Call:
+    """An aggregate of the query: its accumulator, and what its arguments are computed by."""
+
+    def __init__(
+        self, function: str, arguments: Sequence[Evaluator], accumulator: Accumulator
+    ) -> None:
+        self.function = function
+        self.arguments = tuple(arguments)
+        self.accumulator = accumulator
+        # What drops expired candidates by itself does not have to be told who leaves.
+        self.kept = tuple(accumulator.payload_types) if accumulator.needs_departures else ()
+
+    def payload(self, block: Block, failures: Failures) -> tuple[Values, ...]:
+        """What the accumulator keeps of each row."""
+        values = [argument(block.columns, len(block), failures) for argument in self.arguments]
+        return self.accumulator.prepare(values, len(block))
+
+
+class Arrivals(NamedTuple):
+    """The rows of a step: the group of each, from when to when, its sign, its payload by call.
+
+    `longest` is how much text a row has at most, where text matters.
+    """
+
+    groups: Ints
+    times: Ints
+    ends: Ints
+    signs: Values
+    payloads: list[tuple[Values, ...]]
+    longest: int

@@ -1,0 +1,88 @@
+"""Rows of one validity put together, before they are sent to where they are aggregated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.errors import InternalError
+from penstock.operators.block import Block, concatenated, rows_by_time
+from penstock.operators.operator import Inputs, Operator
+from penstock.state.fingerprints import fingerprints
+from penstock.state.sorting import order_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.compute.evaluate import Evaluator
+    from penstock.compute.failures import Failures
+    from penstock.operators.aggregate.partials import Partial, Whole
+    from penstock.state.arrays import Ints
+
+
+class Combining(Operator):
+    """One row for rows with equal keys and one validity; nothing is remembered between steps."""
+
+    meets = False
+
+    def __init__(
+        self, keys: Sequence[Evaluator], partials: Sequence[Partial], failures: Failures
+    ) -> None:
+        self._keys = tuple(keys)
+        self._partials = tuple(partials)
+        self._failures = failures
+
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """The rows of a step, put together."""
+        (block,) = map(rows_by_time, inputs)
+        if block is None:
+            return ()
+        if block.sign is not None:
+            msg = "rows that are withdrawn cannot be put together"
+            raise InternalError(msg)
+        keys = tuple(key(block.columns, len(block), self._failures) for key in self._keys)
+        values = [one.values(block, self._failures) for one in self._partials]
+        compared = _compared(keys, block)
+        order = order_of(*compared)
+        starts = _starts(compared, order)
+        wholes = self._wholes(values, order, starts) if len(starts) < len(block) else None
+        if wholes is None:
+            return [block.with_columns((*keys, *values))]
+        first = order[starts]
+        heads = tuple(key.take(pa.array(first)) for key in keys)
+        whole = Block((*heads, *(one.values for one in wholes)), block.ts[first], block.te[first])
+        left = np.logical_or.reduce([one.has_rest for one in wholes] or [np.zeros(0, np.bool_)])
+        if not left.any():
+            return [whole.by_time()]
+        rest = whole.with_columns((*heads, *(one.rests for one in wholes)))
+        return [concatenated([whole, rest.take(left)]).by_time()]
+
+    def _wholes(self, values: Sequence[pa.Array], order: Ints, starts: Ints) -> list[Whole] | None:
+        """What the stretches amount to; None if one of the values would be too much for that."""
+        ordered = pa.array(order)
+        wholes = [
+            one.together(column.take(ordered), starts)
+            for one, column in zip(self._partials, values, strict=True)
+        ]
+        found = [one for one in wholes if one is not None]
+        return found if len(found) == len(wholes) else None
+
+
+def _compared(keys: Sequence[pa.Array], block: Block) -> list[Ints]:
+    """Numbers that are all equal in rows that may be put together."""
+    compared = [block.ts, block.te]
+    if keys:
+        compared += list(fingerprints(tuple(keys), len(block)).view(np.int64).T)
+    return compared
+
+
+def _starts(compared: Sequence[Ints], order: Ints) -> Ints:
+    """Where rows begin that differ from the one before."""
+    is_new = np.zeros(len(order), np.bool_)
+    is_new[0] = True
+    for one in compared:
+        ordered = one[order]
+        is_new[1:] |= ordered[1:] != ordered[:-1]
+    return np.flatnonzero(is_new)

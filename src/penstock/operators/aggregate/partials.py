@@ -1,0 +1,141 @@
+"""What the first of two phases makes of rows, for each aggregate.
+
+Where a value needs more than its column holds, a second row has the rest: an aggregate over all
+rows that are sent gives the same either way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.operators.aggregate.accumulators.decimal_words import from_words, words_of
+from penstock.operators.aggregate.accumulators.events import owned
+from penstock.operators.aggregate.partials_loops import summed
+from penstock.operators.output.order_limit import order_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.compute.evaluate import Evaluator
+    from penstock.compute.failures import Failures
+    from penstock.operators.block import Block
+    from penstock.state.arrays import Flags, Ints
+
+_MOST = 2.0**62
+"""Sums of numbers that are together below this in absolute value stay within 64 bits."""
+_LEAST, _GREATEST = ("min", "bool_and"), ("max", "bool_or")
+"""What is chosen from values: FALSE is less than TRUE."""
+
+
+class Whole(NamedTuple):
+    """What stretches of rows amount to; of some, a rest is to be added in a row of its own."""
+
+    values: pa.Array
+    rests: pa.Array
+    has_rest: Flags
+
+
+@dataclass(frozen=True)
+class Partial(ABC):
+    """An aggregate over the rows of one validity."""
+
+    arguments: Sequence[Evaluator]
+    type: pa.DataType
+
+    def values(self, block: Block, failures: Failures) -> pa.Array:
+        """What one row alone amounts to."""
+        (argument,) = self.arguments
+        return argument(block.columns, len(block), failures).cast(self.type)
+
+    @abstractmethod
+    def together(self, values: pa.Array, starts: Ints) -> Whole | None:
+        """What stretches of rows amount to, of which each begins at a start; None if too much."""
+
+    def _alone(self, values: pa.Array) -> Whole:
+        return Whole(values, pa.nulls(len(values), self.type), np.zeros(len(values), np.bool_))
+
+
+class PartialCount(Partial):
+    """COUNT."""
+
+    def values(self, block: Block, failures: Failures) -> pa.Array:
+        """Whether a row counts."""
+        known = np.ones(len(block), np.int64)
+        for argument in self.arguments:
+            column = argument(block.columns, len(block), failures)
+            known &= column.is_valid().to_numpy(zero_copy_only=False)
+        return pa.array(known, self.type)
+
+    def together(self, values: pa.Array, starts: Ints) -> Whole:
+        """How many count."""
+        counts = pa.array(np.add.reduceat(values.to_numpy(), starts), self.type)
+        # The rest of another value counts no row.
+        none = np.zeros(len(starts), np.int64)
+        return Whole(counts, pa.array(none, self.type), none.astype(np.bool_))
+
+
+class PartialSum(Partial):
+    """SUM of integers, and of decimals that fit into one word."""
+
+    def together(self, values: pa.Array, starts: Ints) -> Whole | None:
+        """The sums, unless some may leave 64 bits."""
+        decimal = pa.types.is_decimal(self.type)
+        numbers = words_of(values)[:, 0] if decimal else values.fill_null(0).to_numpy()
+        if np.abs(numbers.astype(float)).sum() >= _MOST:
+            return None
+        sums, unknown = np.add.reduceat(numbers, starts), _unknown(values, starts)
+        if not decimal:
+            return self._alone(pa.array(sums, self.type, mask=unknown))
+        return self._alone(from_words(np.stack([sums, sums >> 63], axis=1), self.type, unknown))
+
+
+class PartialFloatSum(Partial):
+    """SUM of doubles: as they are exact in the end, what rounding takes away is sent as well."""
+
+    def together(self, values: pa.Array, starts: Ints) -> Whole | None:
+        """The sums, unless one of them needs more than two doubles."""
+        sums, rests = np.empty(len(starts)), np.empty(len(starts))
+        numbers = owned(values.fill_null(0.0).to_numpy(zero_copy_only=False))
+        if not summed(numbers, starts, sums, rests):
+            return None
+        whole = pa.array(sums, self.type, mask=_unknown(values, starts))
+        return Whole(whole, pa.array(rests, self.type), rests != 0.0)
+
+
+@dataclass(frozen=True)
+class PartialChoice(Partial):
+    """MIN, MAX, BOOL_AND, BOOL_OR."""
+
+    function: str
+
+    def together(self, values: pa.Array, starts: Ints) -> Whole:
+        """The least or the greatest value of each stretch; NULL if all are."""
+        codes = order_codes(values)
+        if self.function in _LEAST:
+            # A NULL, which has code 0, is to lose here as well.
+            codes = np.where(codes == 0, 0, codes.max() + 1 - codes)
+        stretches = np.zeros(len(values), np.int64)
+        stretches[starts[1:]] = 1
+        order = np.lexsort((codes, np.cumsum(stretches)))
+        chosen = order[np.append(starts[1:], len(values)) - 1]
+        return self._alone(values.take(pa.array(chosen)))
+
+
+def partial_for(function: str, arguments: Sequence[Evaluator], of: pa.DataType) -> Partial:
+    """The partial of an aggregate that has phases."""
+    if function in _LEAST or function in _GREATEST:
+        return PartialChoice(arguments, of, function)
+    if function == "count":
+        return PartialCount(arguments, of)
+    return (PartialFloatSum if of == pa.float64() else PartialSum)(arguments, of)
+
+
+def _unknown(values: pa.Array, starts: Ints) -> Flags:
+    """The stretches of which all values are NULL."""
+    known = values.is_valid().to_numpy(zero_copy_only=False)
+    return ~np.logical_or.reduceat(known, starts)

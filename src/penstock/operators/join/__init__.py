@@ -1,0 +1,1 @@
+"""Joins of two inputs: pairs, outer joins, anti-joins, reads of relations on arrival."""

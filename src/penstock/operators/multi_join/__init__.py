@@ -1,0 +1,1 @@
+"""Joins of many inputs in one operator."""

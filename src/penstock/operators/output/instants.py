@@ -1,0 +1,194 @@
+"""The instants at which RSTREAM sends out: blocks without columns, one row for each instant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.errors import DataError
+from penstock.operators.block import Block, arriving, rows_by_time
+from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.saved_tables import arrays_of
+from penstock.operators.window.time_windows import rounded_up
+from penstock.state.expiry import CalendarQueue
+from penstock.state.keyed import KeyedRows
+from penstock.state.rows import grown
+from penstock.state.sorting import order_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from penstock.operators.division import Division
+    from penstock.state.arrays import Ints
+
+
+MOST_SLIDES = 50_000_000
+"""How many slides may pass in one step."""
+
+
+def instants_block(instants: Ints) -> Block:
+    """The different instants, in order, without what was there before all input."""
+    found = np.unique(instants)
+    return arriving((), found[found > BEGINNING])
+
+
+class Boundaries(Operator):
+    """Where an element of a window begins or ends, or a relation is updated."""
+
+    def __init__(self, ports: int, span: int, partitions: int) -> None:
+        self._ends = CalendarQueue((), span, partitions)
+
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """Begins and withdrawals of this step, and ends known from before."""
+        blocks = [block for blocks in inputs for block in blocks]
+        for block in blocks:
+            # A negative row's end is that of the element it withdraws, which was told already.
+            ends = np.unique(block.te[(block.te < INFINITY) & (block.signs > 0)])
+            self._ends.push(ends, [])
+        ended, _ = self._ends.pop(clock)
+        return [instants_block(np.concatenate([ended, *(block.ts for block in blocks)]))]
+
+    @property
+    def state_rows(self) -> int:
+        """Ends to come."""
+        return len(self._ends)
+
+    @property
+    def state_bytes(self) -> int:
+        """Their bytes."""
+        return self._ends.nbytes
+
+    def segments(self) -> Segments:
+        """The ends to come."""
+        return {"ends": pa.table({"end": pa.array(self._ends.contents()[0])})}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take back the ends."""
+        self._ends.push(segments["ends"]["end"].to_numpy(), [])
+
+
+class TimeSlides(Operator):
+    """The multiples of a slide, from the first row's on to the last that any interval touches.
+
+    The first `arrivals` ports bring rows as they came, the others the same rows windowed. After
+    the last interval ended it is not known whether there will be another slide before the next
+    row comes, so the frontier stays behind the clock until then; unless it `skips` such slides,
+    as it may where nothing is in the result once all intervals have ended.
+    """
+
+    meets = False
+
+    def __init__(self, slide: int, arrivals: int, windows: int, *, skips: bool = False) -> None:
+        self._slide = slide
+        self._arrivals = arrivals
+        self._skips = skips
+        self._next: int | None = None
+        self._last = BEGINNING
+        self._endless = False
+
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """The slides up to the clock and the last interval known."""
+        self._look_at(inputs)
+        if self._next is None:
+            return ()
+        stop = min(self._last + 1, clock)
+        if (stop - self._next) // self._slide > MOST_SLIDES:
+            msg = f"a periodic query with a slide of {self._slide} goes from {self._next} to {stop}"
+            raise DataError(msg, hint=f"At most {MOST_SLIDES} slides pass at once.")
+        slides = np.arange(self._next, stop, self._slide, dtype=np.int64)
+        self._next += len(slides) * self._slide
+        if self._skips and not self._endless:
+            self._next = max(self._next, int(rounded_up(np.array([clock]), self._slide)[0]))
+        return [instants_block(slides)]
+
+    def frontier(self, clock: int) -> int:
+        """What is before the next slide is settled."""
+        if self._next is None or clock >= INFINITY:
+            return clock
+        return min(clock, self._next)
+
+    def _look_at(self, inputs: Inputs) -> None:
+        arrived = [block.ts for blocks in inputs[: self._arrivals] for block in blocks]
+        if self._next is None and arrived:
+            first = np.concatenate(arrived).min(keepdims=True)
+            self._next = int(rounded_up(first, self._slide)[0])
+        for block in (block for blocks in inputs[self._arrivals :] for block in blocks):
+            ends = np.concatenate([block.ts, block.te])
+            self._endless |= bool((block.te == INFINITY).any())
+            self._last = max(self._last, int(ends[ends < INFINITY].max(initial=BEGINNING)))
+
+    def segments(self) -> Segments:
+        """The next slide and the last."""
+        known = pa.array([self._next], pa.int64())
+        columns = {"next": known, "last": [self._last], "endless": [self._endless]}
+        return {"slides": pa.table(columns)}
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """All that any lane knows, for all."""
+        slides = pa.concat_tables([part["slides"] for part in parts])
+        known = {name: [pc.max(slides[name]).as_py()] for name in slides.column_names}
+        return [{"slides": pa.table(known, schema=slides.schema)}] * division.lanes
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take them back."""
+        (row,) = segments["slides"].to_pylist()
+        self._next, self._last = row["next"], row["last"]
+        self._endless = row["endless"]
+
+
+class RowSlides(Operator):
+    """The times of the rows numbered m, 2m, ... of each partition."""
+
+    def __init__(
+        self, types: Sequence[pa.DataType], slide: int, partition_by: Sequence[int]
+    ) -> None:
+        self._slide = slide
+        self._partition_by = tuple(partition_by)
+        self._keys = KeyedRows([types[number] for number in partition_by])
+        self._counts: Ints = np.zeros(0, np.int64)
+
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """Count the rows of each partition."""
+        (block,) = map(rows_by_time, inputs)
+        if block is None:
+            return ()
+        keys = [block.columns[number] for number in self._partition_by]
+        partitions = self._enter(keys, len(block))
+        order = order_of(partitions)
+        ordered = partitions[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        places = np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))
+        numbers = self._counts[ordered] + places + 1
+        np.add.at(self._counts, partitions, 1)
+        return [instants_block(block.ts[order][numbers % self._slide == 0])]
+
+    def _enter(self, keys: Sequence[pa.Array], length: int) -> Ints:
+        partitions, _ = self._keys.enter(keys, length)
+        self._counts = grown(self._counts, self._keys.capacity)
+        return partitions
+
+    @property
+    def state_rows(self) -> int:
+        """Partitions."""
+        return len(self._keys)
+
+    @property
+    def state_bytes(self) -> int:
+        """Their bytes."""
+        return self._keys.nbytes + self._counts.nbytes
+
+    def segments(self) -> Segments:
+        """The partitions and their counts."""
+        slots = self._keys.live_slots()
+        columns = self._keys.columns(slots)
+        return {"partitions": pa.table(columns | {"_count": pa.array(self._counts[slots])})}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take them back."""
+        *keys, count = arrays_of(segments["partitions"])
+        partitions = self._enter(keys, len(count))
+        self._counts[partitions] = count.to_numpy()

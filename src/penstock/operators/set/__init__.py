@@ -1,0 +1,1 @@
+"""Operators on copies of rows: DISTINCT and set operations."""

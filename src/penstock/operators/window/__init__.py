@@ -1,0 +1,1 @@
+"""Windows: they give rows their intervals; numbers and attachments of rows that need them."""

@@ -1,0 +1,1 @@
+"""EXPLAIN: what a plan means, how it runs, and by which rules."""

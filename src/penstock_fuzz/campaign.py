@@ -1,0 +1,85 @@
+"""Trial after trial until the time is over or an engine fails."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING
+
+from penstock.errors import PenstockError
+from penstock_fuzz.check import check
+from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.generate import generate
+from penstock_fuzz.shrink import Found
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from penstock_fuzz.trial import Contender
+
+_BETWEEN_REPORTS = 5.0
+REPLANS = 50
+"""In so many of a hundred trials another plan is to take over, of engines that can do that."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """How to fuzz: from which seed, with which strategies, and until when.
+
+    It ends after so many seconds, or after so many trials.
+    """
+
+    engine: Contender
+    seed: int
+    strategies: Sequence[str]
+    seconds: float = math.inf
+    trials: float = math.inf
+    first: int = 0
+
+    def run(self, say: Callable[[str], None]) -> Outcome:
+        """Try trials, counted from `first`, and stop at the first failure.
+
+        Args:
+            say: Takes a line of progress every few seconds.
+        """
+        coverage = Coverage()
+        started = said = time.monotonic()
+        for number in count(self.first):
+            now = time.monotonic()
+            if now - started > self.seconds or number - self.first >= self.trials:
+                break
+            if now - said > _BETWEEN_REPORTS:
+                said = now
+                say(f"{now - started:.0f} s: {coverage.summary()}")
+            found = self.try_one(number, coverage)
+            if found is not None:
+                return Outcome(coverage, number, found)
+        return Outcome(coverage)
+
+    def try_one(self, number: int, coverage: Coverage) -> Found | None:
+        """One trial; how the engine fails at it, if it does."""
+        generated = generate(
+            f"{self.seed}/{number}",
+            self.strategies,
+            with_edits=self.engine.takes_edits,
+            replans=REPLANS if self.engine.replans else 0,
+        )
+        coverage.add(generated.trial, generated.plan, generated.refused)
+        try:
+            failure = check(generated.trial, self.engine, generated.plan)
+        except PenstockError as error:
+            # The binder took it, so the evaluator must; say which trial it was.
+            error.add_note(f"seed {self.seed}, trial {number}")
+            raise
+        return Found(generated.trial, failure) if failure else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a campaign covered, and the trial at which it failed, if it did."""
+
+    coverage: Coverage
+    number: int | None = None
+    found: Found | None = None

@@ -1,0 +1,68 @@
+"""The engines that can be put on trial, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.errors import UnknownName, did_you_mean
+from penstock.testing.engines import OracleEngine
+from penstock_fuzz.trial import Contender, Ran, late_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.algebra.plan import Plan
+    from penstock_fuzz.trial import Trial
+
+
+class OracleContender:
+    """The reference evaluator itself: for trying out the fuzzing, it never fails."""
+
+    replans = False
+    takes_edits = True
+
+    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+        """The result by definition."""
+        late = late_rows(trial)
+        return Ran(OracleEngine().evaluated(plan, trial.inputs(late)), late)
+
+
+def _inline() -> Contender:
+    # Here, so that a wrong name is reported without loading the engine.
+    from penstock_fuzz.inline import InlineContender
+
+    return InlineContender()
+
+
+def _pipeline() -> Contender:
+    from penstock_fuzz.lane_hosts import LaneHostContender
+
+    return LaneHostContender()
+
+
+def _spark() -> Contender:
+    from penstock_fuzz.spark import SparkContender
+
+    return SparkContender()
+
+
+CONTENDERS: dict[str, Callable[[], Contender]] = {
+    "oracle": OracleContender,
+    "inline": _inline,
+    "pipeline": _pipeline,
+    "spark": _spark,
+}
+"""How to make each engine."""
+
+
+def contender_called(name: str) -> Contender:
+    """The engine of a name.
+
+    Raises:
+        UnknownName: There is no engine of that name.
+    """
+    if name not in CONTENDERS:
+        otherwise = f"Engines: {', '.join(CONTENDERS)}."
+        msg = f'there is no engine called "{name}"'
+        raise UnknownName(msg, hint=did_you_mean(name, CONTENDERS, otherwise=otherwise))
+    return CONTENDERS[name]()

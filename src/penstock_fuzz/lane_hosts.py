@@ -1,0 +1,59 @@
+"""The pipeline without Spark on trial: logs, hosts, images and commits, in this process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.lane_host.lane_host import LEAST_LOG
+from penstock.pipeline.ledger import Ledger
+from penstock.pipeline.rescaling import needs_relaning, relane
+from penstock_fuzz.driving import LaneHostDriver
+from penstock_fuzz.pipelines import change_relations, new_home, plan_of, ran, stream_rows
+from penstock_fuzz.replans import Replans
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+    from penstock_fuzz.trial import Ran, Trial
+
+TASKS = 2
+
+
+class LaneHostContender:
+    """Feeds logs to hosts; a restore puts new hosts in place of the old.
+
+    Attributes:
+        replanning: What came of planning queries anew while they ran.
+    """
+
+    replans = True
+    takes_edits = False
+
+    def __init__(self) -> None:
+        self.replanning = Replans()
+
+    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+        """Feed a trial to the end."""
+        with new_home() as home:
+            ledger = Ledger(home)
+            ledger.change_plan(plan_of(trial, plan))
+            change_relations(trial, ledger, None)
+            # Every other trial writes an image with each batch.
+            least = LEAST_LOG if trial.partitions % 2 else 0
+            driver = LaneHostDriver(ledger, TASKS, least)
+            for number, feed in enumerate(trial.feeds):
+                change_relations(trial, ledger, feed)
+                driver.feed(stream_rows(trial, ledger, feed))
+                if number == trial.replan_after:
+                    self.replanning.plan_anew(ledger, trial.replan_by)
+                self.replanning.take_over(ledger, driver)
+                if number in trial.restore_after:
+                    # As a new process would: from what is written down.
+                    ledger = Ledger(home)
+                    driver = LaneHostDriver(ledger, TASKS, least)
+                    lanes = trial.lanes_after.get(number, trial.lanes)
+                    if needs_relaning(ledger, lanes):
+                        # A tick: all lanes come to the watermarks of the record.
+                        driver.feed({})
+                        relane(ledger, lanes)
+            driver.finish()
+            return ran(home, ledger, trial, plan)

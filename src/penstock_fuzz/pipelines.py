@@ -1,0 +1,105 @@
+"""What all trials of pipelines have in common: a home, a plan, and reading what was committed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import stream_table
+from penstock.reference.inputs import RelationHistory
+from penstock.store.layout import Home
+from penstock.store.rejected_rows import aside_rows
+from penstock.store.result_files import result_blocks
+from penstock.testing.inline import QUERY, answer_of, changes_table
+from penstock_fuzz.trial import Ran, late_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.pipeline.ledger import Ledger
+    from penstock_fuzz.trial import Feed, Late, Trial
+
+
+@contextmanager
+def new_home() -> Iterator[Home]:
+    """A home for one trial, in memory where the machine has such a folder."""
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="penstock-fuzz-", dir=place) as folder:
+        home = Home(Path(folder))
+        home.open()
+        try:
+            yield home
+        finally:
+            home.close()
+
+
+def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
+    """The query of a trial as the plan of a pipeline."""
+    chosen = "; ".join(f"SET {key} = {value}" for key, value in asdict(trial.tactics).items())
+    statements = (trial.script, chosen, f"CREATE QUERY {QUERY} AS {trial.query}")
+    choices = Choices.of(trial.tactics, trial.partitions)
+    groups = groups_for({QUERY: plan}, 0, trial.lanes, choices)
+    return PipelinePlan(statements, tuple(groups), trial.partitions)
+
+
+def stream_rows(trial: Trial, ledger: Ledger, feed: Feed) -> dict[str, pa.Table]:
+    """The rows of each stream that come with a feed."""
+    return {
+        one.name: stream_table(one.schema, trial.streams[one.name].rows[feed[one.name]])
+        for one in ledger.plan.streams
+    }
+
+
+def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
+    """The changes of relations that come with a feed; without one, what they hold at first."""
+    # A query that is planned anew is of two groups.
+    groups = ledger.plan.groups.values()
+    relations = {name: one for group in groups for name, one in group.relations.items()}
+    for name, relation in relations.items():
+        given = trial.relations.get(name)
+        if given is None:
+            continue
+        if feed is None:
+            history = RelationHistory(given.initial)
+        else:
+            history = RelationHistory((), given.changes[feed[name]])
+        if history.initial or history.changes:
+            ledger.change_relation(name, changes_table(relation.schema, history))
+
+
+def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> Ran:
+    """What the committed results say."""
+    records = list(home.chain.since(0))
+    blocks = [block for record in records for block in result_blocks(home, record, QUERY)]
+    failures = sum(ledger.record.failures.get(QUERY, {}).values())
+    return Ran(answer_of(plan, blocks, failures), _late(home, ledger, trial))
+
+
+def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
+    """The rows that were set aside, as places; rows only tell their values."""
+    # As texts: a NaN is not equal to itself.
+    found: Counter[tuple[str, str]] = Counter()
+    expected = late_rows(trial)
+    wanted: Counter[tuple[str, str]] = Counter()
+    for definition in ledger.plan.streams:
+        aside = aside_rows(home, ledger.record.aside, definition.name, definition.schema)
+        rows = aside.select(definition.schema.names).to_pylist()
+        found.update((definition.name, str(row)) for row in rows)
+        places = [place for name, place in sorted(expected) if name == definition.name]
+        late = [trial.streams[definition.name].rows[place] for place in places]
+        rows = stream_table(definition.schema, late).to_pylist()
+        wanted.update((definition.name, str(row)) for row in rows)
+    if found == wanted:
+        return expected
+    return frozenset((str(row), -1) for row in (found - wanted) + (wanted - found))
