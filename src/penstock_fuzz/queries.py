@@ -31,12 +31,14 @@ class Queries:
     the result is compared, told apart or sent out, it must not be loose.
     """
 
-    def __init__(self, draw: Draw, tables: Sequence[Table], clock: Clock) -> None:
+    def __init__(
+        self, draw: Draw, tables: Sequence[Table], clock: Clock, *, timeless: bool = False
+    ) -> None:
         self._draw = draw
         self._values = Expressions(draw)
         self._kinds = [column.kind for table in tables for column in table.columns]
         self._stream = next(table.name for table in tables if table.is_stream)
-        self.sources = Sources(draw, tables, clock, self._nested, self.emitting)
+        self.sources = Sources(draw, tables, clock, self._nested, self.emitting, timeless=timeless)
         self._predicates = Predicates(draw, self.sources, self.query)
 
     def _nested(self, depth: int) -> tuple[Text, Kinds]:

@@ -108,6 +108,12 @@ def random_tables(draw: Draw, clock: Clock) -> list[Table]:
     return tables
 
 
+def some_relations(draw: Draw) -> list[Table]:
+    """Two or three relations, alike, so that they have rows in common."""
+    columns = _columns(draw)
+    return [Table(name, columns) for name in ("r", "p", "q")[: draw.pick(2, 2, 3)]]
+
+
 def _stream(draw: Draw, name: str, clock: Clock) -> Table:
     kind = "TIMESTAMP" if clock.unit is TimeUnit.TIMESTAMP else "BIGINT"
     small = kind == "BIGINT" and clock.base == 0 and draw.chance(20)
