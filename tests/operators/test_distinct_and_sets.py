@@ -28,7 +28,7 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.declared_state.slot_table import WIDE
+from penstock.operators.declared_state.slot_entries import WIDE
 from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.set.distinct import Distinct
 from penstock.operators.set.levels import Levels

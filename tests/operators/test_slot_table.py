@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import InternalError
-from penstock.operators.declared_state.slot_table import SlotLinks, SlotQueue, SlotTable
+from penstock.operators.declared_state.slot_entries import SlotLinks, SlotQueue
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.division import CannotDivide, Division, Spread
 from penstock.operators.window.merged_numbers import Numbers

@@ -8,7 +8,8 @@ import numpy as np
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block, rows_by_time, stored_blocks
-from penstock.operators.declared_state.slot_table import SlotQueue, SlotTable
+from penstock.operators.declared_state.slot_entries import SlotQueue
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator
 from penstock.state.expiry import expiry_queue

@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, arriving, concatenated, rows_by_time, stored_arrivals
 from penstock.operators.declared_state.known_values import EARLIEST, KnownValues
-from penstock.operators.declared_state.slot_table import SlotEntries
+from penstock.operators.declared_state.slot_entries import SlotEntries
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of

@@ -9,7 +9,8 @@ import numpy as np
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators.declared_state.slot_table import WIDE, SlotEntries, SlotQueue, SlotTable
+from penstock.operators.declared_state.slot_entries import WIDE, SlotEntries, SlotQueue
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.set.counted_loops import gone_rows, net_changes
 from penstock.state.cancelling import DELTA, SLOT
 from penstock.state.expiry import (

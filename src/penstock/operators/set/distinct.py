@@ -13,7 +13,8 @@ import numpy as np
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, rows_by_time, stored_blocks
-from penstock.operators.declared_state.slot_table import SlotQueue, SlotTable
+from penstock.operators.declared_state.slot_entries import SlotQueue
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator
 from penstock.operators.set.distinct_loops import cover, take_over

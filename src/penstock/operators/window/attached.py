@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block, rows_by_time, stored_blocks
-from penstock.operators.declared_state.slot_table import SlotLinks, SlotTable
+from penstock.operators.declared_state.slot_entries import SlotLinks
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator
 from penstock.operators.window.attached_loops import add_rows, attach

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.block import Block, rows_by_time, stored_blocks
-from penstock.operators.declared_state.slot_table import SlotLinks, SlotTable
+from penstock.operators.declared_state.slot_entries import SlotLinks
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
