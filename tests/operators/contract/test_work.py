@@ -133,7 +133,10 @@ def name_of(kind: type[Operator]) -> str:
     return kind.__name__
 
 
-@pytest.mark.parametrize("kind", sorted(kinds(), key=name_of), ids=name_of)
+KINDS: list[type[Operator]] = sorted(kinds(), key=name_of)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_work_is_within_bounds_that_are_tight(kind: type[Operator]) -> None:
     found = [measured(case) for case in CASES if case.kind is kind]
     most = Work(*map(max, zip(*found, strict=True)))
