@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from penstock.errors import PenstockError
 from penstock.pipeline.plans import Group, PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.session import Session
 from penstock.spark.pipeline import Pipeline
@@ -25,7 +27,6 @@ from penstock.testing.inline import (
     answer_of,
     changes_table,
     refuse_bad_inputs,
-    stream_table,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _plan_of(asked: Sequence[_Asked], tasks: int) -> PipelinePlan:
         for text in declared:
             session.execute(text)
         plan = session.bind(one.running.text).plan
-        groups += groups_for({one.query: plan}, len(groups), tasks)
+        groups += groups_for({one.query: plan}, len(groups), tasks, Choices.of(one.running.tactics))
         create = f"CREATE QUERY {one.query} AS {one.running.text}"
         is_read_by_spark = zlib.crc32(one.question.text.encode()) % 2
         statements += read_by_spark(declared) if is_read_by_spark else declared
