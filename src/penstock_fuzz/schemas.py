@@ -94,7 +94,7 @@ def random_clock(draw: Draw) -> Clock:
         return Clock(TimeUnit.TIMESTAMP, 1_000_000, draw.pick(0, 1_706_702_400_000_000, -(10**15)))
     if kind == "ms":
         return Clock(TimeUnit.MILLISECONDS, 1, draw.pick(0, 1_706_702_400_000))
-    base = draw.pick(10**15, -(10**15), INFINITY - 20, BEGINNING + 8) if kind == "far" else 0
+    base = draw.pick(10**15, -(10**15), INFINITY - 20, BEGINNING + 4) if kind == "far" else 0
     return Clock(TimeUnit.TICK, 1, base)
 
 

@@ -75,13 +75,24 @@ class Sources:
         if most > 2 and not self.style.rows_slide and self._draw.chance(12):
             return self.many(self._draw.pick(2, 2, 2, 3, 3, 4, 5))
         text, columns = self.table(depth)
-        extra = 0 if self.style.rows_slide else min(most - 1, self._draw.pick(0, 0, 0, 1, 1, 2))
+        if self.style.rows_slide:
+            return self._beside_relation(text, columns)
+        extra = min(most - 1, self._draw.pick(0, 0, 0, 1, 1, 2))
         joins = []
         for _ in range(extra):
             join, more = self._joined(depth, columns)
             joins.append(join)
             columns = columns | more
         return _from(text, joins), columns
+
+    def _beside_relation(self, text: Text, columns: Columns) -> tuple[Text, Columns]:
+        """The one window of a query, alone or joined with a relation: the window stays the one."""
+        if not self._relations or not self._draw.chance(40):
+            return _from(text, []), columns
+        table, more = self._declared(self._draw.pick(*self._relations), NOTHING)
+        word = self._draw.pick("", "LEFT", "LEFT", "RIGHT", "FULL")
+        join = optional(f" {word} JOIN {{}} ON {{}}", table, self._on(columns, more))
+        return _from(text, [join]), columns | more
 
     def many(self, more_tables: int, *, reads: bool = False) -> tuple[Text, Columns]:
         """A window and so many others, mostly joined by equal columns.

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.connectors.connector_list import CONNECTORS
 from penstock.connectors.folder_sink import FolderSink
 from penstock.connectors.json import json_lines
 from penstock.errors import DataError

@@ -198,7 +198,7 @@ class Search:
         at_slides = isinstance(plan, st.RStream) or (
             isinstance(plan, st.Internal) and plan.appends == "slides"
         )
-        if (at_slides or restore) and not isinstance(st.slide_of(plan.child), Range):
+        if (at_slides or restore) and not isinstance(st.slide_sent(plan), Range):
             # The instants come from the rows of any lane.
             raise reasons.any_instant(plan)
         if at_slides and not empties(plan.child):

@@ -136,7 +136,7 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
     if plan.appends == "insertions":
         return inserted_node(lowering, plan.child)
     if plan.appends == "slides":
-        return whole_node(lowering, plan.child, plan.label())
+        return whole_node(lowering, plan)
     again = internal.lets_in_again(plan.child)
     child = (
         internal.first_combinations_node(lowering, plan.child)
@@ -161,7 +161,7 @@ def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
         case st.IStream():
             return inserted_node(lowering, plan.child)
         case st.RStream():
-            return whole_node(lowering, plan.child, plan.label())
+            return whole_node(lowering, plan)
     return changed_node(lowering, plan.child, "DStream", removed=True)
 
 
@@ -186,9 +186,10 @@ def changed_node(lowering: Lowering, plan: Plan, label: str, *, removed: bool = 
     )
 
 
-def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
+def whole_node(lowering: Lowering, sender: st.RStream | st.Internal) -> int:
     """All of a result at its instants, in order if it has one."""
     building = lowering.building
+    plan, label = sender.child, sender.label()
     maps: list[op.Map] = []
     result = plan
     if st.is_ordered(plan):
@@ -197,7 +198,7 @@ def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
             result = result.child
     sort = result if isinstance(result, op.Sort) else None
     child = lowering.lower(plan if sort is None else sort.child)
-    inputs = [child, instants_node(lowering, plan)]
+    inputs = [child, instants_node(lowering, sender)]
     order = None
     if sort is not None:
         order = rows.order_of(building, child, sort, tuple(map(_map_spec, maps)))
@@ -215,9 +216,9 @@ def _map_spec(plan: op.Map) -> MapSpec:
     return MapSpec(columns, plan.child.schema.types)
 
 
-def instants_node(lowering: Lowering, plan: Plan) -> int:
+def instants_node(lowering: Lowering, sender: st.RelationToStream | st.Internal) -> int:
     """The instants at which the whole result of a query is sent out."""
-    slide = st.slide_of(plan)
+    slide, plan = st.slide_sent(sender), sender.child
     if isinstance(slide, Rows):
         return _row_slides(lowering, plan, slide)
     if slide is not None and slide.time_slide:
@@ -273,7 +274,8 @@ def _arrivals(lowering: Lowering, plan: Plan) -> list[int]:
 
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
     building = lowering.building
-    (window,) = st.input_windows(plan)
+    # A rewritten plan may have the one window of the query several times.
+    window, *_ = st.input_windows(plan)
     child = lowering.arranged(window.children[0])
     step = slide.slide or 1
     names = window.children[0].schema.names
@@ -290,14 +292,14 @@ def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
 def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     """RESTORE: with what entered the query without its slides since the slide before."""
     building = lowering.building
-    slide = st.slide_of(plan.child)
+    slide = st.slide_sent(plan)
     step = None if slide is None else slide.time_slide
     plain = st.without_slides(plan.child)
     if isinstance(plan, st.IStream) and step:
         # A row for ever, moved to the next slide: a window that slides and does not end.
         spec, child = Range(INFINITY, step), inserted_node(lowering, plain)
         return _moved_node(building, child, spec, plan.label(), Pattern.MON)
-    instants = instants_node(lowering, plan.child)
+    instants = instants_node(lowering, plan)
     if isinstance(plan, st.IStream):
         child = inserted_node(lowering, plain)
         return building.add(
