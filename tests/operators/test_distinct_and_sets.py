@@ -28,7 +28,8 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.set.counted import WIDE, CountedRows, Target
+from penstock.operators.declared_state.slot_entries import WIDE
+from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.set.distinct import Distinct
 from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
@@ -198,16 +199,16 @@ def test_counts_pass_what_32_bits_hold(copies: int) -> None:
     row = pa.array([1]), pa.array(["a"])
     first = counted()
     first.step([Block(row, np.array([0]), np.array([INFINITY]))], 1)
-    saved = first.segments()
-    rows = saved["rows"].set_column(3, "_count0", pa.array([copies]))
-    saved["rows"] = rows.set_column(5, "_count2", pa.array([copies]))
+    saved = first.rows.segments()
+    rows = saved["rows"].set_column(2, "_count0", pa.array([copies]))
+    saved["rows"] = rows.set_column(4, "_count2", pa.array([copies]))
     second = counted()
-    second.restore(saved)
+    second.rows.restore(saved)
     three = tuple(column.take(pa.array([0, 0, 0])) for column in row)
     changes = second.step([Block(three, np.arange(1, 4), np.full(3, INFINITY))], 9)
     assert changes.deltas.tolist() == [1, 1, 1]
     assert second.counts[0].tolist() == [copies + 3, 0, copies + 3]
     assert (second.counts.itemsize == 8) == (copies + 3 > WIDE)
-    table = second.segments()["rows"]
+    table = second.rows.segments()["rows"]
     assert table["_count0"].to_pylist() == [copies + 3]
     assert table.schema == saved["rows"].schema

@@ -15,7 +15,6 @@ from penstock.connectors.memory import is_inserted
 from penstock.errors import QueryError
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.showing import overview
-from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.results.preview import as_html, as_text
@@ -125,7 +124,7 @@ class Connection:
         """All queries of the catalog by name, also the stopped ones."""
         self.require_open()
         names = [one.name for one in self.program.session.catalog.of_kind("query")]
-        return {name: self.query(name) for name in names if not is_leftover(name)}
+        return {name: self.query(name) for name in names}
 
     def start_query(self, name: str) -> None:
         """Let a stopped query run; `Query.start` calls this."""
@@ -327,7 +326,7 @@ class Connection:
         return f"<p>{self!r}</p>" if self.is_closed else as_html(self._overview())
 
     def _overview(self) -> pa.Table:
-        return overview([one for one in self.program.session.catalog if not is_leftover(one.name)])
+        return overview(list(self.program.session.catalog))
 
     def first_record(self, group: Group) -> int:
         """The record by which a group was registered; it may be gone."""

@@ -18,15 +18,13 @@ from penstock.algebra.windows import (
 )
 from penstock.errors import InternalError
 from penstock.operators.block import Block
-from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.declared_state.state_part import DeclaredState
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.waiting import Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import pyarrow as pa
-
-    from penstock.operators.division import Division
     from penstock.state.arrays import Ints
 
 
@@ -41,6 +39,7 @@ class TimeWindow(Operator):
     def __init__(self, spec: WindowSpec) -> None:
         self.spec = spec
         self._waiting = Waiting()
+        self.state = DeclaredState(waiting=self._waiting)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Set the intervals; rows without any vanish."""
@@ -55,28 +54,6 @@ class TimeWindow(Operator):
         ts, te = intervals(self.spec, block.ts)
         return Block(block.columns, ts, te, block.sign).take(ts < te)
 
-    def segments(self) -> Segments:
-        """The rows that wait."""
-        return self._waiting.segments("waiting")
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back the rows that wait."""
-        self._waiting.restore(segments, "waiting")
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Each row on its own."""
-        return division.rows(parts, {"waiting": division.inputs[0]})
-
-    @property
-    def state_rows(self) -> int:
-        """Rows that wait."""
-        return len(self._waiting)
-
-    @property
-    def state_bytes(self) -> int:
-        """Bytes of the rows that wait."""
-        return self._waiting.nbytes
-
 
 def intervals(spec: WindowSpec, ts: Ints) -> tuple[Ints, Ints]:
     """The interval a window gives to rows that came at `ts`; empty for rows that vanish."""
@@ -88,7 +65,7 @@ def intervals(spec: WindowSpec, ts: Ints) -> tuple[Ints, Ints]:
         case Fixed(length):
             # A length beyond all time has one multiple that counts: zero.
             length = min(length, INFINITY)
-            return ts, plus(ts // length * length, length)
+            return ts, _multiples(ts // length + 1, length)
         case Now():
             return ts, plus(ts, 1)
         case Unbounded():
@@ -110,6 +87,11 @@ def plus(instants: Ints, length: int) -> Ints:
 def rounded_up(instants: Ints, step: int) -> Ints:
     """The multiple of `step` at or after each instant; beyond all time, infinity."""
     step = min(step, INFINITY)
-    multiples = -(-instants // step)
-    beyond = (multiples > INFINITY // step) | (instants >= INFINITY)
-    return np.where(beyond, INFINITY, multiples * step)
+    # Not by the negative, which the first instant of all time does not have.
+    up = _multiples(instants // step + (instants % step != 0), step)
+    return np.where(instants >= INFINITY, INFINITY, up)
+
+
+def _multiples(numbers: Ints, step: int) -> Ints:
+    """Multiples of a step by their numbers; beyond all time, infinity."""
+    return np.where(numbers > INFINITY // step, INFINITY, numbers * step)
