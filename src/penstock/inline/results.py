@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
     from penstock.planner.physical.graph import Node
+    from penstock.results.settling import Settling
 
 
 class Outcomes:
@@ -55,12 +56,12 @@ class SentRows(Outcomes):
 
     def segments(self) -> Segments:
         """The state, as Arrow."""
-        return super().segments() | self._sending.segments() | self.sent.segments("sent")
+        return super().segments() | _settling(self._sending) | self.sent.segments("sent")
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take it back; this is new."""
         super().restore(segments)
-        self._sending.restore(segments)
+        self._sending.restore(_of_settling(segments))
         self.sent.restore(segments, "sent")
 
 
@@ -92,10 +93,27 @@ class ChangingRows(Outcomes):
 
     def segments(self) -> Segments:
         """The state, as Arrow."""
-        return super().segments() | self.changes.segments("changes") | self._content.segments()
+        return super().segments() | self.changes.segments("changes") | _settling(self._content)
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take it back; this is new."""
         super().restore(segments)
         self.changes.restore(segments, "changes")
-        self._content.restore(segments)
+        self._content.restore(_of_settling(segments))
+
+
+_SETTLING = "settling/"
+
+
+def _settling(state: Settling) -> Segments:
+    """What becomes final later, apart from what waits to be read."""
+    return {f"{_SETTLING}{name}": table for name, table in state.segments().items()}
+
+
+def _of_settling(segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """The same among all tables of a query."""
+    return {
+        name.removeprefix(_SETTLING): table
+        for name, table in segments.items()
+        if name.startswith(_SETTLING)
+    }
