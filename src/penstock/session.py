@@ -26,7 +26,7 @@ from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlglot import exp
 
@@ -64,6 +64,12 @@ class Session:
         self.catalog = Catalog()
         self.settings = Settings()
 
+    def copy(self) -> Session:
+        """A session that knows the same, and goes on by itself."""
+        made = Session()
+        made.catalog, made.settings = self.catalog.copy(), self.settings
+        return made
+
     def execute(self, text: str, name: str | None = None) -> list[Outcome]:
         """Run the statements of a script, in order; `name` is what errors call it.
 
@@ -72,10 +78,18 @@ class Session:
         """
         return list(self.run(text, name))
 
-    def run(self, text: str, name: str | None = None) -> Iterator[Outcome]:
-        """As `execute`, one statement at a time; a text that is not CQL runs not at all."""
+    def run(
+        self,
+        text: str,
+        name: str | None = None,
+        before: Callable[[syntax.Statement], None] = lambda statement: None,
+    ) -> Iterator[Outcome]:
+        """As `execute`, one statement at a time; a text that is not CQL runs not at all.
+
+        `before` is told of each statement before it takes effect, and may refuse it.
+        """
         statements = parse_script(text, name)
-        return (self._located(statement, Source(text, name)) for statement in statements)
+        return (self._located(statement, Source(text, name), before) for statement in statements)
 
     def bind(self, text: str, name: str | None = None) -> BoundQuery:
         """The plan of one query.
@@ -93,9 +107,15 @@ class Session:
         assert outcome.plan is not None
         return BoundQuery(outcome.plan, outcome.warnings)
 
-    def _located(self, statement: syntax.Statement, source: Source) -> Outcome:
+    def _located(
+        self,
+        statement: syntax.Statement,
+        source: Source,
+        before: Callable[[syntax.Statement], None] = lambda statement: None,
+    ) -> Outcome:
         """Run one statement; errors learn which text they point into."""
         try:
+            before(statement)
             return self._perform(statement)
         except PenstockError as error:
             error.at = error.at or statement.span

@@ -26,13 +26,13 @@ MAY_IMPORT = {
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
     "observe": {"errors", "algebra", "catalog", "session", "planner", "store"},
+    "connectors": {"errors", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
-        "pipeline",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host",
+        "store", "lane_host", "connectors",
     },
     "inline": {
         "errors", "algebra", "cql", "catalog", "session", "compute", "state", "operators",
@@ -40,16 +40,16 @@ MAY_IMPORT = {
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
-        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline",
+        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline", "connectors",
     },
     "testing": {
-        "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
+        "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner", "runtime",
         "store", "pipeline", "spark",
     },
     "demo": {"errors", "spark"},
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
-        "planner", "store", "observe", "demo",
+        "planner", "operators", "results", "store", "observe", "demo", "inline", "state",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

@@ -81,7 +81,8 @@ def block_of(elements: Sequence[Element], types: Sequence[pa.DataType], signed: 
 
 
 def elements_of(block: Block) -> list[Element]:
-    rows = zip(*(column.to_pylist() for column in block.columns), strict=True)
+    columns = [column.to_pylist() for column in block.columns]
+    rows = zip(*columns, strict=True) if columns else [()] * len(block)
     times = zip(block.ts.tolist(), block.te.tolist(), block.signs.tolist(), strict=True)
     return [Element(tuple(row), *time) for row, time in zip(rows, times, strict=True)]
 

@@ -16,16 +16,17 @@ from penstock.operators.window.merged_numbers import NUMBERS
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.compare import Tolerance
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.runtime import local_run as running_queries
 from penstock.runtime.lane import Lane, together
 from penstock.runtime.lanes import Router
 from penstock.runtime.local_run import LocalRun
-from penstock.runtime.repartition import levelled, repartitioned
+from penstock.runtime.repartition import repartitioned
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine
-from penstock.testing.inline import QUERY, answer_of, changes_table, stream_table
+from penstock.testing.inline import QUERY, answer_of, changes_table
 from penstock_fuzz.check import compare_answers, tolerance_for
 
 if TYPE_CHECKING:
@@ -331,7 +332,7 @@ def test_lanes_at_different_instants_are_brought_to_one_first() -> None:
     )
     with pytest.raises(InternalError, match="different instants at Stream a"):
         repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
-    results.extend(levelled(lanes))
+    results.extend(together([lane.feed({}, {"a": 20}) for lane in lanes]))
     (only,) = repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
     lane = Lane(graph)
     lane.restore(only)

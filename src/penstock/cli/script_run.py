@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 import penstock
-from penstock.cli.answers import Answered, failure_warning
+from penstock.cli.answers import ScriptAnswers, failure_warning
 from penstock.cli.late import aside_lines
 from penstock.cli.live import REFRESH, Display
 from penstock.errors import PenstockError, count
-from penstock.spark.script import elements_of
-from penstock.spark.sink_targets import row_lines
-from penstock.testing.inline import answer_of
+from penstock.results.lines import row_lines
+from penstock.spark.pipeline import PipelineFailed
+from penstock.spark.session import java_end, when_java_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import FrameType
 
     import pyarrow as pa
 
+    from penstock.cli.answers import OutputOptions
     from penstock.spark.connection import Connection
     from penstock.spark.following import Since
     from penstock.spark.script import Script, ScriptQuery
 
+GIVE_UP_SECONDS = 20.0
+"""So long after Java's end the process may take to end by itself."""
 SOME = 3
 """So many rows that were not taken in are shown of each stream."""
 
@@ -80,35 +87,35 @@ class ScriptRun:
         self._script = script
         self._home = home
         self._interrupts = Interrupts()
+        # Where nobody listens, py4j would write tracebacks on stderr.
+        logging.getLogger().addHandler(logging.NullHandler())
         self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
+        when_java_ends(_give_up)
         self._display = Display(self._db, every)
         self._sinks = self._db.sinks
         self._sinks.show = self._display.show
 
-    def run_to_end(self) -> dict[str, Answered]:
-        """Take in all input that is there, and let queries say all that is left.
+    def run_to_end(self, options: OutputOptions) -> None:
+        """Take in all input that is there, and print the answers of queries that no sink takes.
 
-        Returns:
-            The answers of queries that no sink takes, by name.
-        """
-        try:
-            with self._display:
-                self._begin()
-                self._wait(self._finish)
-            self._warn()
-            return {one.query: self._answered(one) for one in self._script.without_sinks()}
-        except BaseException:
-            self._close()
-            raise
-
-    def leave(self) -> None:
-        """Close the pipeline.
+        Args:
+            options: What is to be shown of answers.
 
         Raises:
             typer.Exit: A sink has not taken all.
         """
-        errors = self._sinks.errors
-        self._close()
+        answers = ScriptAnswers(self._script, options, self._show)
+        try:
+            with self._display, _plain_end():
+                self._begin()
+                for one in self._script.without_sinks():
+                    self._sinks.hold(_printing(one), one.query)
+                self._wait(self._db.finish, lambda: self._follow_answers(answers))
+            self._warn()
+            answers.end(self._db, self._db.running.record.number)
+            errors = self._sinks.errors
+        finally:
+            self._close()
         if errors:
             for name, why in errors.items():
                 typer.echo(f'sink "{name}" has not taken all: {why}', err=True)
@@ -121,12 +128,12 @@ class ScriptRun:
             typer.Exit: Somebody stopped it.
         """
         try:
-            with self._display:
+            with self._display, _plain_end():
                 self._begin()
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
                     self._sinks.call(_printing(one), one.query, self._printer(one), since)
-                self._wait(self._follow)
+                self._wait(self._follow, lambda: None)
         finally:
             self._close()
         self._stopped()
@@ -140,15 +147,29 @@ class ScriptRun:
             assert said is not None
             typer.echo(f"{text}: {said['plan'][0]}", err=True)
 
-    def _finish(self) -> None:
-        self._db.finish()
+    def _show(self, text: str) -> None:
+        """Print a part of an answer, unless somebody wants an end.
+
+        Raises:
+            typer.Exit: Somebody stopped it.
+        """
+        if self._interrupts.came.is_set():
+            self._stopped()
+        self._display.show(text)
+
+    def _follow_answers(self, answers: ScriptAnswers) -> None:
+        """Print what is known of answers already."""
+        record = self._db.running.record
+        # What is said at the end of the input counts when it has come to its end.
+        if record.kind != "flush":
+            answers.follow(self._db, record.number)
 
     def _follow(self) -> None:
         """Go along with the pipeline; without rows, clocks get on as far as they can."""
         while not self._interrupts.came.is_set():
             self._db.running.wait_for_news(self._db.running.record.number, REFRESH)
 
-    def _wait(self, work: Callable[[], None]) -> None:
+    def _wait(self, work: Callable[[], None], meanwhile: Callable[[], None]) -> None:
         """Let a thread work; this one shows how it goes, and takes the interrupts.
 
         Raises:
@@ -168,6 +189,7 @@ class ScriptRun:
         while thread.is_alive() and not self._interrupts.came.is_set():
             thread.join(REFRESH / 5)
             self._display.update(self._sinks.errors)
+            meanwhile()
         if failures:
             raise self._for_users(failures[0])
         if self._interrupts.came.is_set():
@@ -200,14 +222,9 @@ class ScriptRun:
 
         def show(table: pa.Table, number: int) -> None:
             del number
-            self._display.show("\n".join(f"{start}{line}" for line in row_lines(table)))
+            self._display.show(row_lines(table, start))
 
         return show
-
-    def _answered(self, asked: ScriptQuery) -> Answered:
-        """The whole answer of a query whose input has come to its end."""
-        blocks = elements_of(self._db, asked.query)
-        return Answered(asked.title, asked.plan, answer_of(asked.plan, blocks, 0).result)
 
     def _warn(self) -> None:
         """Say what was not taken in, and what failed."""
@@ -233,6 +250,26 @@ class ScriptRun:
             typer.echo(f"  {line}", err=True)
         if len(rows) > SOME:
             typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)
+
+
+@contextmanager
+def _plain_end() -> Iterator[None]:
+    """If Java ended within, that is said, and not what it led to."""
+    try:
+        yield
+    except Exception as fault:
+        ended = java_end(fault)
+        if ended is None or isinstance(fault, typer.Exit):
+            raise
+        hint = "What was committed is kept: run it again with the same --home, if it had one."
+        raise PipelineFailed(ended, hint=hint) from None
+
+
+def _give_up(reason: str) -> None:
+    """End the process: without Java nothing goes on, and who waits for it may wait for ever."""
+    time.sleep(GIVE_UP_SECONDS)
+    typer.echo(reason, err=True)
+    os._exit(2)
 
 
 def _printing(asked: ScriptQuery) -> str:

@@ -14,7 +14,8 @@ from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
 from penstock.inline.moments import instant_of
 from penstock.inline.registry import Registry
 from penstock.inline.saving import save_connection
-from penstock.inline.showing import as_html, as_text, overview
+from penstock.inline.showing import overview
+from penstock.results.preview import as_html, as_text
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -10,21 +10,15 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.errors import QueryError, count
-from penstock.inline.answers import (
-    changes_table,
-    elements_table,
-    emissions_table,
-    require_relation,
-    require_stream,
-    unit_of,
-)
 from penstock.inline.results import ChangingRows, Outcomes, SentRows
-from penstock.inline.showing import as_html, as_text
 from penstock.inline.statements import refuse_replan
 from penstock.operators.block import empty_block
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured, selectivity_of
+from penstock.results.answer_kind import require_relation, require_stream, unit_of
+from penstock.results.preview import as_html, as_text
+from penstock.results.result_tables import changes_table, elements_table, emissions_table
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -70,7 +64,9 @@ class Query:
     def clock(self) -> int | None:
         """Results for instants before this are final; None as long as no instant is.
 
-        It is the least watermark of the query's streams. A TIMESTAMP counts microseconds.
+        It is the least watermark of the query's streams. A query that reads relations only goes
+        by their changes: the last of them is final when it is read. A TIMESTAMP counts
+        microseconds.
         """
         clock = self._running().batch.clock(self.name)
         return None if clock == BEGINNING else clock
@@ -201,7 +197,8 @@ class Query:
 
     @property
     def _outcomes(self) -> Outcomes:
-        return self._running().batch.outcomes[self.name]
+        self._running().batch.look()
+        return self.batch.outcomes[self.name]
 
     @property
     def _empty(self) -> Block:

@@ -18,6 +18,7 @@ from penstock.inline.statements import (
     refuse_replan,
     shown_by,
 )
+from penstock.planner.clocks import sharing
 from penstock.planner.explain.explain import Explaining
 from penstock.session import Session
 
@@ -75,7 +76,8 @@ class Registry:
             text = self.queries[name].explain()
         elif name in together:
             own = together[name]
-            plans = {o.name: o.plan for o in together.values() if o.tactics == own.tactics}
+            (part,) = [part for part in _parts(together) if own in part]
+            plans = {one.name: one.plan for one in part}
             choices = self.engine.options.under(own.tactics).choices
             text = Explaining(plans, choices).text(own.name)
         else:
@@ -145,11 +147,11 @@ class Registry:
         return started.queries[query.name].entry
 
     def _start(self, together: dict[str, Registered]) -> None:
-        """Start queries as one batch for each set of tactics; what cannot be is not there."""
-        for tactics in dict.fromkeys(one.tactics for one in together.values()):
-            queries = [one for one in together.values() if one.tactics == tactics]
+        """Start queries in as few batches as can be; what cannot be is not there."""
+        for queries in _parts(together):
+            plans = {one.name: one.plan for one in queries}
             try:
-                batch = self.engine.start({one.name: one.plan for one in queries}, tactics)
+                batch = self.engine.start(plans, queries[0].tactics)
             except PenstockError:
                 gone = [one for one in together.values() if one.name.lower() not in self.queries]
                 for one in gone:
@@ -179,3 +181,13 @@ class Registry:
             self.take_effect(outcome, entry, together)
             made.append(next(iter(together.values()), None))
         return made
+
+
+def _parts(together: dict[str, Registered]) -> list[list[Registered]]:
+    """Queries that run alike and may share operators."""
+    parts = []
+    for tactics in dict.fromkeys(one.tactics for one in together.values()):
+        alike = {name: one for name, one in together.items() if one.tactics == tactics}
+        shared = sharing({name: one.plan for name, one in alike.items()})
+        parts += [[alike[name] for name in names] for names in shared]
+    return parts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.inline.unread import Unread
 from penstock.results.settling import Content, Sending
+from penstock.results.unread import Unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

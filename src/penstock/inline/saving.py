@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.time import BEGINNING
 from penstock.errors import DataError
 from penstock.inline.batch import Batch, within
 from penstock.inline.folder import write_folder
@@ -37,6 +38,7 @@ def save_connection(db: Connection, path: Path) -> None:
             for started in registry.started
         ],
         "streams": db.engine.counts(),
+        "now": db.engine.now,
         "aside": [[*key, rows] for key, rows in db.engine.aside.counts.items()],
         "failures": {name: query.failures for name, query in registry.queries.items()},
     }
@@ -60,6 +62,7 @@ def restore_into(db: Connection, page: dict[str, Any], tables: dict[str, pa.Tabl
         db.engine.batches.append(batch)
         db.registry.adopt(batch, queries)
     db.engine.restore(tables, page["streams"])
+    db.engine.now = page.get("now", BEGINNING)
     db.engine.aside.restore(within(tables, "aside"), page["aside"])
     for name, failures in page["failures"].items():
         db.registry.queries[name].failed_before = Counter(failures)

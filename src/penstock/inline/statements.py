@@ -10,8 +10,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
 from penstock.cql import syntax
-from penstock.cql.dialect import parse_script
-from penstock.errors import NotSupported, PenstockError, QueryError, Source
+from penstock.errors import NotSupported, QueryError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,14 +23,7 @@ def performed(
     session: Session, text: str, refuse: Callable[[syntax.Statement], None]
 ) -> Iterator[Outcome]:
     """Run statements one at a time, unless the connection refuses to do what is asked."""
-    outcomes = session.run(text)
-    for statement in parse_script(text):
-        try:
-            refuse(statement)
-        except PenstockError as error:
-            error.at = error.at or statement.span
-            raise error.locate(Source(text)) from None
-        yield next(outcomes)
+    return session.run(text, before=refuse)
 
 
 def refuse_nameless(statement: syntax.Statement) -> None:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.lane_host.logs import CHANGES
+from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
-from penstock.pipeline.plans import PipelinePlan, plan_check, read_plan
+from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
-from penstock.runtime.changes import read_changes
+from penstock.runtime.changes import due_from, read_changes
 from penstock.store.bundles import write_bundle
-from penstock.store.files import publish, sync_folder
+from penstock.store.files import sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.store.rejected_rows import kept_with
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -45,9 +47,9 @@ class Ledger:
 
     def __init__(self, home: Home) -> None:
         self.home = home
+        self._physical = PhysicalPlans(home)
         self.record = home.chain.last() or self._first()
-        self.plan: BoundPlan = bound(read_plan(home, self.record.plan))
-        _require_same_shapes(self.plan)
+        self.plan: BoundPlan = bound(read_plan(home, self.record.plan, self._physical))
         # When each stream last brought rows, by the clock that `pass_idle` is given.
         self._last_rows: dict[str, float] = {}
         self._known_files: dict[str, KnownFiles] = {}
@@ -57,14 +59,9 @@ class Ledger:
         self.home.chain.publish(record)
         return record
 
-    def _written(self, number: int, plan: PipelinePlan, made: BoundPlan | None = None) -> str:
-        shapes = made.shapes if made is not None else {}
-        content = replace(plan, shapes=shapes).to_json().encode()
-        name = f"{number:012d}.{plan_check(content)}.plan"
-        # A plan that was about to be committed when the process ended is there already.
-        with suppress(FileExistsError):
-            publish(self.home.plans / name, content)
-        return name
+    def _written(self, number: int, plan: PipelinePlan) -> str:
+        files = self._physical.written(number, [one.physical for one in plan.groups])
+        return written_plan(self.home, number, plan.to_json(files))
 
     def change_plan(self, plan: PipelinePlan) -> None:
         """Run another plan from the next batch on.
@@ -76,21 +73,28 @@ class Ledger:
         before = self.record
         # What is not declared any more may be declared again, and then it is something else.
         known = {one.name for one in made.session.catalog}
-        relations = {name: one for name, one in before.relations.items() if name in known}
+        relations = {
+            name: _of_groups(one, made.groups)
+            for name, one in before.relations.items()
+            if name in known
+        }
         streams = {one.name: StreamProgress() for one in made.streams}
         streams |= {name: one for name, one in before.streams.items() if name in known}
         pending = {key: one for key, one in before.pending.items() if int(key) in made.groups}
         for number, group in made.groups.items():
             for name in group.relations:
-                changes = relations.setdefault(name, RelationProgress()).changes
-                if number not in self.plan.groups and changes:
-                    pending.setdefault(str(number), {})[name] = list(changes)
+                told = relations.setdefault(name, RelationProgress())
+                if number not in self.plan.groups:
+                    begun = {**told.groups, str(number): BEGINNING}
+                    relations[name] = replace(told, groups=begun)
+                    if told.changes:
+                        pending.setdefault(str(number), {})[name] = list(told.changes)
         queries = {name for group in plan.groups for name in group.queries}
         files = {name: one for name, one in before.files.items() if name in known}
         self._known_files = {name: one for name, one in self._known_files.items() if name in known}
         self._commit(
             "change",
-            plan=self._written(before.number + 1, plan, made),
+            plan=self._written(before.number + 1, plan),
             files=files,
             offsets={name: one for name, one in before.offsets.items() if name in known},
             lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
@@ -106,7 +110,7 @@ class Ledger:
     def change_lanes(self, plan: PipelinePlan, lanes: dict[str, LaneState]) -> None:
         """Run the same queries on other lanes from the next batch on."""
         made = bound(plan)
-        written = self._written(self.record.number + 1, plan, made)
+        written = self._written(self.record.number + 1, plan)
         self._commit("change", plan=written, lanes=lanes)
         self.plan = made
 
@@ -135,7 +139,7 @@ class Ledger:
             write_bundle(self.home.segments / files[0], tables, durable=True)
         self._commit(
             "batch",
-            plan=self._written(before.number + 1, plan, made),
+            plan=self._written(before.number + 1, plan),
             lanes=lanes,
             results=files,
             clocks={name: one for name, one in before.clocks.items() if name in queries},
@@ -148,7 +152,7 @@ class Ledger:
         """Rows that enter and leave a relation, from the next batch on.
 
         The table has the columns of the relation, `_sign` and, where changes are dated, `_at`. A
-        change is dated at the earliest where the lanes have not looked at the relation yet.
+        change takes effect in each group where its lanes have not looked at the relation yet.
 
         Raises:
             DataError: A column is missing, or cannot be read as declared.
@@ -156,20 +160,52 @@ class Ledger:
         definition = self.plan.session.catalog.find(name, "relation")
         assert isinstance(definition, RelationDefinition)
         known = self.record.relations.get(definition.name, RelationProgress())
-        block = read_changes(definition.name, definition.schema, table).block(known.clock)
-        segment = self.home.new_segment(self.record.number + 1, 0, "relation")
-        write_bundle(self.home.segments / segment, {CHANGES: to_table(block)}, durable=True)
+        block = self.dated(definition, table)
+        whole = due_from(block, self.passed)
+        segment = self._changes_file(whole)
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
             if definition.name in group.relations:
+                due = due_from(block, known.clock_of(number))
+                is_whole = np.array_equal(due.ts, whole.ts)
                 own = pending.setdefault(str(number), {})
-                own[definition.name] = [*own.get(definition.name, []), segment]
+                file = segment if is_whole else self._changes_file(due)
+                own[definition.name] = [*own.get(definition.name, []), file]
         files = put_together(
-            self.home, self.record.number + 1, (*known.changes, segment), known.clock
+            self.home, self.record.number + 1, (*known.changes, segment), self.passed
         )
-        progress = replace(known, changes=files)
+        progress = replace(known, changes=files, clock=max(known.clock, self._now))
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
+
+    def dated(self, relation: RelationDefinition, table: pa.Table) -> Block:
+        """The changes in a table at the instants they say; those that say none, now.
+
+        Raises:
+            DataError: A column is missing, or cannot be read as declared.
+        """
+        known = self.record.relations.get(relation.name, RelationProgress())
+        # Now is never before it was, so that no row leaves before it has come.
+        now = max(known.clock, self._now)
+        return read_changes(relation.name, relation.schema, table).block(now)
+
+    def _changes_file(self, changes: Block) -> str:
+        segment = self.home.new_segment(self.record.number + 1, 0, "relation")
+        write_bundle(self.home.segments / segment, {CHANGES: to_table(changes)}, durable=True)
+        return segment
+
+    @property
+    def _now(self) -> int:
+        """The least watermark of the streams that have brought rows."""
+        streams = self.record.streams.values()
+        known = [one.watermark for one in streams if one.watermark > BEGINNING]
+        return min(known, default=BEGINNING)
+
+    @property
+    def passed(self) -> int:
+        """An instant that the clocks of all queries over streams have passed."""
+        read = {name for group in self.plan.groups.values() for name in group.streams}
+        return min([self._now, *(self.record.streams[name].watermark for name in read)])
 
     def pass_idle(self, now: float) -> bool:
         """Let streams that have been silent too long hold others back no more; whether one was.
@@ -302,12 +338,14 @@ class Ledger:
         return BEGINNING if latest == BEGINNING else max(latest - definition.slack, BEGINNING + 1)
 
     def _relations(self, done: Sequence[Done]) -> dict[str, RelationProgress]:
-        """The relations, with how far the lanes have looked at each."""
+        """The relations, with how far the lanes of each group have looked at them."""
         relations = dict(self.record.relations)
         for one in done:
-            for name, clock in one.relations.items():
-                known = relations[name]
-                relations[name] = replace(known, clock=max(known.clock, clock))
+            for group, clocks in one.relations.items():
+                for name, clock in clocks.items():
+                    known = relations[name]
+                    reached = max(clock, known.groups.get(group, clock))
+                    relations[name] = replace(known, groups={**known.groups, group: reached})
         return relations
 
     def _reached(self, done: Sequence[Done]) -> dict[str, Any]:
@@ -336,15 +374,10 @@ class Ledger:
         self.record = record
 
 
-def _require_same_shapes(made: BoundPlan) -> None:
-    """State is that of the operators which wrote it; the planner may have learnt since."""
-    for number, shape in made.plan.shapes.items():
-        group = made.groups[int(number)]
-        if group.shape != shape:
-            names = ", ".join(f'"{name}"' for name in group.plans)
-            msg = f"this version of Penstock plans {names} otherwise than the one that ran it"
-            hint = "Go on with that version, or register the query in a new home."
-            raise DataError(msg, hint=hint)
+def _of_groups(relation: RelationProgress, groups: Collection[int]) -> RelationProgress:
+    """What is known of a relation, without groups that are no more."""
+    left = {name: one for name, one in relation.groups.items() if int(name) in groups}
+    return replace(relation, groups=left)
 
 
 def _require_all(done: Sequence[Done], tasks: int, stages: int) -> None:

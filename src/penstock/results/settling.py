@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.algebra.operators import Final
 from penstock.algebra.patterns import Pattern
+from penstock.algebra.streams import RelationToStream
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, concatenated
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.output.order_limit import order_codes
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.plan import Plan
     from penstock.operators.operator import Segments
 
 
@@ -118,3 +122,34 @@ class Content(Settling):
             return columns
         order = np.lexsort([order_codes(column) for column in reversed(columns)])
         return tuple(column.take(order) for column in columns)
+
+
+class ContentAtEnd(Content):
+    """The net changes of rows that are told when they have ended: known at the end of the input."""
+
+    def take_in(self, blocks: Sequence[Block], clock: int) -> Block | None:
+        """New elements, and the query's clock: all changes when it is beyond all time."""
+        return super().take_in(blocks, INFINITY if clock == INFINITY else BEGINNING)
+
+
+def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int) -> Elements:
+    """An empty fold that makes of a query's elements what the query says.
+
+    Args:
+        plan: The query.
+        types: The types of the columns of its result.
+        span: How long its rows live, about.
+        partitions: Into how many parts a calendar queue divides that time.
+    """
+    if isinstance(plan, RelationToStream):
+        return Sending()
+    return Elements() if isinstance(plan, Final) else Content(types, span, partitions)
+
+
+def timed_fold_for(
+    plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int
+) -> Elements:
+    """The same for who wants to see results in time order, whatever kind they are of."""
+    if isinstance(plan, Final):
+        return ContentAtEnd(types, span, partitions)
+    return fold_for(plan, types, span, partitions)

@@ -37,10 +37,10 @@ def periodic_parts(plans: Iterable[Plan]) -> set[Periodic]:
     found = set()
     for plan in plans:
         for node in different_nodes(plan):
-            lists = isinstance(node, st.RStream) or (
-                isinstance(node, st.Internal) and node.appends == "slides"
-            )
-            window = st.slide_of(node.children[0]) if lists else None
+            if not isinstance(node, st.RStream | st.Internal):
+                continue
+            lists = isinstance(node, st.RStream) or node.appends == "slides"
+            window = st.slide_sent(node) if lists else None
             if window is not None and window.time_slide:
                 below = different_nodes(node)
                 names = frozenset(one.name for one in below if isinstance(one, st.Stream))

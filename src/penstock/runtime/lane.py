@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,19 @@ from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.prefilter import gate_of
 from penstock.runtime.sampling import Budget, StreamMeter
+from penstock.runtime.scheduler import ToCompletion
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     import pyarrow as pa
 
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
     from penstock.runtime.operator_report import OperatorReport
+    from penstock.runtime.scheduler import Scheduler
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536
@@ -52,6 +55,13 @@ class Results:
             self.late.setdefault(source, []).extend(blocks)
 
 
+class _Reader(NamedTuple):
+    """A query that reads relations: the streams that tell it of time, and all its relations."""
+
+    streams: AbstractSet[str]
+    relations: AbstractSet[str]
+
+
 class Lane:
     """One instance of the operator graph, for one share of the keys.
 
@@ -59,62 +69,71 @@ class Lane:
     before the watermark at the opening of the feed is late: it is counted, and handed back with
     the results.
 
-    Of the streams in `whole`, other lanes of the graph get the same rows, not others.
+    Of the streams in `whole`, other lanes of the graph get the same rows, not others. The
+    scheduler says which station runs next.
     """
 
     def __init__(
-        self, graph: Graph, step_rows: int = STEP_ROWS, whole: Collection[str] = ()
+        self,
+        graph: Graph,
+        step_rows: int = STEP_ROWS,
+        whole: Collection[str] = (),
+        scheduler: Scheduler | None = None,
     ) -> None:
-        self.graph = graph
+        self.scheduler = scheduler or ToCompletion()
         self.step_rows = step_rows
         self._whole = whole
         self._budget = Budget()
-        self.stations = [Station(node, self._budget) for node in graph.nodes]
-        self._meters = {
-            number: StreamMeter(name, stream.schema.names, self._budget)
-            for name, (stream, number) in graph.streams.items()
-        }
+        self._waiting: list[Ints] = []
+        self.watermarks: dict[str, int] = {}
+        self.late_rows: dict[str, int] = {}
+        self.told: dict[str, int] = {}
+        self._meters: dict[str, StreamMeter] = {}
+        self._run(graph, [Station(node, self._budget) for node in graph.nodes])
+        self._fuse = Fuse()
+
+    def _run(self, graph: Graph, stations: list[Station]) -> None:
+        """Let the stations of the nodes of a graph work; what is known of its inputs stays."""
+        self.graph = graph
+        self.stations = stations
         self._clocked = {name: number for name, (_, number) in graph.clocked.items()}
-        self.watermarks = dict.fromkeys([*self._clocked, *graph.beside], BEGINNING)
-        self.late_rows = dict.fromkeys(self._clocked, 0)
+        self.watermarks = _begun([*self._clocked, *graph.beside], self.watermarks, BEGINNING)
+        self.late_rows = _begun(self._clocked, self.late_rows, 0)
+        self.told = _begun(graph.relations, self.told, BEGINNING)
+        self._meters = {
+            name: self._meters.get(name) or StreamMeter(name, stream.schema.names, self._budget)
+            for name, (stream, _) in graph.streams.items()
+        }
+        self._metered = {number: self._meters[name] for name, (_, number) in graph.streams.items()}
         self._readers: list[list[tuple[int, int]]] = [[] for _ in graph.nodes]
         for number, node in enumerate(graph.nodes):
             for port, child in enumerate(node.inputs):
                 self._readers[child].append((number, port))
-        self._waiting: list[Ints] = []
-        self._look_at_results()
-        self._told = BEGINNING
-        self._fuse = Fuse()
-
-    def _look_at_results(self) -> None:
-        """See what is wanted, and what is needed for it."""
-        self._needed = self.graph.needed
         self._queries: dict[int, list[str]] = {}
-        for name, number in self.graph.wanted.items():
+        for name, number in graph.results.items():
             self._queries.setdefault(number, []).append(name)
-        self._streams_beside = self._beside()
-        readers = [[one for one, _ in each if one in self._needed] for each in self._readers]
+        self._relation_readers = self._readers_of_relations()
+        readers = [[one for one, _ in each] for each in self._readers]
         self._gates = {
-            name: gate_of(number, readers, self.stations, {*self._queries})
-            for name, (_, number) in self.graph.streams.items()
+            name: gate_of(number, readers, stations, {*self._queries})
+            for name, (_, number) in graph.streams.items()
         }
 
     def let_go(self, graph: Graph) -> None:
-        """Go on with a graph that is the same, but of which fewer results are wanted.
+        """Go on with a graph that is a part of the one that runs: fewer results are wanted.
 
         What only others needed is freed.
         """
-        self.graph = graph
-        before = self._needed
-        self._look_at_results()
-        for number in before - self._needed:
-            self.stations[number] = Station(graph.nodes[number], self._budget)
+        if graph.identities != self.graph.identities or graph.results != self.graph.results:
+            known = dict(zip(self.graph.identities, self.stations, strict=True))
+            self._run(graph, [known[one] for one in graph.identities])
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
 
-        A watermark says that no row before it will come. Relations have none: their changes are
-        blocks with signs, and come before the watermarks pass their instants.
+        A watermark says that no row before it will come. Changes of relations are blocks with
+        signs, and come before the watermarks pass their instants. The watermark of a relation
+        counts where no stream tells of time: for queries that read relations only.
 
         Raises:
             InternalError: An earlier feed failed, with whatever error: operators may have taken
@@ -125,10 +144,10 @@ class Lane:
         began = time.perf_counter()
         with self._fuse.guarding():
             for name, block in blocks.items():
-                if entries[name] in self._needed:
-                    self._take_in(name, self.stations[entries[name]], block, results)
+                self._take_in(name, self.stations[entries[name]], block, results)
             for name, watermark in watermarks.items():
-                self.watermarks[name] = max(self.watermarks[name], watermark)
+                known = self.told if name in self.told else self.watermarks
+                known[name] = max(known[name], watermark)
             for cut in self._cuts():
                 self._pass(cut, results)
         self._budget.worked += time.perf_counter() - began
@@ -142,19 +161,16 @@ class Lane:
                 self.late_rows[name] += int(late.sum())
                 block = block.take(~late)
             if name in self.graph.streams:
-                self._meters[self._clocked[name]].take_in(block, self.watermarks[name])
+                self._meters[name].take_in(block, self.watermarks[name])
             gate = self._gates.get(name)
             block = block if gate is None else gate.let_in(block)
             self._waiting.append(block.ts)
-        elif len(block):
-            self._told = max(self._told, int(block.ts.max()) + 1)
         entry.push(0, block)
 
     def finish(self) -> Results:
         """The input has come to its end: return all that is left."""
         self._fuse.check()
-        self._told = INFINITY
-        return self.feed({}, dict.fromkeys(self.watermarks, INFINITY))
+        return self.feed({}, dict.fromkeys([*self.watermarks, *self.told], INFINITY))
 
     def _entry(self, name: str) -> int:
         if name in self._clocked:
@@ -179,17 +195,17 @@ class Lane:
         return [*dict.fromkeys(np.partition(due, places)[places].tolist()), goal]
 
     def _relations_reach(self) -> dict[str, int]:
-        """How far the changes of each relation are looked at: to the foremost query's clock.
-
-        A query without streams has no clock but the changes themselves.
-        """
+        """How far the changes of each relation are looked at: to the foremost query's clock."""
         return {
-            name: max(
-                min((self.watermarks[stream] for stream in streams), default=self._told)
-                for streams in readers
-            )
-            for name, readers in self._streams_beside.items()
+            name: max(map(self._clock_of, readers))
+            for name, readers in self._relation_readers.items()
         }
+
+    def _clock_of(self, reader: _Reader) -> int:
+        """The clock of a query; one without streams has none but what its relations tell."""
+        if reader.streams:
+            return min(self.watermarks[name] for name in reader.streams)
+        return max(self.told[name] for name in reader.relations)
 
     def _pass(self, cut: int, results: Results) -> None:
         """Let time pass up to an instant, as far as the watermarks allow."""
@@ -199,37 +215,42 @@ class Lane:
         for name, reach in self._relations_reach().items():
             station = self.stations[self.graph.relations[name][1]]
             station.reached[0] = max(station.reached[0], min(reach, cut))
-        for number in sorted(self._needed):
-            station = self.stations[number]
-            made = station.run()
-            for reader, port in self._readers[number]:
-                if reader not in self._needed:
-                    continue
-                self.stations[reader].reached[port] = station.frontier
-                for block in made:
-                    self.stations[reader].push(port, block)
-            for query in self._queries.get(number, ()):
-                for block in made:
-                    results.add(query, block)
+        for number in self.scheduler.turns(self.stations):
+            self._take_turn(number, results)
 
-    def _beside(self) -> dict[str, list[set[str]]]:
-        """For each relation, what tells each query that reads it of time."""
-        relations = self.graph.relations.items()
-        beside: dict[str, list[set[str]]] = {
-            name: [] for name, (_, entry) in relations if entry in self._needed
-        }
-        for number in self.graph.wanted.values():
+    def _take_turn(self, number: int, results: Results) -> None:
+        """Let a station do what it can, and hand what it made to those who read it."""
+        station = self.stations[number]
+        made = station.run()
+        for reader, port in self._readers[number]:
+            self.stations[reader].reached[port] = station.frontier
+            for block in made:
+                self.stations[reader].push(port, block)
+        for query in self._queries.get(number, ()):
+            for block in made:
+                results.add(query, block)
+
+    def _readers_of_relations(self) -> dict[str, list[_Reader]]:
+        """The queries that read each relation, by what tells them of time."""
+        found: dict[str, list[_Reader]] = {}
+        for number in self.graph.results.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
-            streams |= self.graph.beside
-            for name, (_, entry) in relations:
-                if entry in below:
-                    beside[name].append(streams)
-        return beside
+            relations = {name for name, (_, n) in self.graph.relations.items() if n in below}
+            for name in relations:
+                reader = _Reader(streams | self.graph.beside, frozenset(relations))
+                found.setdefault(name, []).append(reader)
+        return found
 
     def relation_clock(self, name: str) -> int:
         """A change of a relation dated before this comes too late to take effect at its instant."""
         return self.stations[self.graph.relations[name][1]].clock
+
+    @property
+    def holds_changes(self) -> bool:
+        """Whether changes of relations wait for time to pass."""
+        entries = [self.graph.relations[name][1] for name in self._relation_readers]
+        return any(len(self.stations[entry].queued_instants()) for entry in entries)
 
     def clock(self, query: str) -> int:
         """Results of a query for instants before this are final."""
@@ -244,10 +265,10 @@ class Lane:
 
     def reports(self) -> list[OperatorReport]:
         """What each operator has done, inputs before what reads them."""
-        return [self._report(number) for number in sorted(self._needed)]
+        return [self._report(number) for number in range(len(self.stations))]
 
     def _report(self, number: int) -> OperatorReport:
-        meter = self._meters.get(number)
+        meter = self._metered.get(number)
         stream = None if meter is None else meter.report(self._whole)
         below = self.graph.below(number)
         reads = [name for name, (_, entry) in self.graph.streams.items() if entry in below]
@@ -265,25 +286,28 @@ class Lane:
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""
         self._fuse.check()
-        made: dict[str, pa.Table] = {}
-        for number in sorted(self._needed):
-            station = self.stations[number]
-            made |= {f"{number}/{name}": table for name, table in station.segments().items()}
-        return made
+        return {
+            f"{identity}/{name}": table
+            for identity, station in zip(self.graph.identities, self.stations, strict=True)
+            for name, table in station.segments().items()
+        }
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Go on from saved state; the lane is new, and of the same graph.
-
-        More results may have been wanted then.
-        """
+        """Go on from saved state; the lane is new, and of the same graph, or a part of it."""
         with self._fuse.guarding():
-            for number in sorted(self._needed):
-                station = self.stations[number]
-                station.restore(_below(f"{number}/", segments))
+            for identity, station in zip(self.graph.identities, self.stations, strict=True):
+                station.restore(_below(f"{identity}/", segments))
             for name, number in self._clocked.items():
                 self.watermarks[name] = self.stations[number].reached[0]
                 queued = self.stations[number].queued_instants()
                 self._waiting += [queued] if len(queued) else []
+            for name in self._relation_readers:
+                self.told[name] = self.stations[self.graph.relations[name][1]].reached[0]
+
+
+def _begun(names: Iterable[str], known: Mapping[str, int], at: int) -> dict[str, int]:
+    """What is known of inputs, and where those begin of which nothing is."""
+    return {name: known.get(name, at) for name in names}
 
 
 def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

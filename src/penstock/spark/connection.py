@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connectors.memory import is_inserted
 from penstock.errors import QueryError
 from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
-from penstock.inline.showing import as_html, as_text, overview
-from penstock.pipeline.folders import is_brought
-from penstock.pipeline.plans import is_leftover
+from penstock.inline.showing import overview
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
+from penstock.results.preview import as_html, as_text
 from penstock.runtime.arriving_columns import read_columns
 from penstock.spark.groups import first_record_of
 from penstock.spark.handle import Query
@@ -124,7 +124,7 @@ class Connection:
         """All queries of the catalog by name, also the stopped ones."""
         self.require_open()
         names = [one.name for one in self.program.session.catalog.of_kind("query")]
-        return {name: self.query(name) for name in names if not is_leftover(name)}
+        return {name: self.query(name) for name in names}
 
     def start_query(self, name: str) -> None:
         """Let a stopped query run; `Query.start` calls this."""
@@ -188,7 +188,7 @@ class Connection:
         self._require_running()
         found = source_of(self.program.session.catalog, stream, "stream")
         assert isinstance(found, StreamDefinition)
-        if not is_brought(found):
+        if not is_inserted(found.format):
             msg = f'stream "{found.name}" is read from {found.format}: rows cannot be inserted'
             raise QueryError(msg, hint="Declare a stream without USING for rows from Python.")
         source = f'stream "{found.name}"'
@@ -220,7 +220,7 @@ class Connection:
         catalog = self.program.session.catalog
         found = source_of(catalog, relation, "relation")
         assert isinstance(found, RelationDefinition)
-        if found.format not in (None, "memory"):
+        if not is_inserted(found.format):
             msg = f'relation "{found.name}" is read from {found.format}: that decides what it holds'
             raise QueryError(msg, hint="Change it there, or declare a relation without USING.")
         table = changed_rows(found, insert, delete, at, units_of(catalog))
@@ -326,7 +326,7 @@ class Connection:
         return f"<p>{self!r}</p>" if self.is_closed else as_html(self._overview())
 
     def _overview(self) -> pa.Table:
-        return overview([one for one in self.program.session.catalog if not is_leftover(one.name)])
+        return overview(list(self.program.session.catalog))
 
     def first_record(self, group: Group) -> int:
         """The record by which a group was registered; it may be gone."""

@@ -11,23 +11,16 @@ import pyarrow as pa
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING
 from penstock.errors import QueryError
-from penstock.inline.answers import (
-    changes_table,
-    elements_table,
-    emissions_table,
-    is_relation,
-    require_relation,
-    require_stream,
-    unit_of,
-)
 from penstock.inline.moments import instant_of
-from penstock.inline.showing import as_html, as_text
+from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
+from penstock.results.preview import as_html, as_text
+from penstock.results.result_tables import changes_table, elements_table, emissions_table
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.explaining import explained_query
 from penstock.spark.following import Subscription, followed
 from penstock.spark.groups import plans_with
 from penstock.spark.tables import converted
-from penstock.store.result_reader import ResultsReader, content_at, start_of
+from penstock.store.result_reader import ResultsReader, content_at, require_kept, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -295,12 +288,7 @@ class Query:
             hint = "Nothing is final yet." if clock == BEGINNING else known
             raise QueryError(msg, hint=hint)
         start = self._start(group)
-        if instant < start.clock - 1 and start.clock != BEGINNING:
-            msg = (
-                f'the result of query "{self.name}" at {self._format(instant)} is not kept any more'
-            )
-            hint = f"The earliest that is kept is that at {self._format(start.clock - 1)}."
-            raise QueryError(msg, hint=hint)
+        require_kept(start, self.name, instant, unit_of(self._plan))
         last = newest.number
         return content_at(self._db.home, start, last, self.name, instant, self._empty()())
 

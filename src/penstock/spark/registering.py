@@ -19,7 +19,6 @@ from penstock.inline.statements import (
     refuse_replaced_source,
     shown_by,
 )
-from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due, replanned
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.explaining import explained_query
@@ -62,13 +61,16 @@ class Registrar:
         self._running = running
         self._home = home
         self._lanes = lanes
-        self.program = self._written_down()
+        bound = running.pipeline.ledger.plan
+        plan = replace(bound.plan, session=bound.session)
+        self.program = Program(plan, next_group_of(home), lanes)
         self._wished: set[str] = set()
 
     def _written_down(self) -> Program:
         """The program of the plan that runs."""
-        plan = self._running.pipeline.ledger.plan.plan
-        return Program(plan, next_group_of(self._home), self._lanes)
+        bound = self._running.pipeline.ledger.plan
+        plan = replace(bound.plan, session=bound.session)
+        return self.program.after(plan, next_group_of(self._home))
 
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
@@ -89,7 +91,7 @@ class Registrar:
         if isinstance(statement, syntax.Replan):
             return pa.table({"plan": [self._replanned(statement, text)]})
         found = self._explained(statement)
-        return _shown(outcome) if found is None else found
+        return shown_by(outcome) if found is None else found
 
     def _replanned(self, statement: syntax.Replan, text: str) -> str:
         """Plan a query anew, or as soon as something has been measured; what comes of it."""
@@ -219,12 +221,3 @@ class Registrar:
 def _successor(groups: Sequence[Group], group: Group) -> Group | None:
     """The group that is to replace another."""
     return next((one for one in groups if one.replaces == group.number), None)
-
-
-def _shown(outcome: Outcome) -> pa.Table | None:
-    """What a statement shows, without queries that only run on for others."""
-    table = shown_by(outcome)
-    if table is None or not isinstance(outcome.statement, syntax.Show):
-        return table
-    stays = [not is_leftover(one) for one in table[0].to_pylist()]
-    return table.filter(pa.array(stays, pa.bool_()))

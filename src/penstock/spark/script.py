@@ -7,6 +7,7 @@ its queries go on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import different_nodes
@@ -17,26 +18,30 @@ from penstock.catalog.definitions import (
     SinkDefinition,
     StreamDefinition,
 )
+from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.inline.answers import is_relation
-from penstock.pipeline.plans import read_plan
-from penstock.results.settling import Elements
+from penstock.lane_host.plan_files import read_plan_file
+from penstock.results.answer_kind import is_relation, unit_of
+from penstock.results.settling import Content, timed_fold_for
 from penstock.session import Session
 from penstock.spark.groups import plans_with
 from penstock.spark.sink_targets import refuse_sink
 from penstock.store.layout import Home
-from penstock.store.result_reader import ResultsReader, start_of
+from penstock.store.result_reader import ResultsReader, content_at, require_kept, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
     from penstock.algebra.plan import Plan
-    from penstock.operators.block import Block
+    from penstock.pipeline.plans import Group
     from penstock.session import Outcome
     from penstock.spark.connection import Connection
+    from penstock.store.result_reader import Start
 
 _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 """Statements that change nothing."""
@@ -157,7 +162,7 @@ class Script:
             found = catalog.get(name)
             if (
                 isinstance(found, StreamDefinition | RelationDefinition)
-                and found.format in (None, "memory")
+                and is_inserted(found.format)
                 and name not in before
             ):
                 msg = f'{found.kind} "{name}" has no format: nobody brings rows for it'
@@ -175,24 +180,52 @@ def declared_in(home: Path | None) -> tuple[str, ...]:
         return ()
     folder = Home(home)
     last = folder.chain.last()
-    return () if last is None else read_plan(folder, last.plan).statements
+    return () if last is None else tuple(read_plan_file(folder, last.plan)["statements"])
 
 
-def elements_of(db: Connection, query: str) -> list[Block]:
-    """All results of a query that are kept, as they came.
+def result_reader(db: Connection, query: str) -> ResultsReader:
+    """A reader of all results of a query that are kept, in time order.
 
     Raises:
         QueryError: It does not run.
     """
+    group = _group_of(db, query)
+    start = _start_of(db, query, group)
+    fold = partial(timed_fold_for, db.program.definition(query).plan, *_shape(db, query, group))
+    return ResultsReader(db.home, query, start, fold, plans_with(db.home, group))
+
+
+def rows_at(db: Connection, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
+    """The rows of a query that hold at an instant which is final, by the records up to one.
+
+    Raises:
+        QueryError: It does not run, or what held then is not kept any more.
+    """
+    group = _group_of(db, query)
+    start = _start_of(db, query, group)
+    require_kept(start, query, instant, unit_of(db.program.definition(query).plan))
+    content = Content(*_shape(db, query, group))
+    return content_at(db.home, start, last, query, instant, content)
+
+
+def _group_of(db: Connection, query: str) -> Group:
     group = db.program.group_of(query)
     if group is None:
         msg = f'query "{query}" is stopped in this home'
         raise QueryError(msg, hint="start() of the query in Python lets it run again.")
+    return group
+
+
+def _start_of(db: Connection, query: str, group: Group) -> Start:
     plan = db.program.definition(query).plan
-    start = start_of(db.home, query, db.first_record(group), has_content=is_relation(plan))
-    reader = ResultsReader(db.home, query, start, Elements, plans_with(db.home, group))
-    commits = reader.read(db.running.record.number)
-    return [one.block for one in commits if one.block is not None]
+    return start_of(db.home, query, db.first_record(group), has_content=is_relation(plan))
+
+
+def _shape(db: Connection, query: str, group: Group) -> tuple[list[pa.DataType], int, int]:
+    """Types and span of a query's rows, and into how many parts that time is divided."""
+    bound = db.running.pipeline.ledger.plan.groups[group.number]
+    node = bound.result(query)
+    return list(node.arrow_types), node.span, bound.choices.queue_partitions
 
 
 def _is_query(statement: syntax.Statement) -> bool:

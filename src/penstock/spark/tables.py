@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import pyarrow as pa
-
+from penstock.connectors.zoned_times import with_zone
 from penstock.errors import QueryError, did_you_mean
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 Format = Literal["arrow", "pandas", "polars", "spark"]
@@ -37,20 +37,3 @@ def converted(table: pa.Table, wanted: Format, spark: SparkSession) -> Any:
     msg = f'there is no format called "{wanted}"'
     hint = did_you_mean(str(wanted), known, otherwise=f"Formats: {', '.join(known)}.")
     raise QueryError(msg, hint=hint)
-
-
-def with_zone(table: pa.Table) -> pa.Table:
-    """Times as instants of UTC.
-
-    Without a zone, Spark takes them for local times of whoever looks, or for a type of their own
-    (TIMESTAMP_NTZ) if they are in a Parquet file.
-    """
-    schema = pa.schema(
-        [
-            field.with_type(pa.timestamp("us", "UTC"))
-            if pa.types.is_timestamp(field.type)
-            else field
-            for field in table.schema
-        ]
-    )
-    return table.cast(schema)

@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
 PACKAGE = __name__.partition(".")[0]
-"""Functions of this package are looked into; those of others change with their version."""
+"""What names of modules of ours begin with: functions of others change with their version."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
@@ -105,7 +105,7 @@ def _module(module: ModuleType, names: list[str], called: Followed) -> str:
 
 
 def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == PACKAGE
+    return module.startswith(PACKAGE)
 
 
 def _plain(value: Any) -> str:

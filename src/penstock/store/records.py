@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 7
+FORMAT = 8
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -44,10 +44,20 @@ class StreamProgress:
 
 @dataclass(frozen=True)
 class RelationProgress:
-    """A relation: the files with its changes, and the clock before which no change is dated."""
+    """A relation: the files with its changes, and the latest instant that undated ones were given.
+
+    `groups` has how far each group of queries has looked at it: a change that is dated earlier
+    takes effect then.
+    """
 
     changes: tuple[str, ...] = ()
     clock: int = BEGINNING
+    groups: dict[str, int] = field(default_factory=dict)
+
+    def clock_of(self, group: int) -> int:
+        """The instant before which no change takes effect for the queries of a group."""
+        foremost = max([self.clock, *self.groups.values()])
+        return self.groups.get(str(group), foremost)
 
 
 @dataclass(frozen=True)
@@ -165,7 +175,11 @@ def decoded(content: bytes) -> Record:
     version = whole["format"]
     if version != FORMAT:
         msg = f"the home has format {version}, this version of Penstock reads format {FORMAT}"
-        raise DataError(msg, hint="Use the version that wrote it, or start with a new home.")
+        hint = (
+            "Go on with the version of Penstock that wrote it, or register the queries in a new "
+            "home: their windows begin empty there, and streams are read from their beginning."
+        )
+        raise DataError(msg, hint=hint)
     values: dict[str, Any] = whole["record"]
     if _check_sum(values) != whole["check"]:
         msg = "it is not what was written"
@@ -180,7 +194,7 @@ def decoded(content: bytes) -> Record:
         for name, one in values["lanes"].items()
     }
     values["relations"] = {
-        name: RelationProgress(tuple(one["changes"]), one["clock"])
+        name: RelationProgress(tuple(one["changes"]), one["clock"], one.get("groups", {}))
         for name, one in values["relations"].items()
     }
     values["content"] = Content(**values["content"]) if values["content"] else None

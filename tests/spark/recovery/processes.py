@@ -139,7 +139,7 @@ def start_driver(
     settings = (settings_in or home.parent) / f"{home.name}.{uuid4().hex[:6]}.json"
     values = {
         "home": str(home),
-        "plan": plan.to_json(),
+        "plan": json.dumps(plan.to_json([one.physical.text for one in plan.groups])),
         "tasks": str(tasks),
         "master": master,
         "flush": "yes" if flush else "",
@@ -157,6 +157,25 @@ def start_driver(
                 MARK: mark,
                 **(variables or {}),
             },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=file,
+            start_new_session=True,
+        )
+    return Driver(process, Home(home), mark, errors)
+
+
+def start_run(script: Path, home: Path, *arguments: str) -> Driver:
+    """Start `penstock run` with a script; its process group is its own.
+
+    Python's and Spark's temporary files are beside the home.
+    """
+    mark = uuid4().hex
+    errors = home.with_suffix(".stderr")
+    with errors.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "penstock", "run", script, "--home", home, *arguments],
+            env={**os.environ, MARK: mark, "TMPDIR": str(home.parent)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=file,

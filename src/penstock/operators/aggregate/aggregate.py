@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.aggregate.accumulators.events import Events
 from penstock.operators.aggregate.aggregate_calls import Arrivals, Call
@@ -87,7 +88,7 @@ class Aggregate(Operator):
         """The single row of an aggregate without keys before all input."""
         (slot,), _ = self._groups.find_or_add(np.zeros((1, 2), np.uint64))
         row = tuple(
-            pa.array([0 if call.function in ("count", "count_if") else None], type_)
+            pa.array([facts_of(call.function).over_nothing], type_)
             for call, type_ in zip(self._calls, self._types, strict=True)
         )
         slots = np.array([slot])

@@ -140,7 +140,8 @@ class FirstRows(SetOperation):
         copies = np.array([counts.get(slot, 0) for slot in ranked.tolist()], np.int64)
         place_of = {slot: place for place, slot in enumerate(ranked.tolist())}
         shown = self._shown.values[ranked]
-        starts = np.flatnonzero(np.diff(changes.times, prepend=changes.times[0] - 1))
+        # Not by differences: from what was always there, those are beyond 64 bits.
+        starts = np.flatnonzero(np.append(True, changes.times[1:] != changes.times[:-1]))
         for start, stop in zip(starts, np.append(starts[1:], len(changes.times)), strict=True):
             places = [place_of[slot] for slot in changes.slots[start:stop].tolist()]
             np.add.at(copies, places, changes.deltas[start:stop])

@@ -264,15 +264,15 @@ class StateEstimate:
 
     def _until_slide(self, plan: st.IStream) -> StateSize:
         """Rows that wait for the next slide."""
-        slide = st.slide_of(plan.child)
+        slide = st.slide_sent(plan)
         step = (slide and slide.time_slide) or 1
         return self._rows("fifo", self._estimates.of(plan).rate * step / 2, plan.schema)
 
     def _instants(self, plan: st.RelationToStream | st.Internal) -> list[StateSize]:
         """By which it is known when a result is sent: partitions of rows, or ends of rows."""
-        slide = st.slide_of(plan.child)
+        slide = st.slide_sent(plan)
         windows = list(st.input_windows(plan.child))
-        if isinstance(slide, Rows):
+        if isinstance(slide, Rows) and windows:
             rows = self._estimates.of(windows[0].children[0])
             groups = present(rows.values(slide.partition_by), rows.live)
             return [StateSize("hashed", groups, groups * ROW_BYTES)]

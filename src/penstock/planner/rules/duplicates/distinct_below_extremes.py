@@ -9,14 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra.aggregates import facts_of
 from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-
-
-EXTREMES = frozenset({"min", "max", "bool_and", "bool_or"})
-"""Aggregates to which copies of a row are nothing."""
 
 
 class DistinctBelowExtremes(Rule):
@@ -29,5 +26,7 @@ class DistinctBelowExtremes(Rule):
         """The aggregate over all rows."""
         if not isinstance(plan, op.Aggregate) or not isinstance(plan.child, op.Distinct):
             return None
-        ignored = all(call.distinct or call.function in EXTREMES for _, call in plan.aggregates)
+        ignored = all(
+            call.distinct or facts_of(call.function).ignores_copies for _, call in plan.aggregates
+        )
         return replace(plan, child=plan.child.child) if ignored else None

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.values import canonical, sort_key
 from penstock.reference.failure import Exact, Failure, Failures, fit, to_float
 
@@ -27,7 +28,7 @@ def aggregate(
     known = [tuple(map(canonical, row)) for row in rows if None not in row]
     if call.distinct:
         known = list(dict.fromkeys(known))
-    if not known and call.function not in ("count", "count_if"):
+    if not known and facts_of(call.function).over_nothing is None:
         return None
     try:
         return fit(MEANING[call.function](known), call.of)

@@ -1,4 +1,4 @@
-"""What a query can be asked for, and the tables it answers with."""
+"""The kind of answer a query gives: a content that changes, rows sent out, or rows that ended."""
 
 from __future__ import annotations
 
@@ -8,35 +8,9 @@ from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import TimeUnit
 from penstock.errors import QueryError
-from penstock.inline.showing import instants, results_table, signs
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from penstock.algebra.plan import Plan
-    from penstock.operators.block import Block
-
-
-def changes_table(plan: Plan, block: Block) -> pa.Table:
-    """Net changes, each with its instant `_at` and its `_sign`."""
-    marks = [("_at", instants(block.ts, unit_of(plan))), ("_sign", signs(block.signs))]
-    return results_table(plan.schema, block, marks)
-
-
-def emissions_table(plan: Plan, block: Block) -> pa.Table:
-    """Rows that were sent out, each with its instant `_at`."""
-    return results_table(plan.schema, block, [("_at", instants(block.ts, unit_of(plan)))])
-
-
-def elements_table(plan: Plan, block: Block) -> pa.Table:
-    """Elements: rows valid from `_ts` to before `_te`; with a `_sign`."""
-    unit = unit_of(plan)
-    marks = [
-        ("_ts", instants(block.ts, unit)),
-        ("_te", instants(block.te, unit)),
-        ("_sign", signs(block.signs)),
-    ]
-    return results_table(plan.schema, block, marks)
 
 
 def unit_of(plan: Plan) -> TimeUnit:
