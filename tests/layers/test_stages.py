@@ -43,8 +43,8 @@ MAY_IMPORT = {
         "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline", "connectors",
     },
     "testing": {
-        "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner", "runtime",
-        "store", "pipeline", "spark",
+        "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",
+        "runtime", "store", "pipeline", "spark",
     },
     "demo": {"errors", "spark"},
     "cli": {

@@ -23,7 +23,7 @@ DEFAULT_PARTITIONS = 32
 _PARTITION_ENTRIES = 512
 """A partition of fewer entries costs more to touch than to go through."""
 _FADING = 0.75
-"""What a long stride of the clock counts at the next."""
+"""The weight of a long stride of the clock at the next."""
 _LEAST_PIECE, _MOST_PIECE = 64, 1 << 14
 """Entries of a piece of a FIFO."""
 
@@ -44,7 +44,7 @@ class ExpiryQueue(Protocol):
         """Write `numbers[n]` over every number n in a column of the payload."""
 
     def __len__(self) -> int:
-        """How many entries."""
+        """The number of entries."""
 
     @property
     def nbytes(self) -> int:

@@ -129,7 +129,14 @@ def live(trial: Trial, clock: int) -> int:
     )
 
 
-@pytest.mark.parametrize("kind", sorted(kinds(), key=lambda one: one.__name__))
+def name_of(kind: type[Operator]) -> str:
+    return kind.__name__
+
+
+KINDS: list[type[Operator]] = sorted(kinds(), key=name_of)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_work_is_within_bounds_that_are_tight(kind: type[Operator]) -> None:
     found = [measured(case) for case in CASES if case.kind is kind]
     most = Work(*map(max, zip(*found, strict=True)))
