@@ -117,7 +117,7 @@ def test_set_operations_count_copies(data: st.DataObject) -> None:
     signed = [pattern is Pattern.STR for pattern in patterns]
 
     def make() -> SetOperation:
-        return SetOperation(CountedRows(TYPES, patterns, target, *queue), ports)
+        return SetOperation(CountedRows(TYPES, patterns, target, *queue))
 
     run = Run(make, [TYPES] * ports, signed)
     found = run.results(data, inputs)
@@ -139,7 +139,7 @@ def test_rows_that_enter_and_rows_that_leave_are_reported(data: st.DataObject) -
     queue = data.draw(QUEUES)
 
     def make() -> Operator:
-        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue), 1)
+        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue))
 
     found = Run(make, [TYPES], [pattern is Pattern.STR]).results(data, [elements])
     wanted: Counter[Element] = Counter()
@@ -166,7 +166,7 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
     made: dict[str, Operator] = {
         "distinct": Distinct([type_], 100, 8),
         "levels": Levels([type_], 100, 8, least=True),
-        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8), 2),
+        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8)),
     }
     operator, sizes = made[kind], []
     for start in range(0, 10_000, 250):
@@ -179,7 +179,7 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
 
 def test_what_is_withdrawn_leaves_no_end_behind() -> None:
     """Rows that would last long, each withdrawn soon."""
-    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8), 1)
+    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8))
     for start in range(0, 10_000, 250):
         ts = np.arange(start, start + 250)
         rows = np.repeat(ts, 2)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Counting(Operator):
     """An operator whose state is counted rows."""
 
-    def __init__(self, counted: CountedRows, ports: int) -> None:
+    def __init__(self, counted: CountedRows) -> None:
         self.counted = counted
         self.state = DeclaredState(counted=counted.rows)
 
