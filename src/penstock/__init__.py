@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.algebra.patterns import Strategy
-    from penstock.inline.connection import Connection as InlineConnection
+    from penstock.connection.connection import Connection as InlineConnection
     from penstock.spark.connection import Connection
 
 __version__ = "0.1.0"
@@ -70,6 +70,6 @@ def connect_inline(
     Raises:
         PenstockError: An option has no meaning, or there is nothing to restore.
     """
-    from penstock.inline.opening import open_connection
+    from penstock.connection.engines.local.local_opening import open_connection
 
     return open_connection(lanes, strategy, partitions, keep, restore)

@@ -34,13 +34,13 @@ MAY_IMPORT = {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
         "store", "lane_host",
     },
-    "inline": {
-        "errors", "algebra", "cql", "catalog", "session", "compute", "state", "operators",
-        "planner", "runtime", "results",
+    "connection": {
+        "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
+        "operators", "planner", "runtime", "results", "store",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
-        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline",
+        "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
     },
     "testing": {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",

@@ -17,7 +17,7 @@ from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from penstock.inline.connection import Connection
+    from penstock.connection.connection import Connection
 
 DECLARED = """CREATE STREAM s (ts BIGINT, i INT, d DOUBLE, m DECIMAL(6, 2), x STRING, b BOOLEAN,
 day DATE, at TIMESTAMP, WATERMARK FOR ts AS ts)"""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.inline.connection import Connection
+    from penstock.connection.connection import Connection
 
 TRADES = "CREATE STREAM trades (ts BIGINT, sym STRING, price DOUBLE, WATERMARK FOR ts AS ts - 5);"
 NAMES = "CREATE RELATION names (sym STRING, name STRING);"

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.patterns import Strategy
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
     from penstock.reference.timeline import Row, Timeline
 
 DECLARATIONS = """

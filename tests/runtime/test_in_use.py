@@ -12,8 +12,8 @@ from penstock.planner.physical.in_use import described_use
 from penstock.runtime.operator_report import OperatorReport, ProbeReport
 
 if TYPE_CHECKING:
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
 
 NEGATED = """SELECT q.v, c.v AS w FROM (SELECT k, v FROM a [RANGE 9000] WHERE NOT EXISTS
              (SELECT * FROM b [RANGE 9000] WHERE b.v = a.v)) AS q

@@ -18,8 +18,8 @@ from penstock.planner.statistics.statistics import Statistics
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
 
 TICKS, ROUNDS = 500, 4
 APART = 1000

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.incoming import changed_rows, source_of, table_of, units_of
+from penstock.connection.showing import as_html, as_text, overview
 from penstock.errors import QueryError
-from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
-from penstock.inline.showing import as_html, as_text, overview
 from penstock.pipeline.folders import is_brought
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from penstock.inline.moments import Moment
+    from penstock.connection.moments import Moment
     from penstock.pipeline.plans import Group
     from penstock.planner.statistics.statistics import Statistics
     from penstock.spark.program import Program

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING
-from penstock.errors import QueryError
-from penstock.inline.answers import (
+from penstock.connection.answers import (
     changes_table,
     elements_table,
     emissions_table,
@@ -20,8 +19,9 @@ from penstock.inline.answers import (
     require_stream,
     unit_of,
 )
-from penstock.inline.moments import instant_of
-from penstock.inline.showing import as_html, as_text
+from penstock.connection.moments import instant_of
+from penstock.connection.showing import as_html, as_text
+from penstock.errors import QueryError
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.explaining import explained_query
 from penstock.spark.following import Subscription, followed
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.catalog.definitions import QueryDefinition
-    from penstock.inline.moments import Moment
+    from penstock.connection.moments import Moment
     from penstock.operators.block import Block
     from penstock.pipeline.plans import Group
     from penstock.spark.connection import Connection

@@ -10,15 +10,15 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import QueryDefinition
-from penstock.cql import syntax
-from penstock.errors import PenstockError, Refused, Source, UnknownName
-from penstock.inline.statements import (
+from penstock.connection.statements import (
     lines_table,
     performed,
     refuse_nameless,
     refuse_replaced_source,
     shown_by,
 )
+from penstock.cql import syntax
+from penstock.errors import PenstockError, Refused, Source, UnknownName
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due, replanned
 from penstock.planner.statistics.measuring import measured

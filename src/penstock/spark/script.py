@@ -17,10 +17,10 @@ from penstock.catalog.definitions import (
     SinkDefinition,
     StreamDefinition,
 )
+from penstock.connection.answers import is_relation
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.inline.answers import is_relation
 from penstock.pipeline.plans import read_plan
 from penstock.results.settling import Elements
 from penstock.session import Session

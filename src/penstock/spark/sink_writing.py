@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
+from penstock.connection.answers import changes_table, elements_table, emissions_table, is_relation
 from penstock.errors import DataError
-from penstock.inline.answers import changes_table, elements_table, emissions_table, is_relation
 from penstock.results.settling import Content, Elements, Sending
 from penstock.spark.groups import plans_with
 from penstock.store.result_reader import ResultsReader, start_of

@@ -12,7 +12,7 @@ import penstock
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.inline.connection import Connection as InlineConnection
+    from penstock.connection.connection import Connection as InlineConnection
     from penstock.spark.connection import Connection
 
 SCRIPT = """

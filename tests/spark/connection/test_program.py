@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.connection.statements import performed
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
-from penstock.inline.statements import performed
 from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import PipelinePlan, is_leftover
 from penstock.spark.program import Program, entry_of, pruned

@@ -15,7 +15,7 @@ from penstock.errors import Refused, UnknownName
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.inline.connection import Connection as InlineConnection
+    from penstock.connection.connection import Connection as InlineConnection
     from penstock.spark.connection import Connection
 
 SCRIPT = """

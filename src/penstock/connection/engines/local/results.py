@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.inline.unread import Unread
+from penstock.connection.engines.local.unread import Unread
 from penstock.results.settling import Content, Sending
 
 if TYPE_CHECKING:

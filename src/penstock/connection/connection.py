@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.engines.local.feeding import Engine, Inserted
+from penstock.connection.engines.local.registry import Registry
+from penstock.connection.engines.local.saving import save_connection
+from penstock.connection.incoming import changed_rows, source_of, table_of, units_of
+from penstock.connection.moments import instant_of
+from penstock.connection.showing import as_html, as_text, overview
 from penstock.errors import QueryError
-from penstock.inline.engine import Engine, Inserted
-from penstock.inline.incoming import changed_rows, source_of, table_of, units_of
-from penstock.inline.moments import instant_of
-from penstock.inline.registry import Registry
-from penstock.inline.saving import save_connection
-from penstock.inline.showing import as_html, as_text, overview
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from penstock.inline.batch import Options
-    from penstock.inline.moments import Moment
-    from penstock.inline.query import Query
+    from penstock.connection.engines.local.batch import Options
+    from penstock.connection.moments import Moment
+    from penstock.connection.query import Query
 
 
 class Connection:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from penstock.algebra.patterns import Strategy
+from penstock.connection.connection import Connection
+from penstock.connection.engines.local.batch import Options
+from penstock.connection.engines.local.saved_folder import read_folder
+from penstock.connection.engines.local.saving import restore_into
 from penstock.errors import QueryError, did_you_mean
-from penstock.inline.batch import Options
-from penstock.inline.connection import Connection
-from penstock.inline.folder import read_folder
-from penstock.inline.saving import restore_into
 from penstock.planner.physical.building import Choices
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.inline.batch import Batch, Options, joined, within
-from penstock.inline.rejected_counts import RejectedCounts, kind_of
-from penstock.inline.relations import RelationContent
+from penstock.connection.engines.local.batch import Batch, Options, joined, within
+from penstock.connection.engines.local.rejected_counts import RejectedCounts, kind_of
+from penstock.connection.engines.local.relation_content import RelationContent
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps

@@ -6,11 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.cql import syntax
-from penstock.errors import NotSupported, PenstockError
-from penstock.inline.history import Entry, History, Registered, register, registered_by
-from penstock.inline.query import Query
-from penstock.inline.statements import (
+from penstock.connection.engines.local.history import (
+    Entry,
+    History,
+    Registered,
+    register,
+    registered_by,
+)
+from penstock.connection.query import Query
+from penstock.connection.statements import (
     lines_table,
     performed,
     refuse_nameless,
@@ -18,14 +22,16 @@ from penstock.inline.statements import (
     refuse_replan,
     shown_by,
 )
+from penstock.cql import syntax
+from penstock.errors import NotSupported, PenstockError
 from penstock.planner.explain.explain import Explaining
 from penstock.session import Session
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from penstock.inline.batch import Batch
-    from penstock.inline.engine import Engine
+    from penstock.connection.engines.local.batch import Batch
+    from penstock.connection.engines.local.feeding import Engine
     from penstock.session import Outcome
 
 

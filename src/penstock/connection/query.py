@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
-from penstock.errors import QueryError, count
-from penstock.inline.answers import (
+from penstock.connection.answers import (
     changes_table,
     elements_table,
     emissions_table,
@@ -18,9 +17,10 @@ from penstock.inline.answers import (
     require_stream,
     unit_of,
 )
-from penstock.inline.results import ChangingRows, Outcomes, SentRows
-from penstock.inline.showing import as_html, as_text
-from penstock.inline.statements import refuse_replan
+from penstock.connection.engines.local.results import ChangingRows, Outcomes, SentRows
+from penstock.connection.showing import as_html, as_text
+from penstock.connection.statements import refuse_replan
+from penstock.errors import QueryError, count
 from penstock.operators.block import empty_block
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
@@ -28,7 +28,7 @@ from penstock.planner.statistics.measuring import measured, selectivity_of
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.inline.batch import Batch
+    from penstock.connection.engines.local.batch import Batch
     from penstock.operators.block import Block
 
 SUMMED = (

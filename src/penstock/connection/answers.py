@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import TimeUnit
+from penstock.connection.showing import instants, results_table, signs
 from penstock.errors import QueryError
-from penstock.inline.showing import instants, results_table, signs
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
-from penstock.inline.results import ChangingRows, Outcomes, SentRows
+from penstock.connection.engines.local.results import ChangingRows, Outcomes, SentRows
 from penstock.operators.block import Block
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from penstock.connection.engines.local.batch import Batch, within
+from penstock.connection.engines.local.saved_folder import write_folder
 from penstock.errors import DataError
-from penstock.inline.batch import Batch, within
-from penstock.inline.folder import write_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
 
-    from penstock.inline.connection import Connection
+    from penstock.connection.connection import Connection
 
 
 def save_connection(db: Connection, path: Path) -> None:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from penstock.algebra.types import DATE, TIMESTAMP, to_arrow
 from penstock.algebra.values import parse_date, parse_timestamp
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.moments import instant_of
 from penstock.errors import DataError, UnknownName, count, did_you_mean
-from penstock.inline.moments import instant_of
 from penstock.runtime.arriving_columns import read_columns
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Field, Schema
     from penstock.catalog.definitions import Catalog
-    from penstock.inline.moments import Moment
+    from penstock.connection.moments import Moment
 
 ACCEPTED = (
     "Give a list of tuples or of dicts, a pyarrow Table or RecordBatch, or a pandas or Polars"
