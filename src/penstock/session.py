@@ -75,7 +75,7 @@ class Session:
     def run(self, text: str, name: str | None = None) -> Iterator[Outcome]:
         """As `execute`, one statement at a time; a text that is not CQL runs not at all."""
         statements = parse_script(text, name)
-        return (self._located(statement, Source(text, name)) for statement in statements)
+        return (self.perform(statement, Source(text, name)) for statement in statements)
 
     def bind(self, text: str, name: str | None = None) -> BoundQuery:
         """The plan of one query.
@@ -83,17 +83,34 @@ class Session:
         Raises:
             PenstockError: The text is not one query, or the query is at fault.
         """
-        statements = parse_script(text, name)
-        if len(statements) != 1 or not isinstance(statements[0], syntax.Select):
-            msg = f"expected one query, found {len(statements)} statements"
-            if len(statements) == 1:
-                msg = "expected a query, found another statement"
-            raise CqlSyntaxError(msg, source=Source(text, name))
-        outcome = self._located(statements[0], Source(text, name))
+        outcome = self.perform(_one_query(text, name), Source(text, name))
         assert outcome.plan is not None
         return BoundQuery(outcome.plan, outcome.warnings)
 
-    def _located(self, statement: syntax.Statement, source: Source) -> Outcome:
+    def create_query(self, name: str, text: str) -> tuple[Outcome, str]:
+        """Do what CREATE QUERY does, for a query without it; also the statement as text.
+
+        Raises:
+            PenstockError: The text is not one query, the query is at fault, or the name is taken.
+        """
+        found = _one_query(text)
+        words = text[found.span.start : found.span.end]
+        known = syntax.Name(name, found.span)
+        statement = syntax.CreateQuery(found.span, "QUERY", known, found.query, words)
+        quoted = name.replace("`", "``")
+        return self.perform(statement, Source(text)), f"CREATE QUERY `{quoted}` AS {words}"
+
+    def add_query(self, name: str, plan: Plan, text: str) -> QueryDefinition:
+        """Put a query into the catalog whose plan was built; the text is for people.
+
+        Raises:
+            QueryError: The name is taken.
+        """
+        query = QueryDefinition(name, plan, text, self.settings.tactics)
+        self.catalog.add(query)
+        return query
+
+    def perform(self, statement: syntax.Statement, source: Source) -> Outcome:
         """Run one statement; errors learn which text they point into."""
         try:
             return self._perform(statement)
@@ -157,7 +174,7 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        query = QueryDefinition(name, plan, text, self.settings.tactics)
+        query = QueryDefinition(name, plan, text, self.settings.tactics, bound.warnings)
         return self._add(statement, query, bound.warnings)
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
@@ -252,6 +269,17 @@ class Session:
             error.at = statement.key.span if unknown else statement.value.span
             raise
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
+
+
+def _one_query(text: str, name: str | None = None) -> syntax.Select:
+    """The only statement of a text, which must be a query."""
+    statements = parse_script(text, name)
+    if len(statements) == 1 and isinstance(statements[0], syntax.Select):
+        return statements[0]
+    msg = f"expected one query, found {len(statements)} statements"
+    if len(statements) == 1:
+        msg = "expected a query, found another statement"
+    raise CqlSyntaxError(msg, source=Source(text, name))
 
 
 def tabulated(outcome: Outcome) -> list[str]:

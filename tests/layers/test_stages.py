@@ -40,16 +40,16 @@ MAY_IMPORT = {
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
-        "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
+        "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
     },
     "testing": {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
         "store", "pipeline", "spark",
     },
-    "demo": {"errors", "spark"},
+    "demo": {"errors", "connection", "spark"},
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
-        "planner", "store", "observe", "demo",
+        "planner", "store", "observe", "connection", "demo",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

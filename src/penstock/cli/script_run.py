@@ -15,6 +15,7 @@ from penstock.cli.live import REFRESH, Display
 from penstock.errors import PenstockError, count
 from penstock.spark.script import elements_of
 from penstock.spark.sink_targets import row_lines
+from penstock.spark.spark_engine import spark_engine
 from penstock.testing.inline import answer_of
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.spark.connection import Connection
-    from penstock.spark.following import Since
+    from penstock.connection.connection import Connection
+    from penstock.connection.following import Since
     from penstock.spark.script import Script, ScriptQuery
 
 SOME = 3
@@ -82,7 +83,8 @@ class ScriptRun:
         self._interrupts = Interrupts()
         self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
         self._display = Display(self._db, every)
-        self._sinks = self._db.sinks
+        self._running = spark_engine(self._db).running
+        self._sinks = spark_engine(self._db).sinks
         self._sinks.show = self._display.show
 
     def run_to_end(self) -> dict[str, Answered]:
@@ -146,7 +148,7 @@ class ScriptRun:
     def _follow(self) -> None:
         """Go along with the pipeline; without rows, clocks get on as far as they can."""
         while not self._interrupts.came.is_set():
-            self._db.running.wait_for_news(self._db.running.record.number, REFRESH)
+            self._running.wait_for_news(self._running.record.number, REFRESH)
 
     def _wait(self, work: Callable[[], None]) -> None:
         """Let a thread work; this one shows how it goes, and takes the interrupts.
@@ -228,7 +230,7 @@ class ScriptRun:
 
     def _show_some(self, stream: str) -> None:
         """Show the first rows of a stream that were not taken in."""
-        rows = self._db.late(stream)
+        rows = self._db.late(stream).to_arrow()
         for line in aside_lines(rows.slice(0, SOME)):
             typer.echo(f"  {line}", err=True)
         if len(rows) > SOME:

@@ -61,6 +61,17 @@ def units_of(catalog: Catalog) -> set[TimeUnit]:
     return {one.unit for one in catalog if isinstance(one, StreamDefinition)}
 
 
+def declared_rows(stream: StreamDefinition, rows: object) -> pa.Table:
+    """Rows of a stream as a table with the columns that are declared.
+
+    Raises:
+        DataError: These are no rows, or columns or values are at fault.
+    """
+    source = f'stream "{stream.name}"'
+    columns = read_columns(source, stream.schema, table_of(source, stream.schema, rows))
+    return pa.table(list(columns), names=list(stream.schema.names))
+
+
 def changed_rows(
     relation: RelationDefinition,
     insert: object,

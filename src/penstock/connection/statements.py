@@ -2,63 +2,139 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
+from penstock.builder import source
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
-from penstock.errors import NotSupported, PenstockError, QueryError, Source
+from penstock.errors import PenstockError, QueryError, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from penstock.builder import Query as BuiltQuery
     from penstock.catalog.definitions import Catalog
+    from penstock.connection.engine import Replanned
     from penstock.session import Outcome, Session
 
 
-def performed(
-    session: Session, text: str, refuse: Callable[[syntax.Statement], None]
-) -> Iterator[Outcome]:
-    """Run statements one at a time, unless the connection refuses to do what is asked."""
-    outcomes = session.run(text)
+class StatementTarget(Protocol):
+    """What statements change: a catalog, and the queries that run."""
+
+    @property
+    def session(self) -> Session:
+        """The catalog and the settings."""
+
+    def is_visible(self, name: str) -> bool:
+        """Whether a name of the catalog is the user's."""
+
+    def prepare(self, statement: syntax.Statement) -> None:
+        """See that a statement can be performed here.
+
+        Raises:
+            PenstockError: It cannot.
+        """
+
+    def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
+        """Note what a statement did to the catalog; `before`: the query of its name until then."""
+
+    def take_in_plan(self, query: QueryDefinition) -> None:
+        """Note a query that has no text: its plan was built."""
+
+    def apply(self) -> None:
+        """Let what has been noted take effect: queries that were noted together start together."""
+
+    def replan(self, query: str, *, later: bool = False) -> Replanned:
+        """Choose a plan anew, by what was measured; `later`: as soon as anything has been."""
+
+    def explain(self, query: QueryDefinition) -> str:
+        """The plan of a query, as it runs or is about to."""
+
+
+def execute(target: StatementTarget, text: str) -> pa.Table | None:
+    """Run statements; the rows that the last of them shows.
+
+    Raises:
+        PenstockError: A statement is at fault; those before it have taken effect.
+    """
+    shown = None
+    try:
+        for outcome, before in _performed(target, text):
+            span = outcome.statement.span
+            target.take_in(outcome, text[span.start : span.end], before)
+            found = _shown(target, outcome, text)
+            shown = shown if found is None else found
+    finally:
+        target.apply()
+    return shown
+
+
+def register(target: StatementTarget, name: str, query: str | BuiltQuery) -> None:
+    """Put a query into the catalog, and let it run.
+
+    Raises:
+        PenstockError: The text is not one query, the query is at fault, or the name is taken.
+    """
+    if isinstance(query, str):
+        outcome, text = target.session.create_query(name, query)
+        target.take_in(outcome, text, None)
+    else:
+        _require_declared(target.session.catalog, query)
+        target.take_in_plan(target.session.add_query(name, query.plan, str(query)))
+    target.apply()
+
+
+def _require_declared(catalog: Catalog, query: BuiltQuery) -> None:
+    """See that a built query reads streams and relations as they are declared."""
+    for node in different_nodes(query.plan):
+        if not isinstance(node, Stream | Relation):
+            continue
+        kind = "stream" if isinstance(node, Stream) else "relation"
+        declared = source(catalog.find(node.name, kind)).plan
+        if declared != node:
+            msg = f'the query reads {kind} "{node.name}" otherwise than it is declared'
+            hint = f'Begin with db.source("{node.name}"): it has the declared columns.'
+            raise QueryError(msg, hint=hint)
+
+
+def _performed(
+    target: StatementTarget, text: str
+) -> Iterator[tuple[Outcome, QueryDefinition | None]]:
+    """Each statement that was performed, and the query of the same name before it."""
+    whole = Source(text)
     for statement in parse_script(text):
         try:
-            refuse(statement)
+            _refuse_nameless(statement)
+            _refuse_replaced_source(target.session.catalog, statement)
+            target.prepare(statement)
         except PenstockError as error:
             error.at = error.at or statement.span
-            raise error.locate(Source(text)) from None
-        yield next(outcomes)
+            raise error.locate(whole) from None
+        name = getattr(statement, "name", None)
+        found = None if name is None else target.session.catalog.get(name.text)
+        outcome = target.session.perform(statement, whole)
+        yield outcome, found if isinstance(found, QueryDefinition) else None
 
 
-def refuse_nameless(statement: syntax.Statement) -> None:
+def _refuse_nameless(statement: syntax.Statement) -> None:
     """A query has to be read by a name."""
     if isinstance(statement, syntax.Select):
         msg = "a query needs a name to be read by"
-        raise QueryError(msg, hint="Write CREATE QUERY name AS ...")
+        raise QueryError(msg, hint="Write CREATE QUERY name AS ..., or use db.query(text).")
 
 
-def refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> None:
+def _refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> None:
     """A stream or relation that is read cannot become another."""
     if isinstance(statement, syntax.CreateSource) and statement.replace:
         users = _readers(catalog, statement.name.text)
         if users:
             msg = f'"{statement.name.text}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.")
-
-
-def refuse_replan() -> NoReturn:
-    """An inline connection keeps to the plan that it began with.
-
-    Raises:
-        NotSupported: Always.
-    """
-    msg = "an inline connection plans a query once, when it is registered"
-    hint = "penstock.connect() runs it on Spark, where REPLAN and replan() choose another plan."
-    raise NotSupported(msg, hint=hint)
 
 
 def _readers(catalog: Catalog, source: str) -> list[str]:
@@ -72,16 +148,31 @@ def _readers(catalog: Catalog, source: str) -> list[str]:
     ]
 
 
-def lines_table(text: str) -> pa.Table:
-    """What EXPLAIN says, line by line."""
-    return pa.table({"plan": text.splitlines()})
-
-
-def shown_by(outcome: Outcome) -> pa.Table | None:
-    """The rows of SHOW and DESCRIBE, the lines of EXPLAIN."""
-    if isinstance(outcome.statement, syntax.Explain):
-        return lines_table(outcome.message or "")
+def _shown(target: StatementTarget, outcome: Outcome, text: str) -> pa.Table | None:
+    """The rows of SHOW and DESCRIBE, the lines of EXPLAIN, what REPLAN says."""
+    match outcome.statement:
+        case syntax.Replan():
+            return pa.table({"plan": [_replanned(target, outcome.statement, text)]})
+        case syntax.Explain(name=name):
+            query = None if name is None else target.session.catalog.get(name.text)
+            said = outcome.message or ""
+            lines = target.explain(query) if isinstance(query, QueryDefinition) else said
+            return pa.table({"plan": lines.splitlines()})
     if not outcome.header:
         return None
-    columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]
+    rows = outcome.rows
+    if isinstance(outcome.statement, syntax.Show):
+        rows = tuple(row for row in rows if target.is_visible(row[0]))
+    columns = [[row[place] for row in rows] for place in range(len(outcome.header))]
     return pa.table([pa.array(one, pa.string()) for one in columns], list(outcome.header))
+
+
+def _replanned(target: StatementTarget, statement: syntax.Replan, text: str) -> str:
+    """Plan a query anew, or as soon as something has been measured; what comes of it."""
+    # It may have been created by the same text.
+    target.apply()
+    try:
+        return target.replan(statement.name.text, later=True).text
+    except PenstockError as error:
+        error.at = statement.name.span
+        raise error.locate(Source(text)) from None

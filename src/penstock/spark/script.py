@@ -17,26 +17,24 @@ from penstock.catalog.definitions import (
     SinkDefinition,
     StreamDefinition,
 )
-from penstock.connection.answers import is_relation
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
 from penstock.pipeline.plans import read_plan
 from penstock.results.settling import Elements
 from penstock.session import Session
-from penstock.spark.groups import plans_with
 from penstock.spark.sink_targets import refuse_sink
+from penstock.spark.spark_engine import spark_engine
 from penstock.store.layout import Home
-from penstock.store.result_reader import ResultsReader, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from penstock.algebra.plan import Plan
+    from penstock.connection.connection import Connection
     from penstock.operators.block import Block
     from penstock.session import Outcome
-    from penstock.spark.connection import Connection
 
 _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 """Statements that change nothing."""
@@ -184,15 +182,11 @@ def elements_of(db: Connection, query: str) -> list[Block]:
     Raises:
         QueryError: It does not run.
     """
-    group = db.program.group_of(query)
-    if group is None:
+    answer = spark_engine(db).answer(query)
+    if answer is None:
         msg = f'query "{query}" is stopped in this home'
         raise QueryError(msg, hint="start() of the query in Python lets it run again.")
-    plan = db.program.definition(query).plan
-    start = start_of(db.home, query, db.first_record(group), has_content=is_relation(plan))
-    reader = ResultsReader(db.home, query, start, Elements, plans_with(db.home, group))
-    commits = reader.read(db.running.record.number)
-    return [one.block for one in commits if one.block is not None]
+    return [one.block for one in answer.reader(Elements).read() if one.block is not None]
 
 
 def _is_query(statement: syntax.Statement) -> bool:

@@ -11,7 +11,7 @@ import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
 from penstock.errors import DataError
-from penstock.spark.tables import with_zone
+from penstock.spark.zones import with_zone
 from penstock.store.files import sync_folder, writing_to
 
 if TYPE_CHECKING:

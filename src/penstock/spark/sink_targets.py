@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.errors import QueryError, did_you_mean
 from penstock.spark.causes import cause_of
 from penstock.spark.sink_files import FILE_SINKS, FolderSink
-from penstock.spark.tables import converted
+from penstock.spark.zones import with_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ class SparkSink(Append):
 
     def write(self, number: int, table: pa.Table) -> None:
         """Append the rows."""
-        frame = converted(table, "spark", self._spark)
+        frame = self._spark.createDataFrame(with_zone(table))
         options = self._options
         if self._format == "delta":
             options = options | {"txnAppId": self._key, "txnVersion": str(number)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.connection.statements import performed
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
 from penstock.pipeline.bound import bound
@@ -27,7 +26,7 @@ def run(program: Program, text: str) -> PipelinePlan:
         before = None
         if name is not None and (found := program.session.catalog.get(name.text)) is not None:
             before = program.definition(name.text) if found.kind == "query" else None
-        (outcome,) = performed(program.session, own, lambda _: None)
+        (outcome,) = program.session.execute(own)
         program.take_in(outcome, own, before)
     return program.plan()
 
@@ -115,7 +114,7 @@ def test_a_name_that_is_declared_again_is_noticed() -> None:
     made = program()
     run(made, f"{S}; {Q}")
     text = "DROP QUERY q"
-    (outcome,) = performed(made.session, text, lambda _: None)
+    (outcome,) = made.session.execute(text)
     made.take_in(outcome, text, bound(made.unchanged()).session.catalog.find("q", "query"))  # type: ignore[arg-type]  # a query
     (create,) = parse_script(Q)
     assert made.creates_what_is_gone(create)

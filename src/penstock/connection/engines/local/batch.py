@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.algebra.operators import Final
-from penstock.algebra.streams import RelationToStream
-from penstock.connection.engines.local.results import ChangingRows, Outcomes, SentRows
+from penstock.connection.answers import is_relation
+from penstock.connection.engines.local.element_log import ElementLog
 from penstock.operators.block import Block
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.shape import shape_of
+from penstock.results.settling import Content
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.compute.failures import Failures
     from penstock.planner.physical.building import Choices
-    from penstock.planner.physical.graph import Graph
     from penstock.runtime.lane import Results
 
 
@@ -61,7 +60,8 @@ class Batch:
         self.lanes = Lanes(self.graph, partitioning, options.lanes)
         self.periodic = periodic_parts(plans.values())
         self.outcomes = {
-            name: _outcomes(self.graph, name, plan, options) for name, plan in plans.items()
+            name: ElementLog(options.keep, has_content=is_relation(plan))
+            for name, plan in plans.items()
         }
 
     @property
@@ -99,11 +99,16 @@ class Batch:
 
     def _take_in(self, results: Results) -> None:
         for name, outcomes in self.outcomes.items():
-            outcomes.take_in(results.blocks.get(name, []), self.clock(name))
+            outcomes.add(results.blocks.get(name, []), self.clock(name))
 
     def clock(self, query: str) -> int:
         """The results of a query for instants before this are final."""
         return min(lane.clock(query) for lane in self.lanes.lanes)
+
+    def content(self, query: str) -> Content:
+        """An empty content of a query whose result is a relation."""
+        node = self.graph.nodes[self.graph.results[query]]
+        return Content(node.arrow_types, node.span, self.choices.queue_partitions)
 
     def failures(self, query: str) -> Failures:
         """How many expressions failed in what a query computes."""
@@ -123,15 +128,6 @@ class Batch:
         self.lanes.restore([within(segments, f"lane/{number}") for number in range(count)])
         for name, one in self.outcomes.items():
             one.restore(within(segments, f"query/{name}"))
-
-
-def _outcomes(graph: Graph, name: str, plan: Plan, options: Options) -> Outcomes:
-    if isinstance(plan, RelationToStream):
-        return SentRows(options.keep)
-    if isinstance(plan, Final):
-        return Outcomes(options.keep)
-    node = graph.nodes[graph.results[name]]
-    return ChangingRows(node, options.choices.queue_partitions, options.keep)
 
 
 def joined(parts: Mapping[str, Mapping[str, pa.Table]]) -> dict[str, pa.Table]:

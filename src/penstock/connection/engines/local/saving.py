@@ -1,4 +1,7 @@
-"""Saving a connection and making it again: its statements are run anew, its state is taken back."""
+"""Saving the engine of this process and making it again.
+
+Its statements are run anew, and its state is taken back.
+"""
 
 from __future__ import annotations
 
@@ -7,49 +10,63 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.connection.engines.local.batch import Batch, within
 from penstock.connection.engines.local.saved_folder import write_folder
-from penstock.errors import DataError
+from penstock.errors import DataError, NotSupported
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
 
-    from penstock.connection.connection import Connection
+    from penstock.connection.engines.local.local_engine import LocalEngine
 
 
-def save_connection(db: Connection, path: Path) -> None:
-    """Write a connection into a folder."""
-    options, registry = db.engine.options, db.registry
+def save_engine(engine: LocalEngine, path: Path) -> None:
+    """Write an engine into a folder.
+
+    Raises:
+        DataError: There is something else at the path.
+        NotSupported: A query was built, and has no text.
+    """
+    options, registry = engine.feeding.options, engine.registry
+    for entry in registry.history.entries:
+        if entry.is_built and entry.query is not None:
+            msg = f'query "{entry.query.name}" was built in Python, and cannot be saved'
+            raise NotSupported(msg, hint="Drop it first, or write it in CQL.")
     places = {entry: place for place, entry in enumerate(registry.history.entries)}
     page = {
         "lanes": options.lanes,
         "strategy": options.choices.strategy,
         "partitions": options.choices.partitions,
         "keep": options.keep,
-        "finished": db.is_finished,
-        "statements": [[entry.text, entry.query] for entry in registry.history.entries],
+        "finished": engine.is_finished,
+        "statements": [entry.text for entry in registry.history.entries],
         "batches": [
             {
-                "queries": [places[one.entry] for one in started.queries.values()],
+                "queries": [places[one] for one in started.queries.values()],
                 "running": list(started.batch.outcomes),
                 "shape": started.batch.shape,
             }
             for started in registry.started
         ],
-        "streams": db.engine.counts(),
-        "aside": [[*key, rows] for key, rows in db.engine.aside.counts.items()],
-        "failures": {name: query.failures for name, query in registry.queries.items()},
+        "streams": engine.feeding.counts(),
+        "aside": [[*key, rows] for key, rows in engine.feeding.aside.counts.items()],
+        "failures": {
+            name: engine.failures(name)
+            for started in registry.started
+            for name in started.batch.outcomes
+        },
     }
-    write_folder(path, page, db.engine.segments())
+    write_folder(path, page, engine.feeding.segments())
 
 
-def restore_into(db: Connection, page: dict[str, Any], tables: dict[str, pa.Table]) -> None:
-    """Make a new connection what the saved one was; its options are the saved ones."""
-    made = db.registry.replay([(text, name) for text, name in page["statements"]])
+def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa.Table]) -> None:
+    """Make a new engine what the saved one was; its options are the saved ones."""
+    made = engine.registry.replay(page["statements"])
     for saved in page["batches"]:
-        queries = [one for place in saved["queries"] if (one := made[place]) is not None]
+        entries = [made[place] for place in saved["queries"]]
+        queries = [one.query for one in entries if one.query is not None]
         # All queries of a batch were registered under the same tactics.
-        options = db.engine.options.under(queries[0].tactics)
+        options = engine.feeding.options.under(queries[0].tactics)
         batch = Batch({one.name: one.plan for one in queries}, options)
         if batch.shape != saved.get("shape"):
             names = ", ".join(f'"{one.name}"' for one in queries)
@@ -57,10 +74,9 @@ def restore_into(db: Connection, page: dict[str, Any], tables: dict[str, pa.Tabl
             raise DataError(msg, hint="Go on with that version, or begin anew.")
         for name in set(batch.outcomes) - set(saved["running"]):
             del batch.outcomes[name]
-        db.engine.batches.append(batch)
-        db.registry.adopt(batch, queries)
-    db.engine.restore(tables, page["streams"])
-    db.engine.aside.restore(within(tables, "aside"), page["aside"])
-    for name, failures in page["failures"].items():
-        db.registry.queries[name].failed_before = Counter(failures)
-    db.is_finished = page["finished"]
+        engine.feeding.batches.append(batch)
+        engine.registry.adopt(batch, entries)
+    engine.feeding.restore(tables, page["streams"])
+    engine.feeding.aside.restore(within(tables, "aside"), page["aside"])
+    engine.failed_before = {name: Counter(one) for name, one in page["failures"].items()}
+    engine.is_finished = page["finished"]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import pyarrow as pa
-
 from penstock.errors import QueryError, did_you_mean
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from collections.abc import Callable
+
+    import pyarrow as pa
 
 Format = Literal["arrow", "pandas", "polars", "spark"]
 """Which library a table is for."""
 
 
-def converted(table: pa.Table, wanted: Format, spark: SparkSession) -> Any:
+def converted(table: pa.Table, wanted: Format, to_spark: Callable[[pa.Table], Any]) -> Any:
     """A table for a library.
 
     Raises:
@@ -32,25 +32,8 @@ def converted(table: pa.Table, wanted: Format, spark: SparkSession) -> Any:
 
             return polars.from_arrow(table)
         case "spark":
-            return spark.createDataFrame(with_zone(table))
+            return to_spark(table)
     known = get_args(Format)
     msg = f'there is no format called "{wanted}"'
     hint = did_you_mean(str(wanted), known, otherwise=f"Formats: {', '.join(known)}.")
     raise QueryError(msg, hint=hint)
-
-
-def with_zone(table: pa.Table) -> pa.Table:
-    """Times as instants of UTC.
-
-    Without a zone, Spark takes them for local times of whoever looks, or for a type of their own
-    (TIMESTAMP_NTZ) if they are in a Parquet file.
-    """
-    schema = pa.schema(
-        [
-            field.with_type(pa.timestamp("us", "UTC"))
-            if pa.types.is_timestamp(field.type)
-            else field
-            for field in table.schema
-        ]
-    )
-    return table.cast(schema)
