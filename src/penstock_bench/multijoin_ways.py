@@ -10,6 +10,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.operators.join.join import Join
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.multi_join.multi_join import MultiJoin
+from penstock.operators.operator import stepped
 from penstock_bench.multijoin_loops import Loops
 from penstock_bench.multijoin_traffic import INSTANT, VALUE
 
@@ -112,9 +113,7 @@ class _Operator:
         self.operator.restore(_full_windows(traffic))
 
     def step(self, step: Step) -> list[Block]:
-        for port, block in enumerate(step.blocks):
-            self.operator.process(port, block)
-        return list(self.operator.advance(step.clock))
+        return stepped(self.operator, [[block] for block in step.blocks], step.clock)
 
     @property
     def state_bytes(self) -> int:
@@ -149,11 +148,7 @@ class _Joins:
     def step(self, step: Step) -> list[Block]:
         found, *others = ([block] for block in step.blocks)
         for join, blocks in zip(self._joins, others, strict=True):
-            for block in found:
-                join.process(0, block)
-            for block in blocks:
-                join.process(1, block)
-            found = list(join.advance(step.clock))
+            found = stepped(join, [found, blocks], step.clock)
         return found
 
     @property

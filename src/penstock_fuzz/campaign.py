@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from itertools import count
@@ -25,12 +26,16 @@ REPLANS = 50
 
 @dataclass(frozen=True)
 class Campaign:
-    """How to fuzz: from which seed, with which strategies, for how long."""
+    """How to fuzz: from which seed, with which strategies, and until when.
+
+    It ends after so many seconds, or after so many trials.
+    """
 
     engine: Contender
     seed: int
     strategies: Sequence[str]
-    seconds: float
+    seconds: float = math.inf
+    trials: float = math.inf
     first: int = 0
 
     def run(self, say: Callable[[str], None]) -> Outcome:
@@ -43,7 +48,7 @@ class Campaign:
         started = said = time.monotonic()
         for number in count(self.first):
             now = time.monotonic()
-            if now - started > self.seconds:
+            if now - started > self.seconds or number - self.first >= self.trials:
                 break
             if now - said > _BETWEEN_REPORTS:
                 said = now

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -27,12 +26,13 @@ class Found:
     failure: Failure
 
 
-def shrink(found: Found, engine: Contender, seconds: float) -> Found:
+def shrink(found: Found, engine: Contender, tries: int) -> Found:
     """Simpler feeding, fewer rows, less query, as long as the failure stays of its kind.
 
-    Every step is tried on the engine; what is no valid trial any more is left out.
+    Every step is tried on the engine, so many at most; what is no valid trial any more is left
+    out. No clock decides, so that a trial shrinks alike on every machine.
     """
-    search = _Search(found, engine, time.monotonic() + seconds)
+    search = _Search(found, engine, tries)
     passes: list[Callable[[Trial], Iterator[Trial]]] = [
         simpler_feeding, fewer_rows, _simpler_program, simpler_tables, simpler_values,
     ]  # fmt: skip
@@ -46,14 +46,14 @@ def shrink(found: Found, engine: Contender, seconds: float) -> Found:
 class _Search:
     """The smallest failing trial so far."""
 
-    def __init__(self, found: Found, engine: Contender, deadline: float) -> None:
+    def __init__(self, found: Found, engine: Contender, tries: int) -> None:
         self.found = found
         self._engine = engine
-        self._deadline = deadline
+        self._left = tries
 
     @property
     def is_over(self) -> bool:
-        return time.monotonic() > self._deadline
+        return self._left <= 0
 
     def exhaust(self, candidates: Callable[[Trial], Iterator[Trial]]) -> bool:
         """Take the first candidate that still fails, again and again; whether any did."""
@@ -76,6 +76,7 @@ class _Search:
         try:
             plan = trial.plan()
             trial = only_read(trial, plan)
+            self._left -= 1
             failure = check(trial, self._engine, plan)
         except PenstockError:
             return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.catalog.functions import Function
-    from penstock.catalog.functions.aggregates import Aggregate
+    from penstock.catalog.functions.aggregate_types import Aggregate
 
 PAGE = ROOT / "docs" / "functions.md"
 HEAD = """\

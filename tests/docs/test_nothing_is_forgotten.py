@@ -10,8 +10,8 @@ from penstock.algebra.time import MICROS_PER
 from penstock.binder.declarations import UNITS
 from penstock.catalog.settings import CHOICES
 from penstock.cli.app import app
-from penstock.cql.queries import TYPE_NAMES
 from penstock.cql.statements import CREATABLE, SHOWABLE, STATEMENTS
+from penstock.cql.strictness import TYPE_NAMES
 from penstock.cql.windows import WINDOW_KINDS
 
 README = (ROOT / "README.md").read_text("utf-8")

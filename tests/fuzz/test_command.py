@@ -24,7 +24,7 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 def test_it_says_what_it_tried_and_with_which_seed() -> None:
-    code, output = run("--engine", "oracle", "--seconds", "0.5", "--seed", "12")
+    code, output = run("--engine", "oracle", "--trials", "5", "--seed", "12")
     assert code == 0
     assert output.startswith("seed 12, engine oracle")
     last = output.splitlines()[-1]
@@ -42,7 +42,7 @@ def test_a_failure_is_written_and_can_be_replayed(
     monkeypatch.setitem(engines.CONTENDERS, "wrong", LongRanges)
     folder = tmp_path / "found"
     code, output = run(
-        "--engine", "wrong", "--seed", "1", "--seconds", "20", "--out", str(folder)
+        "--engine", "wrong", "--seed", "1", "--trials", "50", "--out", str(folder)
     )  # fmt: skip
     assert code == 1
     (file,) = folder.iterdir()
@@ -59,7 +59,7 @@ def test_unknown_names_are_refused(wrong: list[str]) -> None:
 
 
 def test_one_strategy_alone() -> None:
-    _, output = run("--engine", "oracle", "--seconds", "0.3", "--seed", "1", "--strategy", "direct")
+    _, output = run("--engine", "oracle", "--trials", "3", "--seed", "1", "--strategy", "direct")
     runs = next(line for line in output.splitlines() if line.startswith("runs"))
     assert "direct" in runs
     assert "upa" not in runs

@@ -25,9 +25,9 @@ WRONG: list[Wrong] = [DropsThrees(), LongRanges(), Crashes(), ForgetsLateRows(),
 
 
 def found_and_shrunk(engine: Wrong, seed: int) -> Found:
-    outcome = Campaign(engine, seed, STRATEGIES, seconds=20).run(print)
+    outcome = Campaign(engine, seed, STRATEGIES, trials=200).run(print)
     assert outcome.found is not None
-    return shrink(outcome.found, engine, seconds=8)
+    return shrink(outcome.found, engine, tries=1000)
 
 
 def passes(text: str, engine: Engine) -> bool:

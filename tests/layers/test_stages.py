@@ -26,13 +26,14 @@ MAY_IMPORT = {
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
     "observe": {"errors", "algebra", "catalog", "session", "planner", "store"},
+    "connectors": {"errors", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
         "pipeline",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host",
+        "store", "lane_host", "connectors",
     },
     "connection": {
         "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
@@ -41,6 +42,7 @@ MAY_IMPORT = {
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
         "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
+        "connectors",
     },
     "testing": {
         "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",

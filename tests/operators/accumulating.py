@@ -18,7 +18,7 @@ from penstock.algebra.types import DATE, DOUBLE, TIMESTAMP, Type, to_arrow
 from penstock.catalog.functions import resolve_aggregate
 from penstock.operators.aggregate.accumulators.choice import accumulator_for
 from penstock.operators.aggregate.accumulators.events import Events, Payload
-from penstock.reference.aggregates import aggregate
+from penstock.reference.aggregate_values import aggregate
 from penstock.reference.failure import Failures
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block
 from penstock.operators.join import join_choosing
 from penstock.operators.join.withdrawal_index import Finding
+from penstock.operators.operator import stepped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,9 +81,20 @@ def block_of(elements: Sequence[Element], types: Sequence[pa.DataType], signed: 
 
 
 def elements_of(block: Block) -> list[Element]:
-    rows = zip(*(column.to_pylist() for column in block.columns), strict=True)
+    columns = [column.to_pylist() for column in block.columns]
+    rows = zip(*columns, strict=True) if columns else [()] * len(block)
     times = zip(block.ts.tolist(), block.te.tolist(), block.signs.tolist(), strict=True)
     return [Element(tuple(row), *time) for row, time in zip(rows, times, strict=True)]
+
+
+def step_of(operator: Operator, clock: int, *inputs: Block) -> list[Block]:
+    """A step in which each input brings one block, perhaps an empty one."""
+    return stepped(operator, [[block] if len(block) else [] for block in inputs], clock)
+
+
+def sent(operator: Operator, clock: int, *inputs: Block) -> list[Element]:
+    """The elements of such a step."""
+    return [one for block in step_of(operator, clock, *inputs) for one in elements_of(block)]
 
 
 @dataclass
@@ -102,13 +114,13 @@ class Run:
         clocks = sorted(data.draw(st.sets(st.integers(0, HORIZON), max_size=6)))
         operator, found, before = self.make(), [], BEGINNING
         for clock in [*clocks, HORIZON + 1]:
+            arrived = []
             for port, edge in enumerate(inputs):
                 step = [one for one in edge if before <= one.ts < clock]
-                for part in data.draw(st.permutations(step).map(_parts)):
-                    block = block_of(part, self.types[port], self.signed[port])
-                    found += [e for out in operator.process(port, block) for e in elements_of(out)]
-            blocks = operator.advance(clock)
-            assert all(len(block) for block in blocks)
+                parts = data.draw(st.permutations(step).map(_parts))
+                types, signed = self.types[port], self.signed[port]
+                arrived.append([block_of(part, types, signed) for part in parts])
+            blocks = stepped(operator, arrived, clock)
             made = [one for block in blocks for one in elements_of(block)]
             assert all(before <= one.ts < clock for one in made)
             found += made
@@ -138,7 +150,7 @@ def read_back(table: pa.Table) -> pa.Table:
 def _parts(step: Sequence[Element]) -> list[Sequence[Element]]:
     """Cut at a place that depends on what stands there: as random as the permutation."""
     cut = step[0].ts % len(step) if step and step[0].ts > 0 else 0
-    return [part for part in (step[:cut], step[cut:]) if part] or [[]]
+    return [part for part in (step[:cut], step[cut:]) if part]
 
 
 def snapshot(elements: Sequence[Element], instant: int) -> Counter[Row]:

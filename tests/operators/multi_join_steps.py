@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from operators.join_model import Element, elements_of
+from operators.join_model import Element, sent
 from operators.multi_join_model import plain_orders
 from penstock.algebra.patterns import Pattern
 from penstock.operators.block import Block
@@ -41,10 +41,7 @@ def passing(start: int, stop: int, keys: int, seed: int, window: int = 100) -> B
 def run(operator: Operator, steps: Sequence[Sequence[Block]], length: int) -> Counter[Element]:
     found: Counter[Element] = Counter()
     for number, blocks in enumerate(steps):
-        for port, block in enumerate(blocks):
-            operator.process(port, block)
-        for block in operator.advance((number + 1) * length):
-            found.update(elements_of(block))
+        found.update(sent(operator, (number + 1) * length, *blocks))
     return found
 
 

@@ -17,7 +17,7 @@ from operators.join_model import (
     block_of,
     check_edge,
     edges,
-    elements_of,
+    sent,
     snapshot,
 )
 from penstock.algebra.patterns import Pattern
@@ -91,9 +91,7 @@ def simple() -> AntiJoin:
 
 
 def fed(join: AntiJoin, left: list[Element], cover: list[Element], clock: int) -> list[Element]:
-    for port, elements in enumerate((left, cover)):
-        join.process(port, block_of(elements, [pa.int64()], True))
-    return [one for block in join.advance(clock) for one in elements_of(block)]
+    return sent(join, clock, *(block_of(one, [pa.int64()], True) for one in (left, cover)))
 
 
 def test_a_row_goes_when_its_key_is_covered_and_comes_back() -> None:

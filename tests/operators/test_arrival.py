@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operators.join_model import Element, Row, Run, block_of, edges, elements_of, snapshot
+from operators.join_model import Element, Row, Run, block_of, edges, sent, snapshot
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
@@ -96,12 +96,11 @@ def answers(
 def test_what_was_there_from_the_beginning_is_seen() -> None:
     side = JoinSide([pa.int64()], lambda block: block.columns, (False,), Pattern.STR)
     reading = ReadOnArrival(side, side, "join")
-    reading.process(1, block_of([Element((1,), BEGINNING, INFINITY)], [pa.int64()], True))
-    assert reading.advance(0) == []
-    reading.process(0, block_of([Element((1,), 3, 7)], [pa.int64()], False))
-    reading.process(1, block_of([Element((1,), 4, INFINITY, -1)], [pa.int64()], True))
-    (block,) = reading.advance(5)
-    assert elements_of(block) == [Element((1, 1), 3, 7)]
+    there = block_of([Element((1,), BEGINNING, INFINITY)], [pa.int64()], True)
+    assert sent(reading, 0, there.stretch(0, 0), there) == []
+    row = block_of([Element((1,), 3, 7)], [pa.int64()], False)
+    withdrawn = block_of([Element((1,), 4, INFINITY, -1)], [pa.int64()], True)
+    assert sent(reading, 5, row, withdrawn) == [Element((1, 1), 3, 7)]
     assert reading.state_rows == 0
 
 

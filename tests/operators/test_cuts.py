@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.elements import ROWS, check_same_snapshots, closed, ending_edges
-from operators.join_model import HORIZON, Element, Run, block_of, check_edge, edges, elements_of
+from operators.join_model import HORIZON, Element, Run, block_of, check_edge, edges, sent, step_of
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
 from penstock.operators.output.cuts import Coalesce, Split
 
 TYPES = [pa.int64(), pa.string()]
+NOTHING = block_of([], TYPES, True)
 
 
 @given(st.data())
@@ -34,7 +35,7 @@ def test_pieces_lie_between_multiples_of_the_length(data: st.DataObject) -> None
     assert all((one.te - 1) // length == one.ts // length for one in cut)
     open_ends = [one for one in closed(elements) if one.te > HORIZON]
     assert run.last.state_rows == len(open_ends)
-    found += [one for block in run.last.advance(INFINITY) for one in elements_of(block)]
+    found += sent(run.last, INFINITY, NOTHING)
     check_same_snapshots(found, elements)
 
 
@@ -55,58 +56,49 @@ def test_coalesced_elements_are_fewer_and_mean_the_same(data: st.DataObject) -> 
 @settings(deadline=None, max_examples=200)
 def test_within_a_step_no_equal_rows_meet(elements: list[Element]) -> None:
     operator = Coalesce()
-    operator.process(0, block_of(elements, TYPES, True))
-    found = [one for block in operator.advance(INFINITY) for one in elements_of(block)]
+    found = sent(operator, INFINITY, block_of(elements, TYPES, True))
     begins = {(one.row, one.ts) for one in found}
     assert all((one.row, one.te) not in begins for one in found)
 
 
 def test_a_withdrawal_reaches_the_piece_that_is_out() -> None:
     operator = Split(4)
-    operator.process(0, block_of([Element((1, "a"), 1, 7)], TYPES, True))
-    assert [elements_of(block) for block in operator.advance(5)] == [
-        [Element((1, "a"), 1, 4), Element((1, "a"), 4, 7)]
-    ]
-    operator.process(0, block_of([Element((1, "a"), 5, 7, -1)], TYPES, True))
-    assert [elements_of(block) for block in operator.advance(8)] == [[Element((1, "a"), 5, 7, -1)]]
+    pieces = [Element((1, "a"), 1, 4), Element((1, "a"), 4, 7)]
+    assert sent(operator, 5, block_of([Element((1, "a"), 1, 7)], TYPES, True)) == pieces
+    withdrawn = [Element((1, "a"), 5, 7, -1)]
+    assert sent(operator, 8, block_of(withdrawn, TYPES, True)) == withdrawn
 
 
 def test_pieces_without_end_begin_as_time_goes_on() -> None:
     """A strict element lasts until it is withdrawn."""
     operator = Split(10)
-    operator.process(0, block_of([Element((1, "a"), 3, INFINITY)], TYPES, True))
     pieces = [Element((1, "a"), 3, 10), Element((1, "a"), 10, 20)]
-    assert [elements_of(block) for block in operator.advance(11)] == [pieces]
-    operator.process(0, block_of([Element((1, "a"), 25, INFINITY, -1)], TYPES, True))
-    rest = [Element((1, "a"), 20, 25)]
-    assert [elements_of(block) for block in operator.advance(INFINITY)] == [rest]
+    assert sent(operator, 11, block_of([Element((1, "a"), 3, INFINITY)], TYPES, True)) == pieces
+    withdrawn = block_of([Element((1, "a"), 25, INFINITY, -1)], TYPES, True)
+    assert sent(operator, INFINITY, withdrawn) == [Element((1, "a"), 20, 25)]
 
 
 def test_what_was_always_there_is_cut_from_the_first_clock_on() -> None:
     operator = Split(10)
-    operator.process(0, block_of([Element((1, "a"), BEGINNING, INFINITY)], TYPES, True))
-    pieces = [Element((1, "a"), BEGINNING, 10)]
-    assert [elements_of(block) for block in operator.advance(7)] == [pieces]
+    there = block_of([Element((1, "a"), BEGINNING, INFINITY)], TYPES, True)
+    assert sent(operator, 7, there) == [Element((1, "a"), BEGINNING, 10)]
     pieces = [Element((1, "a"), 10, 20), Element((1, "a"), 20, 30)]
-    assert [elements_of(block) for block in operator.advance(21)] == [pieces]
+    assert sent(operator, 21, NOTHING) == pieces
     # At the end of the input there is nothing to cut any more for.
-    assert [elements_of(block) for block in operator.advance(INFINITY)] == [
-        [Element((1, "a"), 30, INFINITY)]
-    ]
+    assert sent(operator, INFINITY, NOTHING) == [Element((1, "a"), 30, INFINITY)]
 
 
 def test_an_unsigned_element_that_never_ends_is_refused() -> None:
     operator = Split(10)
-    operator.process(0, block_of([Element((1, "a"), 3, INFINITY)], TYPES, False))
+    endless = block_of([Element((1, "a"), 3, INFINITY)], TYPES, False)
     with pytest.raises(Refused, match="never ends"):
-        operator.advance(5)
+        step_of(operator, 5, endless)
 
 
 def test_coalesce_joins_what_meets() -> None:
     operator = Coalesce()
     row, other = (1, "a"), (2, "a")
     elements = [Element(row, 1, 4), Element(row, 4, 6), Element(other, 4, 5), Element(row, 7, 9)]
-    operator.process(0, block_of(elements, TYPES, False))
-    found = [one for block in operator.advance(8) for one in elements_of(block)]
+    found = sent(operator, 8, block_of(elements, TYPES, False))
     merged = [Element(row, 1, 6), Element(other, 4, 5), Element(row, 7, 9)]
     assert Counter(found) == Counter(merged)

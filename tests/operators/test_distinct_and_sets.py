@@ -21,8 +21,9 @@ from operators.join_model import (
     block_of,
     check_edge,
     edges,
-    elements_of,
+    sent,
     snapshot,
+    step_of,
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
@@ -152,8 +153,7 @@ def test_rows_that_enter_and_rows_that_leave_are_reported(data: st.DataObject) -
 def test_the_youngest_duplicate_takes_over() -> None:
     operator = Distinct([pa.int64()], 8, 4)
     rows = [Element((1,), 0, 4), Element((1,), 1, 9), Element((1,), 2, 6)]
-    operator.process(0, block_of(rows, [pa.int64()], False))
-    found = [one for block in operator.advance(20) for one in elements_of(block)]
+    found = sent(operator, 20, block_of(rows, [pa.int64()], False))
     assert found == [Element((1,), 0, 4), Element((1,), 4, 9)]
 
 
@@ -170,9 +170,8 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
     operator, sizes = made[kind], []
     for start in range(0, 10_000, 250):
         ts = np.arange(start, start + 250)
-        for port in range(1 if kind == "distinct" else 2):
-            operator.process(port, Block((pa.array(ts).cast(type_),), ts, ts + 100))
-        operator.advance(start + 250)
+        block = Block((pa.array(ts).cast(type_),), ts, ts + 100)
+        step_of(operator, start + 250, *[block] * (1 if kind == "distinct" else 2))
         sizes.append(operator.state_bytes)
     assert max(sizes[20:]) <= max(sizes[:20])
 
@@ -185,8 +184,7 @@ def test_what_is_withdrawn_leaves_no_end_behind() -> None:
         rows = np.repeat(ts, 2)
         signs = np.tile(np.array([1, -1], np.int8), 250)
         at = rows + np.tile([0, 1], 250)
-        counted.process(0, Block((pa.array(rows),), at, rows + 10**6, signs))
-        counted.advance(start + 251)
+        step_of(counted, start + 251, Block((pa.array(rows),), at, rows + 10**6, signs))
     assert counted.state_rows < 1000
 
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.elements import ROWS, check_same_snapshots, closed, ending_edges
-from operators.join_model import HORIZON, Element, block_of, check_edge, edges, elements_of
+from operators.join_model import HORIZON, Element, block_of, check_edge, edges, elements_of, sent
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.operators.operator import stepped
 from penstock.operators.output.emit_final import Final
 
 if TYPE_CHECKING:
@@ -46,10 +47,8 @@ def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject
     for clock in [*clocks, INFINITY]:
         step = data.draw(st.permutations([one for one in elements if before <= one.ts < clock]))
         cut = data.draw(st.integers(0, len(step)))
-        for part in (step[:cut], step[cut:]):
-            assert list(operator.process(0, block_of(part, TYPES, strict))) == []
-        blocks = operator.advance(clock)
-        assert all(len(block) for block in blocks)
+        parts = [block_of(part, TYPES, strict) for part in (step[:cut], step[cut:]) if part]
+        blocks = stepped(operator, [parts], clock)
         found += [one for block in blocks for one in elements_of(block)]
         assert Counter((one.ts, one.te) for one in found) == sendable(elements, clock)
         assert operator.state_rows == len(
@@ -86,8 +85,7 @@ def test_many_elements_grow_move_to_the_front_and_leave(seed: int) -> None:
     most = 0
     for clock in [*range(7, 2500, 11), INFINITY]:
         step = [one for one in elements if before <= one.ts < clock]
-        operator.process(0, block_of(step, TYPES, strict))
-        found += [one for block in operator.advance(clock) for one in elements_of(block)]
+        found += sent(operator, clock, block_of(step, TYPES, strict))
         most, before = max(most, operator.state_bytes), clock
         if clock % 5 == 0:
             segments = operator.segments()
@@ -103,17 +101,15 @@ def test_many_elements_grow_move_to_the_front_and_leave(seed: int) -> None:
 
 def test_what_ends_at_the_clock_is_closed() -> None:
     operator = Final(TYPES, strict=False)
-    operator.process(0, block_of([Element((1, "a"), 2, 5), Element((2, "a"), 2, 6)], TYPES, False))
-    (block,) = operator.advance(5)
-    assert elements_of(block) == [Element((1, "a"), 2, 5)]
+    rows = [Element((1, "a"), 2, 5), Element((2, "a"), 2, 6)]
+    assert sent(operator, 5, block_of(rows, TYPES, False)) == [Element((1, "a"), 2, 5)]
     assert operator.state_rows == 1
 
 
 def test_an_open_row_holds_back_those_that_began_behind_it() -> None:
     operator = Final(TYPES, strict=True)
     rows = [Element((1, "a"), 1, INFINITY), Element((2, "a"), 2, 3)]
-    operator.process(0, block_of(rows, TYPES, True))
-    assert operator.advance(10) == []
-    operator.process(0, block_of([Element((1, "a"), 10, INFINITY, -1)], TYPES, True))
-    (block,) = operator.advance(11)
-    assert elements_of(block) == [Element((1, "a"), 1, 10), Element((2, "a"), 2, 3)]
+    assert sent(operator, 10, block_of(rows, TYPES, True)) == []
+    withdrawn = block_of([Element((1, "a"), 10, INFINITY, -1)], TYPES, True)
+    ended = [Element((1, "a"), 1, 10), Element((2, "a"), 2, 3)]
+    assert sent(operator, 11, withdrawn) == ended

@@ -23,7 +23,9 @@ from operators.join_model import (
     edges,
     elements_of,
     plain,
+    sent,
     snapshot,
+    step_of,
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
@@ -111,9 +113,9 @@ def by_first(pattern: Pattern, type_: pa.DataType | None = None) -> JoinSide:
 def test_no_result_is_signed_unless_an_input_is_strict() -> None:
     for right, signed in ((Pattern.WK, False), (Pattern.STR, True)):
         join = Join(by_first(Pattern.WKS), by_first(right))
-        join.process(0, block_of([Element((1,), 0, 5)], [pa.int64()], False))
-        join.process(1, block_of([Element((1,), 1, 3)], [pa.int64()], signed))
-        (block,) = join.advance(4)
+        left_rows = block_of([Element((1,), 0, 5)], [pa.int64()], False)
+        right_rows = block_of([Element((1,), 1, 3)], [pa.int64()], signed)
+        (block,) = step_of(join, 4, left_rows, right_rows)
         assert (block.sign is not None) == signed
         assert elements_of(block) == [Element((1, 1), 1, 3)]
 
@@ -128,9 +130,7 @@ def test_a_product_comes_in_portions() -> None:
     side = JoinSide([pa.int64()], lambda _: (), (), Pattern.WKS)
     join = Join(side, side, condition, pairs_at_once=1000)
     rows = [Element((one,), one, one + 500) for one in range(100)]
-    for port in (0, 1):
-        join.process(port, block_of(rows, [pa.int64()], False))
-    assert join.advance(100) == []
+    assert sent(join, 100, *[block_of(rows, [pa.int64()], False)] * 2) == []
     assert sum(sizes) == 100 * 100
     assert max(sizes) == 1000
 
@@ -138,9 +138,9 @@ def test_a_product_comes_in_portions() -> None:
 def test_withdrawing_what_is_not_there_is_refused() -> None:
     for pattern in (Pattern.STR, Pattern.WKS):
         join = Join(by_first(pattern), by_first(Pattern.WKS))
-        join.process(0, block_of([Element((1,), 0, 5, -1)], [pa.int64()], True))
+        withdrawn = block_of([Element((1,), 0, 5, -1)], [pa.int64()], True)
         with pytest.raises(InternalError, match="not there"):
-            join.advance(4)
+            step_of(join, 4, withdrawn, withdrawn.stretch(0, 0))
 
 
 @pytest.mark.parametrize("pattern", [Pattern.WKS, Pattern.WK, Pattern.STR])
@@ -150,9 +150,7 @@ def test_state_does_not_grow_with_the_stream(pattern: Pattern, type_: pa.DataTyp
     join = Join(by_first(pattern, type_), by_first(pattern, type_))
     sizes = []
     for start in range(0, 20_000, 500):
-        for port in (0, 1):
-            join.process(port, passing(pattern, type_, start))
-        join.advance(start + 500)
+        step_of(join, start + 500, *[passing(pattern, type_, start)] * 2)
         sizes.append(join.state_bytes)
     assert 2 * 99 <= join.state_rows <= 2 * 100
     assert max(sizes[20:]) <= max(sizes[:20])
@@ -174,9 +172,8 @@ def fed(join: Join, steps: Sequence[Step]) -> list[Element]:
     """What comes of steps: the clock, left rows (signed) and right rows."""
     found = []
     for clock, left, right in steps:
-        join.process(0, block_of(left, [pa.int64()], True))
-        join.process(1, block_of(right, [pa.int64()], False))
-        found += [one for block in join.advance(clock) for one in elements_of(block)]
+        blocks = block_of(left, [pa.int64()], True), block_of(right, [pa.int64()], False)
+        found += sent(join, clock, *blocks)
     return found
 
 

@@ -13,6 +13,7 @@ from penstock.operators.block import Block
 from penstock.operators.join.join import Join
 from penstock.operators.join.join_loops import SCANNED, STRICT
 from penstock.operators.join.join_sides import JoinSide
+from penstock.operators.operator import stepped
 
 if TYPE_CHECKING:
     from penstock.operators.join.join_loose import LooseSide
@@ -39,18 +40,18 @@ class Driven:
     def step(self, withdrawn: float) -> None:
         """Rows come, and a share of those that came before is withdrawn."""
         self._waiting.append(np.arange(self._now, self._now + ROWS))
-        self._send(self._waiting[-1], 1)
+        blocks = [self._block(self._waiting[-1], 1)]
         if len(self._waiting) > 1:
             oldest = self._waiting.pop(0)
-            self._send(oldest[: int(withdrawn * ROWS)], -1)
+            blocks.append(self._block(oldest[: int(withdrawn * ROWS)], -1))
         self._now += ROWS
-        self._join.advance(self._now)
+        stepped(self._join, [[block for block in blocks if len(block)], []], self._now)
 
-    def _send(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], sign: int) -> None:
+    def _block(self, rows: np.ndarray[tuple[int], np.dtype[np.int64]], sign: int) -> Block:
         ts, te = np.full(len(rows), self._now), rows + 3 * ROWS
         te[te > INFINITY] = INFINITY
         signs = np.full(len(rows), sign, np.int8)
-        self._join.process(0, Block((pa.array(rows),), ts, te, signs))
+        return Block((pa.array(rows),), ts, te, signs)
 
     @property
     def kind(self) -> int:

@@ -12,6 +12,7 @@ from operators.join_model import HORIZON, check_edge, snapshot
 from operators.multi_join_model import MultiRun, combined, grouping, inputs_of, joins, shapes
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
+from penstock.operators.operator import stepped
 
 
 @pytest.mark.parametrize("inputs", [2, 3, 4, 5, 6])
@@ -33,5 +34,5 @@ def test_a_join_is_the_join_of_every_snapshot(inputs: int, data: st.DataObject) 
             shape, [snapshot(one, instant) for one in elements]
         )
     if all(element.te < INFINITY for one in elements for element in one):
-        run.last.advance(INFINITY)
+        stepped(run.last, [[] for _ in elements], INFINITY)
         assert run.last.state_rows == 0

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from operators.join_model import Element, block_of, check_edge, elements_of, snapshot
+from operators.join_model import Element, block_of, check_edge, elements_of, sent, snapshot, step_of
 from operators.multi_join_model import Class, Shape, combined, grouping
 from operators.multi_join_steps import by_first, common, run
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.join.join import Join
 from penstock.operators.multi_join.multi_join import Evaluation, Expiration, MultiJoin
+from penstock.operators.operator import stepped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +85,12 @@ def test_many_windows_of_all_kinds(inputs: int, evaluation: Evaluation) -> None:
     found = []
     with grouping():
         for clock in range(STEP, INSTANTS + 1, STEP):
+            blocks = []
             for port, edge in enumerate(edges):
                 step = [one for one in edge if clock - STEP <= one.ts < clock]
                 signed = shape.patterns[port] is Pattern.STR
-                join.process(port, block_of(step, shape.types(port), signed))
-            found += [one for block in join.advance(clock) for one in elements_of(block)]
+                blocks.append(block_of(step, shape.types(port), signed))
+            found += sent(join, clock, *blocks)
     check_edge(found, True)
     there = 0
     for instant in range(0, INSTANTS, 3):
@@ -135,12 +137,9 @@ def test_bursts_of_withdrawals() -> None:
     second = Join(by_first(Pattern.STR, 4), by_first(Pattern.STR))
     expected: Counter[Element] = Counter()
     for number, blocks in enumerate(steps, 1):
-        for port, block in enumerate(blocks[:2]):
-            first.process(port, block)
-        for block in first.advance(100 * number):
-            second.process(0, block)
-        second.process(1, blocks[2])
-        expected.update(one for block in second.advance(100 * number) for one in elements_of(block))
+        pairs = step_of(first, 100 * number, *blocks[:2])
+        made = stepped(second, [pairs, blocks[2:]], 100 * number)
+        expected.update(one for block in made for one in elements_of(block))
     ways: list[tuple[Evaluation, Expiration]] = [("eager", "lazy"), ("lazy", "eager")]
     for evaluation, expiration in ways:
         join = common(3, Pattern.STR, evaluation=evaluation, expiration=expiration, portion=400)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from operators.join_model import Element, block_of, elements_of
+from operators.join_model import Element, block_of, elements_of, sent, step_of
 from operators.multi_join_model import grouping, plain_orders
 from operators.multi_join_steps import by_first, common, passing, run, steps_of
 from penstock.algebra.patterns import Pattern
@@ -19,6 +19,7 @@ from penstock.operators.division import Division, Spread
 from penstock.operators.join.join import Join
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.multi_join.multi_join import MultiJoin, Theta
+from penstock.operators.operator import stepped
 from penstock.operators.window.merged_numbers import Numbers
 from penstock.state.routing import lanes_of
 
@@ -33,11 +34,10 @@ def test_rows_meet_those_that_were_there_when_they_came(evaluation: Evaluation) 
     """The windows of tables 2 and 3 of the paper; a row of age 100 does not join here."""
     join = common(3, evaluation=evaluation)
     times = ((90, 100), (150, 180), (195, 205))
-    for port, instants in enumerate(times):
-        rows = [Element((1, ts), ts, ts + 100) for ts in instants]
-        join.process(port, block_of(rows, [pa.int64()] * 2, False))
+    inputs = [[Element((1, ts), ts, ts + 100) for ts in instants] for instants in times]
+    blocks = [block_of(rows, [pa.int64()] * 2, False) for rows in inputs]
     with grouping():
-        found = [one.row[1::2] for block in join.advance(210) for one in elements_of(block)]
+        found = [one.row[1::2] for one in sent(join, 210, *blocks)]
     assert sorted(found) == [(100, 150, 195), (100, 180, 195)]
 
 
@@ -53,10 +53,7 @@ def test_it_finds_what_a_tree_of_joins_does(evaluation: str, expiration: str) ->
     for number, blocks in enumerate(steps):
         made: Sequence[Block] = blocks[:1]
         for tree, block in zip(trees, blocks[1:], strict=True):
-            for one in made:
-                tree.process(0, one)
-            tree.process(1, block)
-            made = tree.advance(150 * (number + 1))
+            made = stepped(tree, [made, [block]], 150 * (number + 1))
         expected.update(one for block in made for one in elements_of(block))
     join = common(inputs, evaluation=evaluation, expiration=expiration, portion=64, at_once=100)
     with grouping():
@@ -86,9 +83,8 @@ def test_sixteen_inputs() -> None:
 def test_state_does_not_grow_with_the_stream(pattern: Pattern, expiration: str) -> None:
     join, sizes, rows = common(3, pattern, expiration=expiration), [], []
     for start in range(0, 5000, 50):
-        for port in range(3):
-            join.process(port, passing(start, start + 50, 10**9, port))
-        join.advance(start + 50)
+        blocks = [passing(start, start + 50, 10**9, port) for port in range(3)]
+        step_of(join, start + 50, *blocks)
         sizes.append(join.state_bytes)
         rows.append(join.state_rows)
     assert max(sizes[50:]) <= max(sizes[:50])
@@ -98,16 +94,13 @@ def test_state_does_not_grow_with_the_stream(pattern: Pattern, expiration: str) 
 @pytest.mark.parametrize("pattern", [Pattern.WKS, Pattern.WK, Pattern.STR])
 def test_room_is_given_back_behind_a_burst(pattern: Pattern) -> None:
     join = common(3, pattern)
-    for port in range(3):
-        ts = np.zeros(20_000, np.int64)
-        values = pa.array(np.arange(20_000))
-        join.process(port, Block((values, values), ts, ts + 100))
-    join.advance(1)
+    ts = np.zeros(20_000, np.int64)
+    values = pa.array(np.arange(20_000))
+    step_of(join, 1, *[Block((values, values), ts, ts + 100)] * 3)
     burst = join.state_bytes
     for start in range(1, 2000, 50):
-        for port in range(3):
-            join.process(port, passing(start, start + 50, 10**9, port))
-        join.advance(start + 50)
+        blocks = [passing(start, start + 50, 10**9, port) for port in range(3)]
+        step_of(join, start + 50, *blocks)
     assert join.state_bytes < burst / 5
 
 
@@ -133,18 +126,16 @@ def test_combinations_come_in_portions() -> None:
     thetas = [Theta((0, 2), asks)]
     join = MultiJoin([side] * 3, [()] * 3, thetas, plain_orders(3), at_once=1000)
     rows = [Element((one,), one, one + 500) for one in range(40)]
-    for port in range(3):
-        join.process(port, block_of(rows, [pa.int64()], False))
-    assert join.advance(100) == []
+    assert sent(join, 100, *[block_of(rows, [pa.int64()], False)] * 3) == []
     assert max(sizes) <= 1000
 
 
 def test_withdrawing_what_is_not_there_is_refused() -> None:
     for pattern in (Pattern.STR, Pattern.WKS):
         join = common(2, pattern)
-        join.process(0, block_of([Element((1, 1), 0, 5, -1)], [pa.int64()] * 2, True))
+        withdrawn = block_of([Element((1, 1), 0, 5, -1)], [pa.int64()] * 2, True)
         with pytest.raises(InternalError, match="not there"):
-            join.advance(4)
+            step_of(join, 4, withdrawn, withdrawn.stretch(0, 0))
 
 
 def test_lanes_are_divided_anew() -> None:

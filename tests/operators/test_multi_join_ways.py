@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from operators.join_model import Element, block_of
+from operators.join_model import Element, block_of, sent, step_of
 from operators.multi_join_model import plain_orders
 from operators.multi_join_steps import by_first, common, passing, run, steps_of
 from penstock.algebra.patterns import Pattern
@@ -63,9 +63,7 @@ def rows_behind_each_step(expiration: str) -> list[int]:
     """How many rows three windows of 100 have, once they are full, if steps have two instants."""
     join, rows = common(3, expiration=expiration), []
     for start in range(0, 400, 2):
-        for port in range(3):
-            join.process(port, passing(start, start + 2, 50, port))
-        join.advance(start + 2)
+        step_of(join, start + 2, *(passing(start, start + 2, 50, port) for port in range(3)))
         rows.append(join.state_rows)
     return rows[100:]
 
@@ -122,11 +120,12 @@ def test_conditions_and_keys_gather_what_they_read(monkeypatch: pytest.MonkeyPat
     # A row of the last is looked for by keys of both others.
     sides, agreements = [side(4, 1), side(5, 1), side(3, 2)], [(0,), (1,), (0, 1)]
     join = MultiJoin(sides, agreements, [Theta((0, 1), asks)], plain_orders(3))
+    blocks = []
     for port, keys in enumerate((1, 1, 2)):
         types = sides[port].types
         row = (*(1 for _ in range(keys)), *(10 * port + one for one in range(keys, len(types))))
-        join.process(port, block_of([Element(row, port, 50)], types, False))
-    assert len(join.advance(10)) == 1
+        blocks.append(block_of([Element(row, port, 50)], types, False))
+    assert len(sent(join, 10, *blocks)) == 1
     assert {*gathered} == {(4, 0), (4, 2), (5, 0), (5, 3)}
 
 

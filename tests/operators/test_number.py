@@ -14,8 +14,9 @@ from operators.join_model import (
     block_of,
     check_edge,
     edges,
-    elements_of,
+    sent,
     snapshot,
+    step_of,
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
@@ -50,15 +51,14 @@ def test_every_element_has_a_number_of_its_own(data: st.DataObject, pattern: Pat
 def test_numbers_go_on_after_a_restore() -> None:
     block = block_of([Element(("a", 1), 0, 3)], TYPES, False)
     first = Number(TYPES, Pattern.WKS)
-    first.process(0, block)
+    step_of(first, 1, block)
     second = Number(TYPES, Pattern.WKS)
     second.restore(first.segments())
-    (out,) = second.process(0, block)
-    assert elements_of(out) == [Element(("a", 1, 1), 0, 3)]
+    assert sent(second, 1, block) == [Element(("a", 1, 1), 0, 3)]
 
 
 def test_withdrawing_what_is_not_there_is_refused() -> None:
     number = Number(TYPES, Pattern.STR)
-    number.process(0, block_of([Element(("a", 1), 0, 3, -1)], TYPES, True))
+    withdrawn = block_of([Element(("a", 1), 0, 3, -1)], TYPES, True)
     with pytest.raises(InternalError, match="not there"):
-        number.advance(5)
+        step_of(number, 5, withdrawn)

@@ -18,7 +18,7 @@ from operators.join_model import (
     block_of,
     check_edge,
     edges,
-    elements_of,
+    sent,
     snapshot,
 )
 from penstock.algebra.patterns import Pattern
@@ -98,10 +98,11 @@ def simple(pattern: Pattern, padded: tuple[bool, bool] = FULL) -> OuterJoin:
 
 
 def fed(join: OuterJoin, left: list[Element], right: list[Element], clock: int) -> list[Element]:
-    for port, elements in enumerate((left, right)):
+    blocks = []
+    for elements in (left, right):
         signed = any(one.sign < 0 for one in elements)
-        join.process(port, block_of(elements, [pa.int64()], signed))
-    found = [one for block in join.advance(clock) for one in elements_of(block)]
+        blocks.append(block_of(elements, [pa.int64()], signed))
+    found = sent(join, clock, *blocks)
     return sorted(found, key=lambda one: (one.ts, one.sign, str(one.row)))
 
 

@@ -14,7 +14,7 @@ from penstock.operators.multi_join import multi_join_reordering
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
 from penstock.planner.explain.explain import explained, explained_dot, explained_json
 from penstock.planner.flattening import MOST_INPUTS
-from penstock.planner.optimizing import ALWAYS, optimized
+from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import fragments_of
 from penstock.planner.physical.agreements import agreed
 from penstock.planner.physical.as_run import AsRun
@@ -23,6 +23,7 @@ from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.multiway import Multiway
 from penstock.planner.physical.multiway_choice import MOST_EXPECTED, MultiwayChoices
 from penstock.planner.rewriting import Rewriting
+from penstock.planner.rules.rule_list import ALWAYS
 from penstock.planner.statistics.measuring import conditions_seen, measured
 from penstock.planner.statistics.statistics import Statistics
 from penstock.runtime.lane import Lane

@@ -185,6 +185,7 @@ ITEMS = (
     "a.k AS k, a.k AS K", "1 AS one", "(SELECT COUNT(*) FROM r WHERE r.k = a.k) AS m",
     "(SELECT SUM(n.k) FROM n WHERE n.k = a.k) AS m", "MAX((SELECT COUNT(*) FROM r)) AS z",
     "(SELECT COUNT(*) + a.k FROM r WHERE r.k < a.k) AS m", "NULL",
+    "DISTINCT ON (a.k) a.k", "DISTINCT ON (a.k) *",
     "COUNT(*) AS k, (SELECT COUNT(*) FROM names) AS x", "CASE a.k WHEN 1 THEN a.k END AS `a.k`",
 )  # fmt: skip
 ITEMS_OF_TWO = (
@@ -205,6 +206,7 @@ JOINS = (
     "{} FULL JOIN {} USING (k)", "{} JOIN {} USING (k)", "{} RIGHT JOIN {} ON a.k < b.k",
     "{} CROSS JOIN {}", "{} LEFT JOIN {} USING (k)", "{} JOIN {} ON b.k = 1",
     "{} LEFT SEMI JOIN {} ON a.k = b.k", "({} JOIN {} USING (k))",
+    "{} LEFT JOIN {} JOIN r ON r.k = b.k ON a.k = b.k", "{} JOIN ({} JOIN r USING (k)) ON TRUE",
 )  # fmt: skip
 CONDITIONS = (
     "a.k > 1", "EXISTS (SELECT * FROM {0} z WHERE z.k = a.k)", "a.k IN (SELECT k FROM {0} z)",
@@ -233,6 +235,9 @@ WHOLES = (
     "CREATE VIEW z AS {0}; SELECT * FROM z a, z b", "SELECT * FROM s [NOW] a WHERE a.k IN ({0})",
     "SELECT a.k FROM ({0}) a LEFT JOIN n b ON a.k = b.k",
     "CREATE VIEW z (k) AS {0}; SELECT k FROM z [ROWS 1]",
+    "ISTREAM(WITH w AS ({0}) SELECT * FROM w, r)", "RSTREAM(({0}) ORDER BY 1 LIMIT 1)",
+    "({0}) LIMIT 1", "RSTREAM({0} LIMIT 50 PERCENT)", "ISTREAM({0} OUTPUT [ROWS 2])",
+    "SELECT a.k FROM (({0}) OUTPUT [ROWS 2]) a", "(WITH r AS ({1}) {0}) OUTPUT [ROWS 1]",
 )  # fmt: skip
 
 

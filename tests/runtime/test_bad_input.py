@@ -13,7 +13,7 @@ import penstock
 from connection.inside import local_engine
 from penstock.errors import DataError
 from penstock.runtime import jumps
-from penstock.runtime.changes import read_changes
+from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 
@@ -313,5 +313,5 @@ def test_changes_without_a_date_take_effect_at_the_clock() -> None:
     table = pa.table({"a": [1, 2], "_sign": [1, 1], "_at": pa.array([None, 9], pa.int64())})
     changes = read_changes("r", session.bind("SELECT a FROM r").plan.schema, table)
     assert changes.block(5).ts.tolist() == [5, 9]
-    assert changes.block(20).ts.tolist() == [20, 20]
+    assert due_from(changes.block(20), 20).ts.tolist() == [20, 20]
     assert [one.rows["a"].to_pylist() for one in changes.overdue(20)] == [[2]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,6 +14,9 @@ from penstock.operators.block import Block, arriving, concatenated
 from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.lane import Lane
 from penstock.session import Session
+
+if TYPE_CHECKING:
+    from penstock.operators.operator import Inputs
 
 DECLARATIONS = """
     CREATE STREAM a (ts BIGINT, k BIGINT, v BIGINT, WATERMARK FOR ts AS ts);
@@ -188,15 +193,15 @@ def test_a_lane_that_failed_once_says_so_for_ever_after(monkeypatch: pytest.Monk
     lane = lane_of("SELECT k, COUNT(*) AS n FROM a [RANGE 10] GROUP BY k")
     lane.feed({"a": rows((1, 1, 7))}, {"a": 2})
     station = next(one for one in lane.stations if one.node.label.startswith("Aggregate"))
-    advance = station.operator.advance
+    step = station.operator.step
 
-    def failing(clock: int) -> object:
-        advance(clock)
+    def failing(inputs: Inputs, clock: int) -> object:
+        step(inputs, clock)
         msg = "the disk is full"
         raise OSError(msg)
 
     with monkeypatch.context() as patch:
-        patch.setattr(station.operator, "advance", failing)
+        patch.setattr(station.operator, "step", failing)
         with pytest.raises(OSError, match="the disk is full"):
             lane.feed({"a": rows((2, 1, 8), (3, 2, 9))}, {"a": 4})
     said = "this lane failed before and cannot go on: OSError: the disk is full"

@@ -22,7 +22,7 @@ from penstock.runtime import local_run as running_queries
 from penstock.runtime.lane import Lane, together
 from penstock.runtime.lanes import Router
 from penstock.runtime.local_run import LocalRun
-from penstock.runtime.repartition import levelled, repartitioned
+from penstock.runtime.repartition import repartitioned
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine
 from penstock.testing.inline import QUERY, answer_of, changes_table, stream_table
@@ -331,7 +331,7 @@ def test_lanes_at_different_instants_are_brought_to_one_first() -> None:
     )
     with pytest.raises(InternalError, match="different instants at Stream a"):
         repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
-    results.extend(levelled(lanes))
+    results.extend(together([lane.feed({}, {"a": 20}) for lane in lanes]))
     (only,) = repartitioned(graph, partitioning, [lane.segments() for lane in lanes], 1)
     lane = Lane(graph)
     lane.restore(only)

@@ -14,7 +14,7 @@ SEED = 4
 
 @pytest.mark.parametrize(("engine", "plans"), [("spark", 40), ("pipeline", 300)])
 def test_random_queries(engine: str, plans: int) -> None:
-    campaign = Campaign(contender_called(engine), SEED, STRATEGIES, seconds=0.0)
+    campaign = Campaign(contender_called(engine), SEED, STRATEGIES)
     coverage = Coverage()
     for number in range(plans):
         found = campaign.try_one(number, coverage)

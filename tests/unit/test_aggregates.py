@@ -25,7 +25,7 @@ from penstock.algebra.types import (
 )
 from penstock.catalog.functions import AGGREGATES, is_aggregate, resolve_aggregate
 from penstock.errors import PenstockError
-from penstock.reference.aggregates import MEANING, aggregate
+from penstock.reference.aggregate_values import MEANING, aggregate
 from penstock.reference.expressions import Failures, evaluate
 from unit.functions.rows import literal
 from unit.functions.table_aggregates import AGGREGATES as TABLE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.windows import Fixed, Now, Range, Rows, Unbounded
+from penstock.algebra.windows import Unbounded
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -83,9 +83,9 @@ def _pattern_of(plan: Plan, announced: bool) -> Pattern:
 
 
 def _window_pattern(window: st.Window, announced: bool) -> Pattern:
-    if not isinstance(window.spec, Range | Fixed | Now | Rows):
+    if window.spec.never_ends:
         return Pattern.MON
-    return Pattern.STR if announced or isinstance(window.spec, Rows) else Pattern.WKS
+    return Pattern.STR if announced or window.spec.counts_rows else Pattern.WKS
 
 
 def _combined(inputs: list[Pattern]) -> Pattern:

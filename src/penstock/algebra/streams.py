@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival, Sort
 from penstock.algebra.plan import Plan, Unary
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Between, Range, Rows, Since, Unbounded, WindowSpec
+from penstock.algebra.windows import Range, Rows, Unbounded, WindowSpec
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
@@ -118,16 +119,36 @@ class Internal(Unary):
         return f"Internal appends {self.appends}"
 
 
+class Undecided(Enum):
+    """The slide of an operator that has just been made."""
+
+    YET = "yet"
+
+
 @dataclass(frozen=True)
 class RelationToStream(Unary):
     """What a query sends out: rows that enter, rows that leave, or all rows."""
 
 
 @dataclass(frozen=True)
-class IStream(RelationToStream):
-    """Rows that enter the result; with `restore`, at each slide all that entered since the last."""
+class _AtSlides(RelationToStream):
+    """What is sent at slides, of a periodic query; `slide` is of the query as it was written.
+
+    It is decided once: a plan that was rewritten may have a window twice.
+    """
 
     restore: bool = False
+    slide: Range | Rows | Undecided | None = Undecided.YET
+
+    def __post_init__(self) -> None:
+        """Decide, unless that is done."""
+        if isinstance(self.slide, Undecided):
+            object.__setattr__(self, "slide", slide_of(self.child))
+
+
+@dataclass(frozen=True)
+class IStream(_AtSlides):
+    """Rows that enter the result; with `restore`, at each slide all that entered since the last."""
 
     def label(self) -> str:
         """With RESTORE where it holds."""
@@ -140,10 +161,8 @@ class DStream(RelationToStream):
 
 
 @dataclass(frozen=True)
-class RStream(RelationToStream):
+class RStream(_AtSlides):
     """The whole result at every instant that matters; with `restore`, also what came and went."""
-
-    restore: bool = False
 
     def label(self) -> str:
         """With RESTORE where it holds."""
@@ -162,11 +181,7 @@ def is_stream(plan: Plan) -> bool:
         return is_stream(plan.child)
     if isinstance(plan, OnArrival):
         return is_stream(plan.reading.left)
-    return (
-        isinstance(plan, Window)
-        and isinstance(plan.spec, Unbounded | Since | Between)
-        and is_stream(plan.child)
-    )
+    return isinstance(plan, Window) and plan.spec.never_ends and is_stream(plan.child)
 
 
 def is_ordered(plan: Plan) -> bool:
@@ -178,13 +193,22 @@ def input_windows(plan: Plan) -> Iterator[Plan]:
     """The windows a query reads its inputs through, subqueries included.
 
     A stream without a window is its own UNBOUNDED one. What lies below a window or a
-    relation-to-stream operator belongs to another query, the one that makes that stream.
+    relation-to-stream operator belongs to another query, the one that makes that stream. An outer
+    join reads its sides once, although it is a union of operators that all have them.
     """
-    if isinstance(plan, Window | Stream | RelationToStream):
-        yield plan
-        return
-    for child in plan.children:
-        yield from input_windows(child)
+    waiting: list[tuple[tuple[int, ...], Plan]] = [((), plan)]
+    seen = set()
+    while waiting:
+        names, node = waiting.pop()
+        if (names, id(node)) in seen:
+            continue
+        seen.add((names, id(node)))
+        if isinstance(node, Window | Stream | RelationToStream):
+            yield node
+            continue
+        # What FROM names twice is read twice: the names on the way tell the readers apart.
+        below = (*names, id(node)) if isinstance(node, Alias) else names
+        waiting += [(below, child) for child in reversed(node.children)]
 
 
 def slide_of(plan: Plan) -> Range | Rows | None:
@@ -202,16 +226,18 @@ def slide_of(plan: Plan) -> Range | Rows | None:
     return None
 
 
+def slide_sent(plan: RelationToStream | Internal) -> Range | Rows | None:
+    """The slide at which an operator sends what a periodic query answers, None if at any time."""
+    if isinstance(plan, _AtSlides):
+        assert not isinstance(plan.slide, Undecided)
+        return plan.slide
+    return slide_of(plan.child)
+
+
 def without_slides(plan: Plan) -> Plan:
     """The query with the SLIDE of each of its windows left out."""
     if isinstance(plan, Window):
-        return Window(plan.child, _without_slide(plan.spec))
+        return Window(plan.child, plan.spec.without_slide())
     if isinstance(plan, Stream | RelationToStream):
         return plan
     return plan.rebuild(tuple(without_slides(child) for child in plan.children))
-
-
-def _without_slide(spec: WindowSpec) -> WindowSpec:
-    if isinstance(spec, Range):
-        return Range(spec.length)
-    return Rows(spec.count, None, spec.partition_by) if isinstance(spec, Rows) else spec

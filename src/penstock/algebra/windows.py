@@ -6,19 +6,50 @@ steps of the stream's time unit, counts in rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from penstock.algebra.time import TimeUnit
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.errors import Refused
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
-    """One kind of window, with its parameters."""
+    """One kind of window, with its parameters, and the facts that others need to know of it.
+
+    Attributes:
+        counts_rows: Whether the end of a row depends on the rows that come after it.
+    """
+
+    counts_rows: ClassVar[bool] = False
 
     def describe(self, unit: TimeUnit) -> str:
         """The window as written in a query, without brackets."""
         raise NotImplementedError
+
+    @property
+    def span(self) -> int | None:
+        """The longest time that a row stays; None: for ever, or nobody knows before other rows."""
+        raise NotImplementedError
+
+    @property
+    def mean_stay(self) -> float | None:
+        """The time that rows stay on average, if they come evenly; None where `span` is."""
+        return self.span
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether rows stay for ever."""
+        return self.span is None and not self.counts_rows
+
+    @property
+    def time_slide(self) -> int | None:
+        """The step of time by which the window moves on; None: it moves at every instant or row."""
+        return None
+
+    def without_slide(self) -> WindowSpec:
+        """The window that moves on with every instant or row."""
+        return self
 
 
 def length_text(length: int, unit: TimeUnit) -> str:
@@ -64,6 +95,25 @@ class Range(WindowSpec):
         slide = f" SLIDE {length_text(self.slide, unit)}" if self.slide else ""
         return f"RANGE {length_text(self.length, unit)}{slide}"
 
+    @property
+    def span(self) -> int:
+        """The length, and with a slide what the end is moved by."""
+        return min(self.length + (self.slide or 0), INFINITY)
+
+    @property
+    def mean_stay(self) -> float:
+        """The length: a slide moves both ends."""
+        return self.length
+
+    @property
+    def time_slide(self) -> int | None:
+        """The slide."""
+        return self.slide
+
+    def without_slide(self) -> Range:
+        """The same length."""
+        return Range(self.length)
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed(WindowSpec):
@@ -79,6 +129,16 @@ class Fixed(WindowSpec):
         """As in CQL."""
         return f"FIXED {length_text(self.length, unit)}"
 
+    @property
+    def span(self) -> int:
+        """The length, for rows that come at a multiple of it."""
+        return min(self.length, INFINITY)
+
+    @property
+    def mean_stay(self) -> float:
+        """Half of the length."""
+        return (self.length + 1) / 2
+
 
 @dataclass(frozen=True, slots=True)
 class Now(WindowSpec):
@@ -88,6 +148,11 @@ class Now(WindowSpec):
         """As in CQL."""
         del unit
         return "NOW"
+
+    @property
+    def span(self) -> int:
+        """One instant."""
+        return 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +164,10 @@ class Unbounded(WindowSpec):
         del unit
         return "UNBOUNDED"
 
+    @property
+    def span(self) -> None:
+        """For ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Since(WindowSpec):
@@ -109,6 +178,10 @@ class Since(WindowSpec):
     def describe(self, unit: TimeUnit) -> str:
         """As in CQL."""
         return f"SINCE {_instant_text(self.start, unit)}"
+
+    @property
+    def span(self) -> None:
+        """For ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +201,16 @@ class Between(WindowSpec):
         """As in CQL."""
         return f"BETWEEN {_instant_text(self.start, unit)} AND {_instant_text(self.end, unit)}"
 
+    @property
+    def span(self) -> None:
+        """For ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rows(WindowSpec):
     """The last `count` rows, per value of the partition columns, moving on every `slide` rows."""
+
+    counts_rows: ClassVar[bool] = True
 
     count: int
     slide: int | None = None
@@ -148,6 +227,14 @@ class Rows(WindowSpec):
         partition = f"PARTITION BY {', '.join(self.partition_by)} " if self.partition_by else ""
         slide = f" SLIDE {self.slide}" if self.slide else ""
         return f"{partition}ROWS {self.count}{slide}"
+
+    @property
+    def span(self) -> None:
+        """Until enough rows have come."""
+
+    def without_slide(self) -> Rows:
+        """The same count of the same partitions."""
+        return replace(self, slide=None)
 
 
 def _instant_text(instant: int, unit: TimeUnit) -> str:

@@ -10,6 +10,7 @@ from penstock.binder.types import type_of
 from penstock.binder.windows import length_in
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.catalog.durations import seconds_of
+from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def _schema(statement: CreateSource) -> Schema:
             msg = f'column name "{column.name.text}" has a dot in it'
             hint = "A dot stands between a stream and its column."
             raise QueryError(msg, hint=hint, at=column.name.span)
+        refuse_what_would_be_dropped(column.type, column.type_span)
         fields.append(Field(column.name.text, type_of(column.type, column.type_span)))
     if not fields:
         msg = "no columns are declared"

@@ -15,7 +15,6 @@ from penstock.algebra.types import (
 )
 from penstock.binder.literals import date_literal, interval_literal, interval_sum, number_literal
 from penstock.binder.types import type_of
-from penstock.binder.unread import called, refuse_unread_parts
 from penstock.catalog.functions import (
     coerce,
     common_type,
@@ -51,6 +50,23 @@ BINARY: dict[type[exp.Expr], str] = {
 
 CHAINS: dict[type[exp.Expr], str] = {exp.And: "and", exp.Or: "or"}
 """Operators that people write many of in a row."""
+
+
+ONE_LEVEL: dict[type[exp.Expr], str] = {
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.DPipe: "||",
+}
+"""Operators that sqlglot reads from left to right, and that have an order in Spark."""
+
+ELSEWHERE: dict[type[exp.Expr], str] = {
+    exp.Star: "*",
+    exp.Tuple: "a list in parentheses",
+    exp.Any: "ANY",
+    exp.All: "ALL",
+}
+"""What has a meaning in other places than in an expression."""
 
 
 CALLED_WITHOUT_PARENTHESES = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME")
@@ -100,15 +116,15 @@ class ExpressionBinder:
         if type(node) in BINARY:
             handler = ExpressionBinder._binary
         if handler is not None:
-            refuse_unread_parts(node)
+            _refuse_mixture(node)
             return handler(self, node)
         if isinstance(node, exp.Exists | exp.Query):
             msg = f"a subquery cannot stand here in {self.clause}"
             hint = "[NOT] EXISTS and [NOT] IN stand alone or joined by AND in WHERE and HAVING."
             raise NotSupported(msg, hint=hint)
-        msg = f"{called(node)} is not supported in {self.clause}"
-        over = isinstance(node, exp.Window)
-        raise NotSupported(msg, hint="Use a window in brackets and GROUP BY." if over else None)
+        name = ELSEWHERE.get(type(node)) or f"this ({type(node).__name__.lower()})"
+        msg = f"{name} is not supported in {self.clause}"
+        raise NotSupported(msg)
 
     def _call(self, name: str, *args: Expression) -> Expression:
         integer_division = self.context.settings.integer_division
@@ -139,9 +155,6 @@ class ExpressionBinder:
         if isinstance(node.this, exp.Star):
             msg = "* stands for all columns, and only in the select list or COUNT(*)"
             raise Refused(msg)
-        if node.args.get("db"):
-            msg = "a column has at most one name in front of it"
-            raise NotSupported(msg)
         name = node.name
         if name.upper() in EMITTERS and not node.table:
             msg = f"{name.upper()} encloses the select list"
@@ -201,9 +214,6 @@ class ExpressionBinder:
         return Case(results, coerce(otherwise, to))
 
     def _between(self, node: exp.Expr) -> Expression:
-        if node.args.get("symmetric"):
-            msg = "BETWEEN SYMMETRIC is not supported"
-            raise NotSupported(msg)
         value = self.bind(node.this)
         low, high = self.bind(node.args["low"]), self.bind(node.args["high"])
         return self._call("and", self._call(">=", value, low), self._call("<=", value, high))
@@ -257,12 +267,11 @@ class ExpressionBinder:
 
     def _position(self, node: exp.Expr) -> Expression:
         """POSITION('a' IN text) as well as POSITION('a', text)."""
-        parts = (node.args.get(key) for key in ("substr", "this", "position"))
-        return self._call("position", *(self.bind(one) for one in parts if one is not None))
+        return self._call("position", self.bind(node.args["substr"]), self.bind(node.this))
 
     def _extract(self, node: exp.Expr) -> Expression:
         part = EXTRACTED.get(node.name.upper())
-        if part is None:
+        if part is None or not isinstance(node.this, exp.Var | exp.Literal):
             msg = f"EXTRACT has no part {node.name.upper()}"
             otherwise = f"The parts are {', '.join(EXTRACTED)}."
             raise UnknownName(msg, hint=did_you_mean(node.name, EXTRACTED, otherwise=otherwise))
@@ -270,6 +279,13 @@ class ExpressionBinder:
 
     def _coalesce(self, node: exp.Expr) -> Expression:
         return self._call("coalesce", *map(self.bind, (node.this, *node.expressions)))
+
+
+def _refuse_mixture(node: exp.Expr) -> None:
+    first, second = ONE_LEVEL.get(type(node.this)), ONE_LEVEL.get(type(node))
+    if first and second and first != second:
+        msg = f"{first} beside {second} needs parentheses"
+        raise NotSupported(msg, at=span_of(node))
 
 
 def operands(node: exp.Expr, connector: type[exp.Expr]) -> list[exp.Expr]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.binder.context import Context
     from penstock.binder.scope import Scope
+    from penstock.errors import Span
 
 
 def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -129,9 +130,16 @@ class Groups:
         kept = Case(((condition, first),), coerce(NULL_LITERAL, first.type))
         return (kept, *rest)
 
+    def distinct(self, child: Plan) -> Plan:
+        """The different keys of a plan's rows."""
+        return op.Distinct(op.Map(child, self._named_keys()))
+
+    def _named_keys(self) -> tuple[Named, ...]:
+        return tuple(Named(name, key) for key, name in self.keys.items())
+
     def plan(self, child: Plan, row_over_nothing: bool) -> Plan:
         """The aggregation of a plan's rows."""
-        keys = tuple(Named(name, key) for key, name in self.keys.items())
+        keys = self._named_keys()
         calls = tuple((name, call) for call, name in self.aggregates.items())
         return op.Aggregate(child, keys, calls, row_over_nothing)
 
@@ -155,10 +163,18 @@ class GroupedBinder(ClauseBinder):
             if not columns_of(expression):
                 return expression
             if isinstance(node, exp.Column):
-                msg = f'column "{node.name}" is neither grouped nor aggregated'
-                hint = f"Add it to GROUP BY, or write an aggregate such as MAX({node.name})."
-                raise Refused(msg, hint=hint, at=span_of(node))
+                raise self._not_one_value(node)
         return super().bind(node)
+
+    def _not_one_value(self, node: exp.Column) -> Refused:
+        msg = f'column "{node.name}" is neither grouped nor aggregated'
+        hint = f"Add it to GROUP BY, or write an aggregate such as MAX({node.name})."
+        return Refused(msg, hint=hint, at=span_of(node))
+
+    def no_star(self, at: Span | None) -> Refused:
+        """Why * has no meaning over groups."""
+        msg = "* lists columns that are neither grouped nor aggregated"
+        return Refused(msg, hint="Name the grouped columns.", at=at)
 
     def _is_above_rows(self, node: exp.Expr) -> bool:
         """Whether a part of an expression has a value only per group."""
@@ -178,3 +194,18 @@ class GroupedBinder(ClauseBinder):
 
     def _aggregate(self, node: exp.Anonymous) -> Expression:
         return self.groups.aggregate_column(node, None)
+
+
+class DistinctOnBinder(GroupedBinder):
+    """Expressions over the rows of DISTINCT ON: made of its keys and constants."""
+
+    def no_star(self, at: Span | None) -> Refused:
+        """Why * has no meaning under DISTINCT ON."""
+        msg = "* lists columns that DISTINCT ON may not have: a snapshot has no first row"
+        return Refused(msg, hint="Name the columns of DISTINCT ON.", at=at)
+
+    def _not_one_value(self, node: exp.Column) -> Refused:
+        msg = f'column "{node.name}" is not one of DISTINCT ON: a snapshot has no first row'
+        keys = ", ".join(map(str, self.groups.keys))
+        hint = f"Write MIN({node.name}) or MAX({node.name}) and GROUP BY {keys}."
+        return Refused(msg, hint=hint, at=span_of(node))

@@ -6,6 +6,8 @@ import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from penstock.algebra.expressions import Literal
 from penstock.algebra.time import UNEVEN_UNITS, micros_of, unit_name
 from penstock.algebra.types import (
@@ -23,8 +25,6 @@ from penstock.cql.syntax import span_of
 from penstock.errors import Refused, TypeMismatch
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from penstock.algebra.expressions import Expression
 
 
@@ -78,11 +78,21 @@ def interval_literal(node: exp.Expr) -> Literal:
         msg = "an INTERVAL here has a fixed length"
         raise Refused(msg, hint="Write days or less, or use ADD_MONTHS(date, n).")
     try:
-        micros = int(micros_of(Decimal(node.this.name), unit))
+        micros = int(micros_of(Decimal(_count_text(node.this)), unit))
     except (ArithmeticError, AttributeError, ValueError):
         msg = "an INTERVAL takes a number and a unit"
         raise TypeMismatch(msg, hint="For example INTERVAL 5 SECONDS.") from None
     return Literal(micros, INTERVAL)
+
+
+def _count_text(node: exp.Expr) -> str:
+    """The number of an INTERVAL as written, with its sign."""
+    if isinstance(node, exp.Neg):
+        return f"-{_count_text(node.this)}"
+    if not isinstance(node, exp.Literal):
+        msg = "not a number"
+        raise ValueError(msg)
+    return node.name
 
 
 def date_literal(node: exp.Expr) -> Literal:

@@ -19,6 +19,7 @@ from penstock.binder.expressions import BINARY, ExpressionBinder, operands
 from penstock.binder.nrr import reading
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import Emit, span_of
+from penstock.cql.understood import is_set
 from penstock.errors import NotSupported, QueryError, count
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ class ClauseBinder(ExpressionBinder):
         return super()._bind(node)
 
     def _scalar(self, node: exp.Subquery) -> Expression:
-        inner = self.subqueries.scalar(node.this, self.scope, self.building.block)
+        query = _unparenthesised(node)
+        inner = self.subqueries.scalar(query, self.scope, self.building.block)
         left = self.building.plan
         operator: Binary
         if inner.condition is None:
@@ -215,7 +217,10 @@ def _unwrapped(node: exp.Expr) -> tuple[bool, exp.Expr]:
 
 
 def _unparenthesised(query: exp.Expr) -> exp.Expr:
-    while isinstance(query, exp.Subquery) and not isinstance(query, Emit):
+    """A query without the parentheses around it, as long as they hold nothing else."""
+    while type(query) is exp.Subquery and not any(
+        is_set(value) for part, value in query.args.items() if part != "this"
+    ):
         query = query.this
     return query
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,19 @@ from penstock.binder.checks import check_depth, check_units, unbounded_state
 from penstock.binder.context import Context
 from penstock.binder.final import bind_final, refuse_final_inside
 from penstock.binder.internal import refuse_internal
+from penstock.binder.intervals import bind_intervals
 from penstock.binder.nrr import is_nrr, refuse_unread_nrr
 from penstock.binder.ordering import Ordering, bind_result_ordering
 from penstock.binder.selects import SelectBinder
 from penstock.binder.set_operations import aligned
 from penstock.binder.windows import bind_window
-from penstock.cql.syntax import Emit, EmitProjection, span_of
+from penstock.cql.syntax import Emit, EmitProjection, StrictExcept, UnionMax, span_of
+from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.errors import NotSupported, QueryError, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from penstock.algebra.plan import Plan
     from penstock.catalog.definitions import Catalog
     from penstock.catalog.settings import Settings
@@ -46,6 +51,7 @@ def bind_query(
     Raises:
         QueryError: The query names what does not exist, or means what no continuous query can.
     """
+    refuse_what_would_be_dropped(node)
     refuse_final_inside(node, view=view)
     context = Context(catalog, settings)
     plan = bind_final(node, QueryBinder(context).bind(node))
@@ -63,19 +69,30 @@ class QueryBinder:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.selects = SelectBinder(context, self.bind)
+        self.selects = SelectBinder(context, self)
 
     def bind(self, node: exp.Expr) -> Plan:
         """The plan of a query, whatever its form."""
+        _refuse_table_parts(node)
+        return self.bind_table(node)
+
+    def bind_table(self, node: exp.Expr) -> Plan:
+        """The plan of a query in FROM, where its window and alias are bound."""
+        with self._names_of(node):
+            return self._output(self._sent(node), node)
+
+    @contextmanager
+    def _names_of(self, node: exp.Expr) -> Iterator[None]:
+        """The names that the WITH of a query gives end with the query."""
         outside = self.context.common_tables
         try:
             self._bind_common_tables(node)
-            return self._output(self._sent(node), node)
+            yield
         finally:
             self.context.common_tables = outside
 
     def _bind_common_tables(self, node: exp.Expr) -> None:
-        """WITH: each subquery sees those before it; names end with the query."""
+        """WITH: each subquery sees those before it."""
         with_ = node.args.get("with_")
         tables = with_.expressions if with_ else []
         for number, table in enumerate(tables):
@@ -93,25 +110,33 @@ class QueryBinder:
             return self._to_stream(node, plan, ordering)
         if isinstance(node, exp.Subquery):
             return self.bind(node.this)
-        plan, ordering = self._relation(node)
-        items = node.expressions if isinstance(node, exp.Select) else []
-        if items and isinstance(items[0], EmitProjection):
-            return self._to_stream(items[0], plan, ordering)
+        plan, ordering = self._unsent(node)
+        projection = _emit_projection(node)
+        if projection is not None:
+            return self._to_stream(projection, plan, ordering)
         if ordering is not None:
             raise ordering.refusal()
         return plan
 
     def _relation(self, node: exp.Expr) -> tuple[Plan, Ordering | None]:
-        """A query's result as a relation, with its ORDER BY apart."""
-        plain = not node.args.get("output") and not node.args.get("with_")
-        if isinstance(node, Emit):
+        """The result of a query inside ISTREAM(...) or parentheses, with its ORDER BY apart."""
+        sends = isinstance(node, Emit) or _emit_projection(node) is not None
+        if sends or node.args.get("output"):
             return self.bind(node), None
-        if isinstance(node, exp.Subquery):
-            return self._relation(node.this) if plain else (self.bind(node), None)
+        with self._names_of(node):
+            if isinstance(node, exp.Subquery):
+                _refuse_table_parts(node)
+                return self._relation(node.this)
+            return self._unsent(node)
+
+    def _unsent(self, node: exp.Expr) -> tuple[Plan, Ordering | None]:
+        """A SELECT or set operation as a relation, without its WITH, OUTPUT and emission."""
         if isinstance(node, exp.Select):
-            return self.selects.bind(node)
+            plan, ordering = self.selects.bind(node)
+            return bind_intervals(node, plan), ordering
         if isinstance(node, exp.SetOperation):
-            return self._set_operation(node)
+            plan, ordering = self._set_operation(node)
+            return bind_intervals(node, plan), ordering
         msg = "this is not a query"
         raise NotSupported(msg, at=span_of(node))
 
@@ -173,20 +198,41 @@ class QueryBinder:
             )
 
     def _set_operation(self, node: exp.SetOperation) -> tuple[Plan, Ordering | None]:
-        unsupported = [key for key in ("by_name", "side", "kind", "on") if node.args.get(key)]
-        if unsupported:
-            msg = "set operations match columns by position"
-            raise NotSupported(msg, at=span_of(node))
         branches = _branches(node)
         plans = aligned([self.bind(one) for one in branches], span_of(node))
-        word = type(node).__name__.upper()
         distinct = node.args.get("distinct")
         if distinct or not isinstance(node, exp.Union):
             for plan in plans:
-                refuse_internal(plan, word if distinct else f"{word} ALL", node)
+                refuse_internal(plan, _words(node), node)
         plan = _combined(node, plans)
         columns = tuple(Named(f.name, Column(f.name, f.type)) for f in plan.schema)
         return plan, bind_result_ordering(node, columns)
+
+
+def _emit_projection(node: exp.Expr) -> EmitProjection | None:
+    """The ISTREAM(...) around a select list, None if there is none."""
+    items = node.expressions if isinstance(node, exp.Select) else []
+    return items[0] if items and isinstance(items[0], EmitProjection) else None
+
+
+def _refuse_table_parts(node: exp.Expr) -> None:
+    """A window, an alias and joins belong to what stands in FROM."""
+    words = {"window": "a window", "alias": "an alias", "joins": "JOIN"}
+    for part, word in words.items() if isinstance(node, exp.Subquery) else ():
+        if node.args.get(part):
+            msg = f"{word} behind a query in parentheses has a meaning in FROM only"
+            raise Refused(msg, hint="Write SELECT * FROM (...) around it.", at=span_of(node))
+
+
+OF_A_WHOLE = ("order", "limit", "offset", "intervals", "output", "with_")
+"""Parts that a branch has only as a whole query, which is not taken apart."""
+
+BAGS: dict[type[exp.Expr], type[op.BagOperation]] = {
+    exp.Except: op.Difference,
+    exp.Intersect: op.Intersection,
+    UnionMax: op.MaxUnion,
+    StrictExcept: op.StrictDifference,
+}
 
 
 def _branches(node: exp.SetOperation) -> list[exp.Expr]:
@@ -197,7 +243,7 @@ def _branches(node: exp.SetOperation) -> list[exp.Expr]:
         isinstance(node, exp.Union)
         and isinstance(left, exp.Union)
         and (node.args.get("distinct") or not left.args.get("distinct"))
-        and not any(left.args.get(key) for key in ("order", "limit", "offset", "output", "with_"))
+        and not any(left.args.get(key) for key in OF_A_WHOLE)
     ):
         operands.append(left.expression)
         left = left.this
@@ -211,5 +257,12 @@ def _combined(node: exp.SetOperation, plans: list[Plan]) -> Plan:
         return op.Distinct(union) if distinct else union
     # SQL's EXCEPT and INTERSECT are the bag operations on distinct rows.
     left, right = (op.Distinct(plan) if distinct else plan for plan in plans)
-    bag = op.Difference if isinstance(node, exp.Except) else op.Intersection
-    return bag(left, right)
+    return BAGS[type(node)](left, right)
+
+
+def _words(node: exp.SetOperation) -> str:
+    """A set operation as written."""
+    known = {UnionMax: "UNION MAX", StrictExcept: "EXCEPT STRICT"}
+    word = type(node).__name__.upper()
+    plain = word if node.args.get("distinct") else f"{word} ALL"
+    return known.get(type(node), plain)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
@@ -11,7 +11,7 @@ from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, Expression, columns_of, conjunction
 from penstock.algebra.types import INTERVAL, NULL
 from penstock.binder.context import Block, Context
-from penstock.binder.grouping import GroupedBinder, Groups, has_aggregate
+from penstock.binder.grouping import DistinctOnBinder, GroupedBinder, Groups, has_aggregate
 from penstock.binder.internal import wrap_internal
 from penstock.binder.names import output_name, unique_names
 from penstock.binder.ordering import Ordering, bind_ordering, whole_number
@@ -28,17 +28,9 @@ from penstock.cql.syntax import EmitProjection, span_of
 from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch, count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from penstock.algebra.plan import Plan
     from penstock.binder.expressions import ExpressionBinder
     from penstock.binder.scope import Scope
-
-UNDERSTOOD = (
-    "expressions", "distinct", "from_", "joins", "where", "group", "having", "order", "limit",
-    "offset", "with_", "output", "final",
-)  # fmt: skip
-"""The clauses of SELECT that have a meaning here."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +42,22 @@ class Core:
     correlated: tuple[Expression, ...]
 
 
-class SelectBinder:
-    """Binds SELECTs of one statement; `bind_query` binds whatever else a subquery may be."""
+class Queries(Protocol):
+    """Binds whole queries; `penstock.binder.queries` does it."""
 
-    def __init__(self, context: Context, bind_query: Callable[[exp.Expr], Plan]) -> None:
+    def bind(self, node: exp.Expr) -> Plan:
+        """A query in an expression."""
+
+    def bind_table(self, node: exp.Expr) -> Plan:
+        """A query in FROM."""
+
+
+class SelectBinder:
+    """Binds SELECTs of one statement; `queries` binds whatever else a subquery may be."""
+
+    def __init__(self, context: Context, queries: Queries) -> None:
         self.context = context
-        self.bind_query = bind_query
+        self.queries = queries
 
     def bind(self, node: exp.Select) -> tuple[Plan, Ordering | None]:
         """The plan of a SELECT, and its ORDER BY and LIMIT, which the caller may not allow."""
@@ -67,13 +69,13 @@ class SelectBinder:
         """The subquery of EXISTS or IN: plain rows where it can be, so that it may correlate."""
         if isinstance(node, exp.Select) and not _is_more_than_select(node):
             core = self._core(node, outer, block)
-            if not _is_grouped(node) and not node.args.get("having"):
+            if not (_is_grouped(node) or node.args.get("having") or _distinct_on(node)):
                 binder = self._clause(core, "SELECT")
                 columns = tuple(value for _, value in self._select_list(node, binder, core.scope))
                 return Inner(core.building.plan, columns, core.correlated)
             finished, _ = self._finish(node, core)
         else:
-            finished = self.bind_query(node)
+            finished = self.queries.bind(node)
         plan = op.Alias(finished, self.context.unique("subquery"))
         return Inner(plan, tuple(Column(f.name, f.type) for f in plan.schema), ())
 
@@ -111,17 +113,17 @@ class SelectBinder:
         return InnerScalar(core.building.plan, value, condition, calls)
 
     def _core(self, node: exp.Select, outer: Scope | None, block: Block) -> Core:
-        for clause, value in node.args.items():
-            if value and clause not in UNDERSTOOD:
-                msg = f"{clause.strip('_').upper()} is not supported"
-                raise NotSupported(msg, at=span_of(node))
+        if _distinct_on(node) and _is_grouped(node):
+            msg = "DISTINCT ON does not go with GROUP BY or aggregates"
+            hint = "Group in a subquery in FROM, or leave DISTINCT ON out."
+            raise Refused(msg, hint=hint, at=span_of(node.args["distinct"]))
         if not node.args.get("from_"):
             hint = "Name a stream: SELECT ... FROM stream [window]."
             msg = "a continuous query needs FROM"
             raise Refused(msg, hint=hint, at=span_of(node))
         where = node.args.get("where")
         conditions = split_and(where.this) if where else []
-        sources = FromBinder(self.context, block, self.bind_query, conditions)
+        sources = FromBinder(self.context, block, self.queries.bind_table, conditions)
         source = sources.bind(node.args["from_"].this, node.args.get("joins") or [])
         scope = source.scope.inside(outer)
         building = Building(source.plan, block)
@@ -139,6 +141,8 @@ class SelectBinder:
         binder: ClauseBinder
         if _is_grouped(node):
             binder = self._group(node, core)
+        elif _distinct_on(node):
+            binder = self._keep_one_row_each(node, core)
         else:
             binder = self._clause(core, "SELECT")
             if node.args.get("having"):
@@ -150,7 +154,7 @@ class SelectBinder:
         ordering = bind_ordering(node, binder, named)
         hidden = ordering.hidden if ordering else ()
         plan: Plan = op.Map(building.plan, named + hidden)
-        if _is_distinct(node):
+        if _is_distinct(node) and not _distinct_on(node):
             if hidden:
                 msg = "with DISTINCT, ORDER BY takes columns of the select list"
                 raise Refused(msg, at=span_of(node.args["order"]))
@@ -176,33 +180,44 @@ class SelectBinder:
         binder.clause = "SELECT"
         return binder
 
+    def _keep_one_row_each(self, node: exp.Select, core: Core) -> GroupedBinder:
+        """DISTINCT ON: one row for each value of its expressions, made of them."""
+        keys = self._keys(_distinct_on(node), node, core, "DISTINCT ON")
+        binder = DistinctOnBinder(self.context, core.scope, "SELECT", core.building, self)
+        binder.groups = Groups(self.context, core.scope, keys)
+        binder.aliases = {}
+        core.building.plan = binder.groups.distinct(core.building.plan)
+        return binder
+
     def _group_keys(self, node: exp.Select, core: Core) -> list[Expression]:
         group = node.args.get("group")
         if group is None:
             return []
-        extra = [key for key, value in group.args.items() if value and key != "expressions"]
-        if not extra and not group.expressions:
+        if not group.expressions:
             msg = "GROUP BY has no columns"
             raise QueryError(msg, at=span_of(node))
-        if extra:
-            msg = f"GROUP BY {extra[0].upper()} is not supported"
-            raise NotSupported(msg, hint="Write one query per grouping.", at=span_of(group))
-        binder = self._clause(core, "GROUP BY")
-        keys = [binder.bind(self._group_node(one, node, core)) for one in group.expressions]
-        for key in keys:
+        return self._keys(group.expressions, node, core, "GROUP BY")
+
+    def _keys(
+        self, nodes: list[exp.Expr], node: exp.Select, core: Core, clause: str
+    ) -> list[Expression]:
+        """What GROUP BY or DISTINCT ON lists, bound."""
+        binder = self._clause(core, clause)
+        keys = [binder.bind(self._key_node(one, node, core, clause)) for one in nodes]
+        for key, written in zip(keys, nodes, strict=True):
             known = set(core.building.plan.schema.names)
             if not columns_of(key) <= known:
-                msg = f"GROUP BY {key} reads a column of the outer query"
-                raise NotSupported(msg, at=span_of(group))
+                msg = f"{clause} {key} reads a column of the outer query"
+                raise NotSupported(msg, at=span_of(written))
         return keys
 
-    def _group_node(self, key: exp.Expr, node: exp.Select, core: Core) -> exp.Expr:
+    def _key_node(self, key: exp.Expr, node: exp.Select, core: Core, clause: str) -> exp.Expr:
         """GROUP BY 1 and GROUP BY alias stand for expressions of the select list."""
         selected = _projections(node)
         if isinstance(key, exp.Literal) and not key.is_string:
             number = whole_number(key)
             if number is None or not 1 <= number <= len(selected):
-                msg = f"GROUP BY {key.name}: the select list has {count(len(selected), 'column')}"
+                msg = f"{clause} {key.name}: the select list has {count(len(selected), 'column')}"
                 raise QueryError(msg, at=span_of(key))
             return _unaliased(selected[number - 1])
         if isinstance(key, exp.Column) and not key.table:
@@ -238,8 +253,7 @@ class SelectBinder:
         if qualifier and not visible:
             scope.resolve("*", qualifier, span_of(item))
         if isinstance(binder, GroupedBinder):
-            msg = "* lists columns that are neither grouped nor aggregated"
-            raise Refused(msg, hint="Name the grouped columns.", at=span_of(item))
+            raise binder.no_star(span_of(item))
         return [(one.name, one.expression) for one in visible]
 
     def _clause(self, core: Core, clause: str) -> ClauseBinder:
@@ -257,9 +271,11 @@ class SelectBinder:
         binder.aliases = aliases or {}
         return binder
 
-    def _refuse_correlated(self, core: Core, node: exp.Expr) -> None:
+    def _refuse_correlated(self, core: Core, node: exp.Select) -> None:
         if core.correlated:
             msg = "a subquery with GROUP BY or aggregates cannot compare with the outer query here"
+            if _distinct_on(node):
+                msg = "a subquery with DISTINCT ON cannot compare with the outer query"
             hint = "Write the comparison in the outer query, over a grouped subquery in FROM."
             raise NotSupported(msg, hint=hint, at=span_of(node))
 
@@ -277,7 +293,7 @@ def _is_more_than_select(node: exp.Select) -> str | None:
     """A clause that makes a query of a SELECT: what it is called, None if there is none."""
     if any(_is_emit(item) for item in node.expressions):
         return str(node.expressions[0].args["emit"])
-    words = {"with_": "WITH", "output": "OUTPUT", "order": "ORDER BY"}
+    words = {"with_": "WITH", "output": "OUTPUT", "order": "ORDER BY", "intervals": "INTERVALS"}
     present = [key for key in (*words, "limit", "offset") if node.args.get(key)]
     return words.get(present[0], present[0].upper()) if present else None
 
@@ -297,6 +313,13 @@ def _is_distinct(node: exp.Select) -> bool:
     return bool(node.args.get("distinct")) or any(inside)
 
 
+def _distinct_on(node: exp.Select) -> list[exp.Expr]:
+    """The expressions of DISTINCT ON, none without it."""
+    distinct = node.args.get("distinct")
+    on = distinct.args.get("on") if distinct else None
+    return list(on.expressions) if on else []
+
+
 def _unaliased(item: exp.Expr) -> exp.Expr:
     return item.this if isinstance(item, exp.Alias) else item
 
@@ -304,9 +327,6 @@ def _unaliased(item: exp.Expr) -> exp.Expr:
 def _star(item: exp.Expr) -> str | None:
     """The qualifier of t.*, empty for *, None for anything else."""
     if isinstance(item, exp.Star):
-        if any(item.args.values()):
-            msg = "* takes no EXCEPT or REPLACE"
-            raise NotSupported(msg, at=span_of(item))
         return ""
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
         return item.table

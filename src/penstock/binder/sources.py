@@ -25,6 +25,7 @@ from penstock.catalog.definitions import (
 )
 from penstock.catalog.functions import resolve_call
 from penstock.cql.syntax import span_of
+from penstock.cql.understood import JOINS
 from penstock.errors import NotSupported, QueryError, Refused
 
 if TYPE_CHECKING:
@@ -45,18 +46,18 @@ class Source:
 
 
 class FromBinder:
-    """Binds one FROM clause; `bind_query` binds the subqueries in it."""
+    """Binds one FROM clause; `bind_table` binds the subqueries in it."""
 
     def __init__(
         self,
         context: Context,
         block: Block,
-        bind_query: Callable[[exp.Expr], Plan],
+        bind_table: Callable[[exp.Expr], Plan],
         where: list[exp.Expr],
     ) -> None:
         self.context = context
         self.block = block
-        self.bind_query = bind_query
+        self.bind_table = bind_table
         self.where = where
 
     def bind(self, first: exp.Expr, joins: list[exp.Join]) -> Source:
@@ -64,7 +65,7 @@ class FromBinder:
         items = [self._table(first)]
         conditions: list[exp.Expr | None] = [None]
         for join in [*first.args.get("joins", ()), *joins]:
-            right = self._table(join.this)
+            right = self._joined(join.this)
             side = _side(join)
             if side == "INNER" and not join.args.get("using"):
                 items.append(right)
@@ -73,6 +74,10 @@ class FromBinder:
                 left = self._combine(items, conditions)
                 items, conditions = [self._explicit(left, right, join, side)], [None]
         return self._combine(items, conditions)
+
+    def _joined(self, node: exp.Expr) -> Source:
+        """The right side of a join, which is a join itself in `a JOIN b JOIN c ON ... ON ...`."""
+        return self.bind(node, []) if node.args.get("joins") else self._table(node)
 
     def _combine(self, items: list[Source], conditions: list[exp.Expr | None]) -> Source:
         """Comma and inner joins; non-retroactive relations go to the stream that reads them."""
@@ -207,13 +212,10 @@ class FromBinder:
     def _named_or_subquery(self, node: exp.Expr) -> tuple[Plan, str | None, str]:
         """The plan, the name it goes by without an alias, and what to call it in messages."""
         if isinstance(node, exp.Subquery):
-            return self.bind_query(node), None, "the subquery"
+            return self.bind_table(node), None, "the subquery"
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             msg = "FROM takes streams, relations, views and subqueries"
             raise NotSupported(msg, at=span_of(node))
-        if node.args.get("db"):
-            msg = "names in FROM have one part"
-            raise NotSupported(msg, hint=f'Write "{node.name}".', at=span_of(node))
         common = self.context.common_tables.get(node.name.lower())
         if common is not None:
             return common, node.name, f'subquery "{node.name}"'
@@ -244,11 +246,13 @@ def _definition_plan(found: Definition) -> Plan:
 
 def _side(join: exp.Join) -> str:
     """INNER (also comma and CROSS), LEFT, RIGHT or FULL."""
-    kind, side, method = (str(join.args.get(key) or "") for key in ("kind", "side", "method"))
-    if method or kind not in ("", "INNER", "OUTER", "CROSS"):
-        msg = f"{method or side or ''} {kind} JOIN is not supported".replace("  ", " ").strip()
-        hint = "Write [INNER | LEFT | RIGHT | FULL] JOIN ... ON or USING, or WHERE [NOT] EXISTS."
-        raise NotSupported(msg, hint=hint, at=span_of(join))
+    kind, side = (str(join.args.get(key) or "") for key in ("kind", "side"))
+    if kind not in (("", "OUTER") if side else ("", "INNER", "CROSS")):
+        msg = f"{side} {kind} JOIN is not part of the language here".strip()
+        raise NotSupported(msg, hint=JOINS, at=span_of(join))
+    if kind == "CROSS" and (join.args.get("on") or join.args.get("using")):
+        msg = "CROSS JOIN has no condition"
+        raise QueryError(msg, hint="Write JOIN ... ON.", at=span_of(join))
     return side or "INNER"
 
 

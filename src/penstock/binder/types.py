@@ -52,8 +52,12 @@ def type_of(node: exp.DataType, at: Span | None) -> Type:
     """
     if node.this == DType.DECIMAL:
         return _decimal(node, at)
-    if node.this in PLAIN and not node.args.get("nested"):
+    plain = node.this in PLAIN and not node.args.get("nested")
+    if plain and not node.expressions:
         return PLAIN[node.this]
+    if plain:
+        msg = f"the length of {node.sql(dialect='spark')} would not be checked"
+        raise NotSupported(msg, hint=f"Write {PLAIN[node.this]}.", at=at)
     msg = f"type {node.sql(dialect='spark')} is not supported"
     hint = "Types: BOOLEAN, INT, BIGINT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP."
     raise NotSupported(msg, hint=hint, at=at)
@@ -63,10 +67,12 @@ _DIGITS = frozenset(map(str, range(MAX_PRECISION + 1)))
 
 
 def _decimal(node: exp.DataType, at: Span | None) -> Type:
-    parameters = [param.name for param in node.expressions]
+    written = [param.this for param in node.expressions]
+    parameters = [one.name for one in written]
     if not parameters:
         return DEFAULT_DECIMAL
-    if all(text in _DIGITS for text in parameters) and len(parameters) <= 2:
+    literal = all(isinstance(one, exp.Literal) for one in written)
+    if literal and all(text in _DIGITS for text in parameters) and len(parameters) <= 2:
         precision, scale = (int(parameters[0]), int(parameters[1]) if parameters[1:] else 0)
         if 1 <= precision <= MAX_PRECISION and 0 <= scale <= precision:
             return decimal(precision, scale)

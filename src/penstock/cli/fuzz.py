@@ -11,9 +11,17 @@ if TYPE_CHECKING:
     from penstock_fuzz.campaign import Campaign, Outcome
     from penstock_fuzz.trial import Contender
 
+MOST_TRIES = 3000
+"""So often a trial that failed is made smaller and tried again, at most."""
+TRIES = {"pipeline": 1000, "spark": 150}
+"""The same for engines that take longer."""
+
 
 def fuzz(
     seconds: Annotated[float, typer.Option(help="How long to try.")] = 60.0,
+    trials: Annotated[
+        int | None, typer.Option(help="How many to try instead, however long that takes.")
+    ] = None,
     engine: Annotated[
         str, typer.Option(help="What is tested: inline, pipeline or spark.")
     ] = "inline",
@@ -37,8 +45,10 @@ def fuzz(
     if replay is not None:
         _replay(replay, contender)
         return
-    campaign = Campaign(contender, _seed(seed), _strategies(strategy), seconds, trial)
-    typer.echo(f"seed {campaign.seed}, engine {engine}, {seconds:g} s")
+    limits = {"seconds": seconds} if trials is None else {"trials": trials}
+    campaign = Campaign(contender, _seed(seed), _strategies(strategy), first=trial, **limits)
+    length = f"{seconds:g} s" if trials is None else f"{trials} trials"
+    typer.echo(f"seed {campaign.seed}, engine {engine}, {length}")
     outcome = campaign.run(typer.echo)
     typer.echo(outcome.coverage.table())
     if contender.replans:
@@ -78,7 +88,7 @@ def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> Non
 
     assert outcome.found is not None
     typer.echo(f"FAILED trial {outcome.number}, shrinking it")
-    small = shrink(outcome.found, campaign.engine, seconds=60.0)
+    small = shrink(outcome.found, campaign.engine, TRIES.get(engine, MOST_TRIES))
     name = f"fuzz_{campaign.seed}_{outcome.number}{suffix_of(small.trial)}"
     comment = (
         f"{engine} and the reference evaluator disagree ({small.failure.kind}). Found by:\n"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -12,14 +16,15 @@ import penstock
 from penstock.cli.answers import Answered, failure_warning
 from penstock.cli.late import aside_lines
 from penstock.cli.live import REFRESH, Display
-from penstock.errors import PenstockError, count
+from penstock.errors import PenstockError, PipelineFailed, count
 from penstock.spark.script import elements_of
+from penstock.spark.session import java_end, when_java_ends
 from penstock.spark.sink_targets import row_lines
 from penstock.spark.spark_engine import spark_engine
 from penstock.testing.inline import answer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import FrameType
 
@@ -29,6 +34,8 @@ if TYPE_CHECKING:
     from penstock.connection.following import Since
     from penstock.spark.script import Script, ScriptQuery
 
+GIVE_UP_SECONDS = 20.0
+"""So long after Java's end the process may take to end by itself."""
 SOME = 3
 """So many rows that were not taken in are shown of each stream."""
 
@@ -81,7 +88,10 @@ class ScriptRun:
         self._script = script
         self._home = home
         self._interrupts = Interrupts()
+        # Where nobody listens, py4j would write tracebacks on stderr.
+        logging.getLogger().addHandler(logging.NullHandler())
         self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
+        when_java_ends(_give_up)
         self._display = Display(self._db, every)
         self._running = spark_engine(self._db).running
         self._sinks = spark_engine(self._db).sinks
@@ -94,7 +104,7 @@ class ScriptRun:
             The answers of queries that no sink takes, by name.
         """
         try:
-            with self._display:
+            with self._display, _plain_end():
                 self._begin()
                 self._wait(self._finish)
             self._warn()
@@ -123,7 +133,7 @@ class ScriptRun:
             typer.Exit: Somebody stopped it.
         """
         try:
-            with self._display:
+            with self._display, _plain_end():
                 self._begin()
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
@@ -235,6 +245,26 @@ class ScriptRun:
             typer.echo(f"  {line}", err=True)
         if len(rows) > SOME:
             typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)
+
+
+@contextmanager
+def _plain_end() -> Iterator[None]:
+    """If Java ended within, that is said, and not what it led to."""
+    try:
+        yield
+    except Exception as fault:
+        ended = java_end(fault)
+        if ended is None or isinstance(fault, typer.Exit):
+            raise
+        hint = "What was committed is kept: run it again with the same --home, if it had one."
+        raise PipelineFailed(ended, hint=hint) from None
+
+
+def _give_up(reason: str) -> None:
+    """End the process: without Java nothing goes on, and who waits for it may wait for ever."""
+    time.sleep(GIVE_UP_SECONDS)
+    typer.echo(reason, err=True)
+    os._exit(2)
 
 
 def _printing(asked: ScriptQuery) -> str:

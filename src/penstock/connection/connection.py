@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
 from penstock.connection.moments import instant_of
 from penstock.connection.query import Query
-from penstock.connection.result_tables import Results
-from penstock.connection.showing import as_html, as_text, overview
+from penstock.connection.showing import overview
 from penstock.errors import QueryError
+from penstock.results.preview import as_html, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

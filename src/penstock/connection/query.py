@@ -11,22 +11,15 @@ from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import QueryDefinition
-from penstock.connection.answers import (
-    changes_table,
-    elements_table,
-    emissions_table,
-    is_relation,
-    require_relation,
-    require_stream,
-    unit_of,
-)
+from penstock.connection.answer_tables import Results
 from penstock.connection.following import Subscription, followed
 from penstock.connection.frames import converted
 from penstock.connection.moments import instant_of
-from penstock.connection.result_tables import Results
-from penstock.connection.showing import as_html, as_text
 from penstock.errors import QueryError, count
 from penstock.operators.block import empty_block
+from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
+from penstock.results.preview import as_html, as_text
+from penstock.results.result_tables import changes_table, elements_table, emissions_table
 from penstock.results.settling import Content, Elements, Sending
 
 if TYPE_CHECKING:

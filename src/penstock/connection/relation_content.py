@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from penstock.algebra.types import to_arrow
 from penstock.errors import DataError
 from penstock.operators.block import Block, concatenated, empty_block, from_table, to_table
 from penstock.operators.set.counted import CountedRows, Target
+from penstock.runtime.changes import due_from
 from penstock.state.fingerprints import fingerprints
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class RelationContent:
-    """The rows of a relation at the connection's clock, and the changes dated from then on."""
+    """The rows of a relation at an instant that all queries have passed, and changes from then on.
+
+    Changes are dated as they came; each query takes an overdue one at its own clock.
+    """
 
     def __init__(self, name: str, schema: Schema) -> None:
         self.name = name
@@ -32,29 +37,31 @@ class RelationContent:
         types = [to_arrow(one) for one in schema.types]
         self._counted = CountedRows(types, [Pattern.STR], Target.COPIES, span=1, partitions=1)
         self._pending = empty_block(schema)
+        self._clock = BEGINNING
 
     def take_in(self, changes: Block, clock: int) -> None:
-        """Changes dated from the clock on.
+        """Changes; those dated before the clock have happened.
 
         Raises:
             DataError: A row would leave that is not there; nothing is taken in.
         """
-        self.pass_to(clock)
-        pending = concatenated([self._pending, changes])
+        self._pass_to(clock)
+        pending = concatenated([self._pending, due_from(changes, self._clock)])
         self._refuse_impossible(pending)
         self._pending = pending
-        self.pass_to(clock)
+        self._pass_to(clock)
 
-    def pass_to(self, clock: int) -> None:
+    def _pass_to(self, clock: int) -> None:
         """What is dated before the clock, or before all time, is content."""
-        due = self._pending.ts < max(clock, BEGINNING + 1)
+        self._clock = max(self._clock, clock)
+        due = self._pending.ts < max(self._clock, BEGINNING + 1)
         if due.any():
-            self._counted.step([self._pending.take(due)], clock)
+            self._counted.step([self._pending.take(due)], self._clock)
             self._counted.release()
             self._pending = self._pending.take(~due)
 
-    def history(self) -> Block:
-        """The content as what was there from the beginning, and the changes still to come."""
+    def history(self, now: int) -> Block:
+        """What a new query is told: all that has happened was there from the beginning."""
         slots = self._counted.rows.live_slots()
         rows = np.repeat(slots, self._counted.counts[slots, 2])
         content = Block(
@@ -62,7 +69,9 @@ class RelationContent:
             np.full(len(rows), BEGINNING, np.int64),
             np.full(len(rows), INFINITY, np.int64),
         )
-        return concatenated([content, self._pending])
+        has_happened = self._pending.ts < now
+        ts = np.where(has_happened, BEGINNING, self._pending.ts)
+        return concatenated([content, replace(self._pending, ts=ts)])
 
     def _refuse_impossible(self, changes: Block) -> None:
         """At the end of no instant may a row be there less than zero times."""

@@ -12,6 +12,7 @@ from sqlglot.tokens import Tokenizer as SqlTokenizer
 
 from penstock.cql.statements import StatementParser
 from penstock.cql.syntax import Parsed, Statement, WindowClause, WindowSyntax
+from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.cql.windows import END, token_span
 from penstock.errors import CqlSyntaxError, PenstockError, Source, Span
 
@@ -31,7 +32,9 @@ class Cql(Dialect):
         QUOTES: ClassVar = ["'", '"']
         COMMENTS: ClassVar = ["--", ("/*", "*/")]
         COMMANDS: ClassVar[set[TokenType]] = set()
-        KEYWORDS: ClassVar = {**SqlTokenizer.KEYWORDS, "DIV": TokenType.DIV}
+        KEYWORDS: ClassVar = {
+            word: token for word, token in SqlTokenizer.KEYWORDS.items() if word != "|>"
+        } | {"DIV": TokenType.DIV}
 
     class Parser(StatementParser):
         """The parser of statements and queries, remembering how far it came."""
@@ -76,8 +79,14 @@ def parse_expression(text: str) -> exp.Expr:
 
     Raises:
         CqlSyntaxError: The text is not one expression.
+        NotSupported: A part of it has no meaning here.
     """
-    return _parse_one(text, lambda parser: parser._parse_expression())
+    expression = _parse_one(text, lambda parser: parser._parse_expression())
+    try:
+        refuse_what_would_be_dropped(expression)
+    except PenstockError as error:
+        raise error.locate(Source(text)) from None
+    return expression
 
 
 def parse_window(text: str) -> WindowSyntax:

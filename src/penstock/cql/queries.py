@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
-from sqlglot.errors import ParseError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
+from penstock.cql.combining import CombiningParser
 from penstock.cql.syntax import (
     EMITTERS,
     DateLiteral,
@@ -17,18 +17,16 @@ from penstock.cql.syntax import (
     FinalClause,
     enclosing_hint,
 )
-from penstock.cql.windows import WindowParser
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-KEPT_FUNCTION_PARSERS = ("CAST", "TRY_CAST", "EXTRACT", "POSITION")
+KEPT_FUNCTION_PARSERS = ("CAST", "TRY_CAST", "EXTRACT")
 """Functions whose arguments are not a plain list; every other call is looked up by the binder."""
 
 
 WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
 """What sqlglot gives no place in the text; it is the last token when they are made."""
-TYPE_NAMES = ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "DATE", "TIMESTAMP")
 NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
 """Words that begin a clause, also where the rest of it is missing."""
 FINAL_HINT = "Write EMIT FINAL, or EMIT in backquotes if it is a name."
@@ -38,7 +36,7 @@ BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, T
 """What begins a select list that somebody forgot to enclose."""
 
 
-class QueryParser(WindowParser):
+class QueryParser(CombiningParser):
     """SELECT with windows, ISTREAM and its kin, OUTPUT, and EMIT FINAL."""
 
     # No function has a meaning of sqlglot's: names go to the binder as they were written.
@@ -46,9 +44,9 @@ class QueryParser(WindowParser):
     NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
     FUNCTION_PARSERS: ClassVar = {
-        name: Parser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTION_PARSERS
+        **{name: Parser.FUNCTION_PARSERS[name] for name in KEPT_FUNCTION_PARSERS},
+        "POSITION": lambda self: self._parse_position(),
     }
-    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {"output", "final"}
     QUERY_MODIFIER_PARSERS: ClassVar = {
         token: Parser.QUERY_MODIFIER_PARSERS[token]
         for token in (
@@ -77,15 +75,6 @@ class QueryParser(WindowParser):
         """`x NOT LIKE y` as NOT (x LIKE y); sqlglot marks some predicates with a flag instead."""
         return exp.Not(this=this) if this is not None else None
 
-    def _parse_csv(self, parse_method: Any, sep: TokenType = TokenType.COMMA) -> list[Any]:
-        """A list whose commas stand between things: sqlglot overlooks one too many."""
-        items = [parse_method()]
-        while self._match(sep):
-            items.append(parse_method())
-            if items[-1] is None:
-                self.fail(f"expected something after the comma, found {self.found()}")
-        return [item for item in items if item is not None]
-
     def _parse_function_call(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         """As sqlglot's; a call's place reaches to its closing parenthesis."""
         token = self._curr
@@ -95,39 +84,12 @@ class QueryParser(WindowParser):
             call.meta["end"] = self._prev.end
         return call
 
-    def _parse_types(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        """A type by one of sqlglot's names for types; any other word is none."""
-        is_type = bool(self._curr) and self._curr.token_type in self.TYPE_TOKENS
-        return super()._parse_types(*args, **kwargs) if is_type else None
-
-    def _parse_cast(self, *args: Any, **kwargs: Any) -> exp.Expr:
-        """As sqlglot's; a misspelt type is told."""
-        index = self._index
-        try:
-            return super()._parse_cast(*args, **kwargs)
-        except ParseError:
-            self._retreat(index)
-            if self._skip_to_type() and self._curr.token_type == TokenType.VAR:
-                hint = f"Types: {', '.join(TYPE_NAMES)}."
-                self.fail(f"there is no type {self.found()}", known=TYPE_NAMES, hint=hint)
-            raise
-
-    def _skip_to_type(self) -> bool:
-        """Move behind the AS of a CAST whose parenthesis is open; False if it has none."""
-        depth = 0
-        while self._curr and depth >= 0:
-            if depth == 0 and self._match(TokenType.ALIAS):
-                return bool(self._curr)
-            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(self._curr.token_type, 0)
-            self._advance()
-        return False
-
-    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
-        """As sqlglot's, which reads a missing condition as a cross join."""
-        join = super()._parse_join(*args, **kwargs)
-        if join is not None and self._prev.token_type == TokenType.ON:
-            self.fail(f"expected a condition after ON, found {self.found()}")
-        return join
+    def _parse_position(self, haystack_first: bool = False) -> Any:
+        """POSITION(a IN b), or a call like any other."""
+        args = self._parse_csv(self._parse_bitwise)
+        if len(args) == 1 and self._match(TokenType.IN):
+            return self.expression(exp.StrPosition(this=self._parse_bitwise(), substr=args[0]))
+        return self.expression(exp.Anonymous(this="POSITION", expressions=args))
 
     def parse_query(self) -> exp.Expr:
         """A whole query: SELECT, ISTREAM(...), set operations, WITH."""
@@ -199,6 +161,7 @@ class QueryParser(WindowParser):
 
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         """The select list; one inside ISTREAM(...) says what the query sends out."""
+        self._require_name_after_as()
         if self._word() in EMITTERS and self._next.token_type in BARE and not self._at_emit():
             word = self._word()
             self.fail(f"{word} encloses the select list", hint=enclosing_hint(word))
@@ -220,8 +183,10 @@ class QueryParser(WindowParser):
         return [made], None
 
     def _parse_query_modifiers(self, this: Any) -> Any:
-        """WHERE to LIMIT, then OUTPUT [window], then EMIT FINAL."""
+        """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT FINAL."""
         query = super()._parse_query_modifiers(this)
+        if query is not None and self._at_intervals():
+            query.set("intervals", self._parse_intervals())
         if query is not None and self._at_output():
             self._advance()
             query.set("output", self._parse_window_clause_in_brackets())
@@ -249,7 +214,7 @@ class QueryParser(WindowParser):
         clause = FinalClause()
         clause.update_positions(first)
         clause.meta["end"] = self._prev.end
-        if self._word().partition(" ")[0] in (*NO_ALIAS, "OUTPUT", "EMIT"):
+        if self._word().partition(" ")[0] in (*NO_ALIAS, "COALESCE", "SPLIT", "OUTPUT", "EMIT"):
             self.fail(f"EMIT FINAL is the end of a query, found {self.found()} behind it")
         return clause
 
@@ -303,9 +268,12 @@ class QueryParser(WindowParser):
         self, alias_tokens: Collection[TokenType] | None = None
     ) -> exp.TableAlias | None:
         """As sqlglot's; a word that begins a clause is no alias, even if the clause is broken."""
-        if self._at_output() or self._at_final() or self._word() in NO_ALIAS:
+        clause = self._at_output() or self._at_final() or self._at_intervals()
+        if clause or self._word() in NO_ALIAS:
             return None
-        return super()._parse_table_alias(alias_tokens)
+        alias = super()._parse_table_alias(alias_tokens)
+        self._require_name_after_as()
+        return alias
 
     def _parse_window_and_alias(
         self, source: exp.Expr, alias_tokens: Collection[TokenType] | None

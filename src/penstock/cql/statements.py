@@ -9,7 +9,8 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.cql import syntax
-from penstock.cql.queries import TYPE_NAMES, QueryParser
+from penstock.cql.queries import QueryParser
+from penstock.cql.strictness import TYPE_NAMES
 from penstock.cql.windows import token_span
 from penstock.errors import CqlSyntaxError, Span
 
@@ -144,8 +145,8 @@ class StatementParser(QueryParser):
             message = f'expected the type of column "{name.text}", found {self.found()}'
             self.fail(message, known=TYPE_NAMES, hint=hint, token=token)
         not_null = self._match_text_seq("NOT", "NULL")
-        if self._match_text_seq("COMMENT"):
-            self._match(TokenType.STRING)
+        if self._match_text_seq("COMMENT") and not self._match(TokenType.STRING):
+            self.fail(f"expected a text after COMMENT, found {self.found()}")
         return syntax.ColumnSyntax(name, type_, token_span(token), not_null)
 
     def _parse_watermark(self) -> syntax.Watermark:

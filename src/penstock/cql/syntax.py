@@ -74,6 +74,30 @@ class EmitProjection(exp.Expression):
     arg_types: ClassVar = {"expressions": True, "emit": True, "restore": False, "distinct": False}
 
 
+class UnionMax(exp.SetOperation):
+    """`a UNION MAX b`: each row as often as in the branch that has it more often."""
+
+    arg_types: ClassVar = exp.SetOperation.arg_types
+
+
+class StrictExcept(exp.SetOperation):
+    """`a EXCEPT STRICT b`: the rows of a, with all their copies, that b does not have."""
+
+    arg_types: ClassVar = exp.SetOperation.arg_types
+
+
+class IntervalsClause(exp.Expression):
+    """`COALESCE INTERVALS` and `SPLIT INTERVALS 10` behind a query."""
+
+    arg_types: ClassVar = {"length": False}
+
+    @property
+    def length(self) -> Length | None:
+        """The length of the pieces, None to coalesce."""
+        length: Length | None = self.args["length"]
+        return length
+
+
 class FinalClause(exp.Expression):
     """`EMIT FINAL` behind a query, with its place in the text."""
 

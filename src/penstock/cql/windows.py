@@ -22,6 +22,8 @@ WINDOW_HINT = (
     "[PARTITION BY k ROWS 5], [FIXED 1 MINUTE], [NOW], [UNBOUNDED], [SINCE t], [BETWEEN t AND t]."
 )
 END = "the end of the statement"
+NOT_UNITS = ("SLIDE", "INTERNAL", "OUTPUT", "EMIT")
+"""Words that may follow a length without a unit."""
 WORD_TOKENS_EXCLUDED = (TokenType.NUMBER, TokenType.STRING)
 
 
@@ -110,10 +112,11 @@ class WindowParser(Parser):
         return tuple(names)
 
     def _parse_column_name(self) -> Name:
-        """A column of the one stream a window is on; an alias in front of it says nothing new."""
+        """A column of the one stream a window is on, without an alias in front of it."""
         name = self._parse_name("a column")
-        while self._match(TokenType.DOT):
-            name = self._parse_name("a column")
+        if self._match(TokenType.DOT, advance=False):
+            hint = f'Leave "{name.text}." out.'
+            self.fail("a window partitions by columns of its own stream", hint=hint)
         return name
 
     def _parse_name(self, what: str) -> Name:
@@ -163,7 +166,7 @@ class WindowParser(Parser):
             return count, self._unit(unit, token)
         word = self._word()
         is_word = self._curr.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-        if word in ("SLIDE", "INTERNAL") or not (is_word or unit_name(word)):
+        if word in NOT_UNITS or not (is_word or unit_name(word)):
             return count, None
         self._advance()
         return count, self._unit(word, self._prev)
@@ -179,10 +182,10 @@ class WindowParser(Parser):
 
     def _parse_moment(self) -> Moment:
         first = self._curr
-        self._match(TokenType.TIMESTAMP)
+        dated = self._match(TokenType.TIMESTAMP)
         negative = self._match(TokenType.DASH)
         token = self._curr
-        if self._match(TokenType.NUMBER) and token.text.isdigit():
+        if not dated and self._match(TokenType.NUMBER) and token.text.isdigit():
             value: int | str = -int(token.text) if negative else int(token.text)
         elif not negative and self._match(TokenType.STRING):
             value = token.text

@@ -20,6 +20,7 @@ from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.pipeline.bound import BoundPlan, bound
 from penstock.pipeline.plans import read_plan
+from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, Results
 from penstock.store.bundles import write_bundle
 from penstock.store.rejected_rows import REASON, aside_part
@@ -173,7 +174,9 @@ class LaneHost:
         """Let a lane take in its share of a log."""
         fragment = plan.lanes[name]
         blocks = self._changes(fragment, name, log)
-        watermarks = {name: log.watermark(name) for name in fragment.graph.beside}
+        # Where no stream tells of time, the batch does: what it commits is final.
+        watermarks = {relation: one + 1 for relation, one in told_by(blocks).items()}
+        watermarks |= {name: log.watermark(name) for name in fragment.graph.beside}
         for sent, sender in fragment.senders.items():
             watermarks[sent] = log.clocks[sender]
             table = log.sent(sender, name)
@@ -318,9 +321,10 @@ def _add_progress(
     if fragment.sends is not None:
         clock = lane.clock(fragment.sends)
         done.reached[fragment.name] = min(clock, done.reached.get(fragment.name, clock))
+    own = done.relations.setdefault(str(fragment.group), {})
     for relation in fragment.graph.relations:
         clock = lane.relation_clock(relation)
-        done.relations[relation] = max(clock, done.relations.get(relation, clock))
+        own[relation] = max(clock, own.get(relation, clock))
 
 
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:

@@ -60,11 +60,11 @@ class Done:
 
     `lanes` says how the state of each lane is made from now on. `streams` counts each row once,
     however many lanes it went to. `clocks` are those of queries, the least of all lanes;
-    `relations` has the greatest clock that a lane reads a relation at. `failures` counts by query
-    and function what failed so far, `result_rows` the elements of each query in this batch.
-    `operators` has for each lane, if that was asked, what its operators have done and remember.
-    `aside` is a file with rows that were not taken in, `sent` one with what fragments sent in this
-    stage, `reached` says how far each of them has come.
+    `relations` has by group the greatest clock that a lane reads a relation at. `failures` counts
+    by query and function what failed so far, `result_rows` the elements of each query in this
+    batch. `operators` has for each lane, if that was asked, what its operators have done and
+    remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
+    sent in this stage, `reached` says how far each of them has come.
     """
 
     task: int
@@ -75,7 +75,7 @@ class Done:
     reached: dict[str, int] = field(default_factory=dict)
     streams: dict[str, StreamCounts] = field(default_factory=dict)
     clocks: dict[str, int] = field(default_factory=dict)
-    relations: dict[str, int] = field(default_factory=dict)
+    relations: dict[str, dict[str, int]] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     result_rows: dict[str, int] = field(default_factory=dict)
     operators: dict[str, list[dict[str, Any]]] = field(default_factory=dict)

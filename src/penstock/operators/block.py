@@ -158,6 +158,11 @@ def concatenated(blocks: Sequence[Block]) -> Block:
     )
 
 
+def rows_by_time(blocks: Sequence[Block]) -> Block | None:
+    """The rows of several blocks as one, by time; None where there are no blocks."""
+    return concatenated(blocks).by_time() if blocks else None
+
+
 def to_table(block: Block, names: Sequence[str] | None = None) -> pa.Table:
     """The block as Arrow: its columns, then `_ts`, `_te` and, if it has one, `_sign`."""
     arrays = [*block.columns, pa.array(block.ts), pa.array(block.te)]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
     from penstock.operators.block import Block
     from penstock.operators.division import Division
-    from penstock.operators.join.pair_condition import PairCondition
-    from penstock.operators.multi_join.multi_join import Measured
 
+Inputs = Sequence[Sequence["Block"]]
+"""The rows of a step: for each input blocks, none of them empty, in the order they came."""
 Segments = dict[str, "pa.Table"]
 """The state of an operator as Arrow tables, by name."""
 
@@ -35,37 +35,26 @@ class Metrics:
 class Operator:
     """Turns blocks into blocks and owns its state.
 
-    Time goes in steps. Between `advance(c0)` and `advance(c1)` every input row with
-    c0 <= ts < c1, and no other, comes through `process`; before the first `advance` also what
-    has been there from the beginning. Of one instant, negative rows withdraw only elements that
-    began before it. The results follow the same rules on the way out, so operators compose.
+    Time goes in steps. The step to c1 behind that to c0 brings every input row with c0 <= ts < c1,
+    and no other; the first also what has been there from the beginning. Of one instant, negative
+    rows withdraw only elements that began before it. The results follow the same rules on the way
+    out, so operators compose.
 
     Attributes:
         meets: Whether what comes of a row depends on others that come into the same lane.
-        condition: What it asks of pairs of rows beyond equal keys; None: nothing.
-        conditions: What it asks of some rows of several inputs each, by their names in statistics.
-        reordered: How often a join of many inputs has changed the order in which it probes them.
     """
 
     meets = True
-    condition: PairCondition | None = None
-    conditions: Mapping[str, PairCondition] = MappingProxyType({})
-    reordered = 0
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Take rows of an input; return results that do not depend on anything yet to come."""
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """All rows of a step: return its results, which are those before the clock."""
         raise NotImplementedError
 
-    def advance(self, clock: int) -> Sequence[Block]:
-        """All rows before the clock have come: return the remaining results before it."""
-        del clock
-        return ()
-
     def shrink(self) -> None:
-        """Give back room that has been empty for a while; an operator does so behind its steps."""
+        """Give back room that has been empty for a while; asked for behind each step."""
 
     def frontier(self, clock: int) -> int:
-        """Results before this instant are complete, once `advance(clock)` has been called."""
+        """Results before this instant are complete after the step to the clock."""
         return clock
 
     def segments(self) -> Segments:
@@ -91,11 +80,6 @@ class Operator:
         return [{} for _ in range(division.lanes)]
 
     @property
-    def measured(self) -> Sequence[Measured]:
-        """The probes of a join of many inputs, for the rows of each input in order."""
-        return ()
-
-    @property
     def structures(self) -> tuple[str, ...]:
         """Where a join keeps the rows of each input now; where ends wait that may be cancelled."""
         return ()
@@ -109,3 +93,10 @@ class Operator:
     def state_bytes(self) -> int:
         """How many bytes of memory they take."""
         return 0
+
+
+def stepped(operator: Operator, inputs: Inputs, clock: int) -> list[Block]:
+    """Do a step of an operator, and what belongs behind it; the results that have rows."""
+    made = [block for block in operator.step(inputs, clock) if len(block)]
+    operator.shrink()
+    return made

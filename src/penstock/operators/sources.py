@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import DataError
-from penstock.operators.block import Block, concatenated
-from penstock.operators.operator import Operator
+from penstock.operators.block import Block, rows_by_time
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.set.set_counts import SetOperation
 
 if TYPE_CHECKING:
@@ -20,22 +20,10 @@ class InOrder(Operator):
 
     meets = False
 
-    def __init__(self) -> None:
-        self._arrived: list[Block] = []
-
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Keep the rows until the step is complete."""
-        if len(block):
-            self._arrived.append(block)
-        return ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of the step, by event time."""
-        if not self._arrived:
-            return ()
-        block = concatenated(self._arrived)
-        self._arrived = []
-        return [block.by_time()]
+        (block,) = map(rows_by_time, inputs)
+        return () if block is None else [block]
 
 
 class RelationRows(SetOperation):
@@ -45,9 +33,9 @@ class RelationRows(SetOperation):
         super().__init__(counted, 1)
         self._name = name
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for rows that are there; a row that is not there cannot leave."""
-        changes = self.counted.step(inputs, clock)
+        changes = self.counts(inputs, clock)
         short = self.counted.short()
         if len(short):
             row = tuple(column[0].as_py() for column in self.counted.rows.take(short[:1]))
@@ -63,6 +51,6 @@ class Passing(Operator):
 
     meets = False
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Hand the rows on."""
-        return [block] if len(block) else ()
+        return [block for blocks in inputs for block in blocks]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.operators.block import Block
+    from penstock.operators.operator import Inputs
 
 
 class _RowByRow(Operator):
@@ -23,17 +24,20 @@ class _RowByRow(Operator):
     def __init__(self, failures: Failures) -> None:
         self.failures = failures
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Compute something of each row."""
+        return [self.made_of(block) for blocks in inputs for block in blocks]
+
+    def made_of(self, block: Block) -> Block:
+        """The rows that come of a block; its failures are counted."""
         if block.sign is None:
-            return _filled(self._made(block, self.failures))
+            return self._made(block, self.failures)
         seen = Failures()
         whole = self._made(block, seen)
-        if not seen.by_function:
-            return _filled(whole)
-        # Once more, to count: a negative row only repeats the failures of the row it withdraws.
-        self._made(block.take(block.sign > 0), self.failures)
-        return _filled(whole)
+        if seen.by_function:
+            # Once more, to count: a negative row only repeats the failures of the row it withdraws.
+            self._made(block.take(block.sign > 0), self.failures)
+        return whole
 
     @abstractmethod
     def _made(self, block: Block, failures: Failures) -> Block:
@@ -61,7 +65,3 @@ class Map(_RowByRow):
     def _made(self, block: Block, failures: Failures) -> Block:
         values = (column(block.columns, len(block), failures) for column in self.columns)
         return block.with_columns(tuple(values))
-
-
-def _filled(block: Block) -> list[Block]:
-    return [block] if len(block) else []

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Window
-from penstock.algebra.windows import Rows
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.errors import InternalError
 from penstock.lane_host.routable_keys import is_routable
@@ -230,7 +229,7 @@ class BoundPlan:
         """Whether some window counts rows, so that their order within an instant matters."""
         plans = [plan for group in self.groups.values() for plan in group.plans.values()]
         nodes = (node for plan in plans for node in different_nodes(plan))
-        return any(isinstance(node, Window) and isinstance(node.spec, Rows) for node in nodes)
+        return any(isinstance(node, Window) and node.spec.counts_rows for node in nodes)
 
     def columns(self, query: str) -> tuple[str, ...]:
         """The names of the columns of a query that runs, also of one that is to replace another."""

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
+from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError, PenstockError
 from penstock.lane_host.logs import rows_part
 from penstock.lane_host.routable_keys import key_columns
 from penstock.lane_host.row_slots import BREAK, INSTANT, RAW, slots_for
-from penstock.pipeline.folders import is_brought
 from penstock.runtime.arriving_columns import read_columns
 from penstock.state.routing import lanes_of
 
@@ -111,7 +111,7 @@ class FileRows:
             columns = self._read(path, name, schema)
         except (BrokenFileError, DataError) as fault:
             # What was brought was written by us: if it cannot be read, the home is damaged.
-            if is_brought(self.definition):
+            if is_inserted(self.definition.format):
                 raise DataError(fault.message) from fault
             age = time.time() - path.stat().st_mtime
             if isinstance(fault, BrokenFileError) and age < UNFINISHED_SECONDS:
@@ -126,7 +126,7 @@ class FileRows:
         if not times.null_count:
             return pa.nulls(len(times), pa.string())
         numbers = np.flatnonzero(times.is_null().to_numpy(zero_copy_only=False))
-        file = "insert" if is_brought(self.definition) else str(path)
+        file = "insert" if is_inserted(self.definition.format) else str(path)
         texts = pa.array([f"{file}, row {number + 1}" for number in numbers.tolist()], pa.string())
         return pc.replace_with_mask(pa.nulls(len(times), pa.string()), times.is_null(), texts)
 
@@ -191,7 +191,7 @@ def _shares(
 
 def _kept(definition: StreamDefinition) -> Schema:
     """The columns as files have them: in rows that were brought, timestamps are numbers."""
-    if not is_brought(definition):
+    if not is_inserted(definition.format):
         return definition.schema
     return Schema(tuple(Field(one.name, brought_type(one.type)) for one in definition.schema))
 

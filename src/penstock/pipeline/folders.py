@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from penstock.connectors.connector_list import source_format
+from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
@@ -105,11 +107,6 @@ def _files(folder: str, within: str, known: Container[str]) -> Iterator[Found]:
                 yield from _files(entry.path, f"{name}/", known)
 
 
-def is_brought(definition: StreamDefinition) -> bool:
-    """Whether the rows of a stream are brought from Python, rather than read from somewhere."""
-    return definition.format in (None, "memory")
-
-
 def is_folder(definition: StreamDefinition) -> bool:
     """Whether tasks read the files of a stream themselves; by its declaration alone.
 
@@ -118,10 +115,10 @@ def is_folder(definition: StreamDefinition) -> bool:
     options = {name.lower(): value for name, value in definition.options.items()}
     if READER in options:
         return False
-    if is_brought(definition):
+    if is_inserted(definition.format):
         return True
     return (
-        definition.format == "parquet"
+        source_format(definition.format).tasks_read
         and not options.keys() - UNDERSTOOD
         and _local(options.get("path", "*")) is not None
     )
@@ -134,7 +131,7 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
         DataError: An option is no number, or the path does not exist.
     """
     name = definition.name
-    if is_brought(definition):
+    if is_inserted(definition.format):
         path = home.incoming(name)
         path.mkdir(parents=True, exist_ok=True)
         # What was brought together stays together: a file is a micro-batch's share of a stream.

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
@@ -17,14 +19,14 @@ from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plans import PipelinePlan, plan_check, read_plan
 from penstock.pipeline.relation_history import put_together
-from penstock.runtime.changes import read_changes
+from penstock.runtime.changes import due_from, read_changes
 from penstock.store.bundles import write_bundle
 from penstock.store.files import publish, sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.store.rejected_rows import kept_with
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -76,15 +78,22 @@ class Ledger:
         before = self.record
         # What is not declared any more may be declared again, and then it is something else.
         known = {one.name for one in made.session.catalog}
-        relations = {name: one for name, one in before.relations.items() if name in known}
+        relations = {
+            name: _of_groups(one, made.groups)
+            for name, one in before.relations.items()
+            if name in known
+        }
         streams = {one.name: StreamProgress() for one in made.streams}
         streams |= {name: one for name, one in before.streams.items() if name in known}
         pending = {key: one for key, one in before.pending.items() if int(key) in made.groups}
         for number, group in made.groups.items():
             for name in group.relations:
-                changes = relations.setdefault(name, RelationProgress()).changes
-                if number not in self.plan.groups and changes:
-                    pending.setdefault(str(number), {})[name] = list(changes)
+                told = relations.setdefault(name, RelationProgress())
+                if number not in self.plan.groups:
+                    begun = {**told.groups, str(number): BEGINNING}
+                    relations[name] = replace(told, groups=begun)
+                    if told.changes:
+                        pending.setdefault(str(number), {})[name] = list(told.changes)
         queries = {name for group in plan.groups for name in group.queries}
         files = {name: one for name, one in before.files.items() if name in known}
         self._known_files = {name: one for name, one in self._known_files.items() if name in known}
@@ -148,7 +157,7 @@ class Ledger:
         """Rows that enter and leave a relation, from the next batch on.
 
         The table has the columns of the relation, `_sign` and, where changes are dated, `_at`. A
-        change is dated at the earliest where the lanes have not looked at the relation yet.
+        change takes effect in each group where its lanes have not looked at the relation yet.
 
         Raises:
             DataError: A column is missing, or cannot be read as declared.
@@ -156,20 +165,52 @@ class Ledger:
         definition = self.plan.session.catalog.find(name, "relation")
         assert isinstance(definition, RelationDefinition)
         known = self.record.relations.get(definition.name, RelationProgress())
-        block = read_changes(definition.name, definition.schema, table).block(known.clock)
-        segment = self.home.new_segment(self.record.number + 1, 0, "relation")
-        write_bundle(self.home.segments / segment, {CHANGES: to_table(block)}, durable=True)
+        block = self.dated(definition, table)
+        whole = due_from(block, self.passed)
+        segment = self._changes_file(whole)
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
             if definition.name in group.relations:
+                due = due_from(block, known.clock_of(number))
+                is_whole = np.array_equal(due.ts, whole.ts)
                 own = pending.setdefault(str(number), {})
-                own[definition.name] = [*own.get(definition.name, []), segment]
+                file = segment if is_whole else self._changes_file(due)
+                own[definition.name] = [*own.get(definition.name, []), file]
         files = put_together(
-            self.home, self.record.number + 1, (*known.changes, segment), known.clock
+            self.home, self.record.number + 1, (*known.changes, segment), self.passed
         )
-        progress = replace(known, changes=files)
+        progress = replace(known, changes=files, clock=max(known.clock, self._now))
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
+
+    def dated(self, relation: RelationDefinition, table: pa.Table) -> Block:
+        """The changes in a table at the instants they say; those that say none, now.
+
+        Raises:
+            DataError: A column is missing, or cannot be read as declared.
+        """
+        known = self.record.relations.get(relation.name, RelationProgress())
+        # Now is never before it was, so that no row leaves before it has come.
+        now = max(known.clock, self._now)
+        return read_changes(relation.name, relation.schema, table).block(now)
+
+    def _changes_file(self, changes: Block) -> str:
+        segment = self.home.new_segment(self.record.number + 1, 0, "relation")
+        write_bundle(self.home.segments / segment, {CHANGES: to_table(changes)}, durable=True)
+        return segment
+
+    @property
+    def _now(self) -> int:
+        """The least watermark of the streams that have brought rows."""
+        streams = self.record.streams.values()
+        known = [one.watermark for one in streams if one.watermark > BEGINNING]
+        return min(known, default=BEGINNING)
+
+    @property
+    def passed(self) -> int:
+        """An instant that the clocks of all queries over streams have passed."""
+        read = {name for group in self.plan.groups.values() for name in group.streams}
+        return min([self._now, *(self.record.streams[name].watermark for name in read)])
 
     def pass_idle(self, now: float) -> bool:
         """Let streams that have been silent too long hold others back no more; whether one was.
@@ -311,12 +352,14 @@ class Ledger:
         return BEGINNING if latest == BEGINNING else max(latest - definition.slack, BEGINNING + 1)
 
     def _relations(self, done: Sequence[Done]) -> dict[str, RelationProgress]:
-        """The relations, with how far the lanes have looked at each."""
+        """The relations, with how far the lanes of each group have looked at them."""
         relations = dict(self.record.relations)
         for one in done:
-            for name, clock in one.relations.items():
-                known = relations[name]
-                relations[name] = replace(known, clock=max(known.clock, clock))
+            for group, clocks in one.relations.items():
+                for name, clock in clocks.items():
+                    known = relations[name]
+                    reached = max(clock, known.groups.get(group, clock))
+                    relations[name] = replace(known, groups={**known.groups, group: reached})
         return relations
 
     def _reached(self, done: Sequence[Done]) -> dict[str, Any]:
@@ -343,6 +386,12 @@ class Ledger:
         sync_folder(self.home.segments)
         self.home.chain.publish(record)
         self.record = record
+
+
+def _of_groups(relation: RelationProgress, groups: Collection[int]) -> RelationProgress:
+    """What is known of a relation, without groups that are no more."""
+    left = {name: one for name, one in relation.groups.items() if int(name) in groups}
+    return replace(relation, groups=left)
 
 
 def _require_same_shapes(made: BoundPlan) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.plans import Group
+from penstock.planner.clocks import has_clock, may_share
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.partition.fragments import has_clock
 from penstock.planner.partition.partitioning import common_partitioning
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ class _Together:
         self._alone = [partitioning.routes]
 
     def takes(self, name: str, plan: Plan, own: Partitioning) -> bool:
-        """Take a query in, if it has a key in common with the others."""
+        """Take a query in, if it has a key in common with the others, and clocks allow it."""
+        if not may_share(plan, self._plans.values()):
+            return False
         if not self._is_alike(own):
             found = _common({**self._plans, name: plan}, self._choices)
             if not is_routable(found):

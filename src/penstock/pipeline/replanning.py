@@ -72,7 +72,12 @@ def _successor(
     record = ledger.record
     streams = [record.streams[name].latest for name in group.streams]
     # It is told what a relation holds from there on where the first of all queries has come to.
-    relations = [record.relations[name].clock for name in group.relations]
+    relations = [
+        instant
+        for name in group.relations
+        for one in [record.relations[name]]
+        for instant in (one.clock, *one.groups.values())
+    ]
     latest = max(*streams, *relations, BEGINNING)
     return Group(
         number,

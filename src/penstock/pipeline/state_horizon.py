@@ -12,7 +12,6 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Between, Fixed, Now, Range, Rows, Since, Unbounded
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -88,7 +87,7 @@ def _arriving(plan: Plan) -> int:
             return max(_arriving(plan.reading.left), _content(plan.reading.right))
         case op.Filter() | op.Map() | op.Alias() | op.Group():
             return _arriving(plan.child)
-        case st.Window() if isinstance(plan.spec, Unbounded | Since | Between):
+        case st.Window() if plan.spec.never_ends:
             return _arriving(plan.child)
     return _content(plan)
 
@@ -96,25 +95,20 @@ def _arriving(plan: Plan) -> int:
 def _sending(plan: st.RelationToStream | st.Internal) -> int:
     """What is sent out is told by two snapshots, of which the first has to be right as well."""
     slides = [
-        node.spec.slide
+        node.spec.time_slide
         for node in different_nodes(plan)
-        if isinstance(node, st.Window) and isinstance(node.spec, Range) and node.spec.slide
+        if isinstance(node, st.Window) and node.spec.time_slide
     ]
     return _content(plan.child) + max(slides, default=1)
 
 
 def _length(window: st.Window) -> int:
     """How long a window holds a row, at most."""
-    match window.spec:
-        case Range(length, slide):
-            return length + (slide or 1)
-        case Fixed(length):
-            return 2 * length
-        case Now():
-            return 1
+    if window.spec.span is not None:
+        return window.spec.span
     unit = window.unit or TimeUnit.TICK
     why = _STAYS
-    if isinstance(window.spec, Rows):
+    if window.spec.counts_rows:
         why = "A new plan begins with empty windows, and nobody knows when enough rows have come. "
     raise NeverForgets(_written(window.spec, unit), why + _use_time(unit))
 

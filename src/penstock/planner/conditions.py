@@ -19,27 +19,10 @@ from penstock.algebra.expressions import (
     substituted,
     walk,
 )
+from penstock.algebra.positions import moved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from penstock.algebra.types import Schema
-
-
-def positional(expression: Expression, schema: Schema) -> Expression:
-    """The expression over columns called by their position in the schema."""
-    places = {field.name: Column(str(n), field.type) for n, field in enumerate(schema)}
-    return substituted(expression, places)
-
-
-def moved(expression: Expression, start: int, by: int) -> Expression:
-    """The expression with the columns from a position on called by later (or earlier) ones."""
-    places = {}
-    for part in walk(expression):
-        if isinstance(part, Column):
-            place = int(part.name)
-            places[part.name] = Column(str(place + by if place >= start else place), part.of)
-    return substituted(expression, places)
 
 
 def placed(expression: Expression, places: Mapping[str, str]) -> Expression:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import TRUE, Call, Column, columns_of
+from penstock.algebra.positions import EQUAL, moved, positional
 from penstock.algebra.types import BOOLEAN
-from penstock.planner.conditions import conjuncts, join_condition, moved, placed, positional
-from penstock.planner.partition.partition_keys import EQUAL
+from penstock.planner.conditions import conjuncts, join_condition, placed
 from penstock.planner.physical.lower_joins import condition_of
 from penstock.planner.statistics.tracing import named, predicate_key
 

@@ -12,23 +12,10 @@ from typing import TYPE_CHECKING
 from penstock.planner.choosing import Choosing
 from penstock.planner.physical.building import Choices
 from penstock.planner.rewriting import Rewriting
-from penstock.planner.rules import (
-    constants,
-    distinct_early,
-    duplicates,
-    existence,
-    filters,
-    filters_joins,
-    joins,
-    maps,
-    outer_joins,
-    ranges,
-    representation,
-    unions,
-)
-from penstock.planner.rules.commuting import CommuteJoin
-from penstock.planner.rules.pruning import PruneColumns
-from penstock.planner.rules.representation import CommonSubplans
+from penstock.planner.rules.joins.commute_join import CommuteJoin
+from penstock.planner.rules.maps.prune_columns import PruneColumns
+from penstock.planner.rules.representation.common_subplans import CommonSubplans
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TIDY
 from penstock.planner.sharing import Shared, reused
 from penstock.planner.statistics.statistics import Statistics
 
@@ -36,71 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
-    from penstock.planner.rules.rule import Rule, TogetherRule
-
-ALWAYS: tuple[Rule, ...] = (
-    maps.RenameIsMap(),
-    constants.FoldConstants(),
-    constants.TrueFilter(),
-    constants.Contradiction(),
-    filters.DuplicateConditions(),
-    ranges.IntersectConditions(),
-    outer_joins.SimplifyOuterJoin(),
-    outer_joins.OuterJoinToNegation(),
-    filters.MergeFilters(),
-    filters_joins.ProductToJoin(),
-    filters_joins.TransitiveConditions(),
-    filters.FilterBelowMap(),
-    filters.FilterBelowUnion(),
-    outer_joins.FilterBelowOuterJoin(),
-    filters_joins.FilterBelowJoin(),
-    filters_joins.FilterBelowExists(),
-    filters_joins.FilterBelowArrival(),
-    filters.FilterBelowDistinct(),
-    filters.FilterBelowSetOperation(),
-    filters.FilterBelowGroup(),
-    filters.FilterBelowAggregate(),
-    filters.FilterBelowCut(),
-    filters.FilterBelowWindow(),
-    filters_joins.ConditionBelowJoin(),
-    constants.EmptyBranch(),
-    maps.MergeMaps(),
-    maps.IdentityMap(),
-    maps.MapAboveJoin(),
-    maps.MapIntoAggregate(),
-    maps.MapBelowWindow(),
-    maps.GroupBelowWindow(),
-    unions.FlattenUnions(),
-    duplicates.RedundantDistinct(),
-    duplicates.AbsorbedDistinct(),
-    duplicates.DistinctBelowExists(),
-    duplicates.DistinctBelowExtremes(),
-    duplicates.DistinctAggregates(),
-    representation.CutAboveMap(),
-    representation.MergeCuts(),
-    representation.DropCuts(),
-)
-"""Rules that never make a plan dearer."""
-TOGETHER: tuple[TogetherRule, ...] = (CommuteJoin(), CommonSubplans(), PruneColumns())
-"""Rules for all queries that run together: before all others, and when these are done."""
-BY_COST: tuple[Rule, ...] = (
-    duplicates.IntroduceSemiJoin(),
-    distinct_early.DistinctBelowProduct(),
-    distinct_early.DistinctBeforeExists(),
-    distinct_early.DistinctAfterExists(),
-    unions.JoinBelowUnion(),
-    joins.AssociateJoin(),
-    joins.ExchangeJoin(),
-    existence.PullUpNegation(),
-    existence.PushDownNegation(),
-    existence.PullUpExists(),
-    existence.PushDownExists(),
-    existence.PullUpExcept(),
-    existence.ExchangeExists(),
-)
-"""Rules whose outcome may be dearer or cheaper."""
-TIDY: tuple[Rule, ...] = (maps.MergeMaps(), maps.IdentityMap())
-"""Rules for what pruning leaves behind."""
+    from penstock.planner.rules.rule import TogetherRule
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.errors import InternalError
-from penstock.planner.rules.outer_joins import OuterJoin, outer_join_in
+from penstock.planner.rules.outer_joins.outer_join_form import OuterJoin, outer_join_in
 from penstock.planner.rules.rule import RuleContext
 
 if TYPE_CHECKING:

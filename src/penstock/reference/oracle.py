@@ -13,7 +13,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.time import INFINITY, round_up
 from penstock.algebra.values import row_key
-from penstock.algebra.windows import Range, Rows, Unbounded
+from penstock.algebra.windows import Rows, Unbounded
 from penstock.reference import emissions as emit
 from penstock.reference.expressions import Failures
 from penstock.reference.inputs import (
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.algebra.plan import Plan
+    from penstock.algebra.windows import WindowSpec
 
 
 class Oracle:
@@ -72,25 +73,25 @@ class Oracle:
             return emit.istream(self.timeline(plan.child))
         if isinstance(plan, st.DStream):
             return emit.dstream(self.timeline(plan.child))
-        periodic = st.slide_of(plan.child) is not None
-        instants = self._slides(plan.child) if periodic else self._boundaries(plan.child)
+        slide = st.slide_sent(plan)
+        instants = self._slides(plan.child, slide) if slide else self._boundaries(plan.child)
         ordered = st.is_ordered(plan.child)
         return emit.rstream(self.steps(plan.child), list(instants), ordered=ordered)
 
     def _restored(self, plan: st.IStream | st.RStream) -> list[Emission]:
         """RESTORE: with what entered the query without SLIDEs since the slide before."""
         plain = self.timeline(st.without_slides(plan.child))
-        slides = list(self._slides(plan.child))
-        slide = st.slide_of(plan.child)
-        if isinstance(slide, Range) and slide.slide:
-            step = slide.slide
+        slide = st.slide_sent(plan)
+        slides = list(self._slides(plan.child, slide))
+        if slide is not None and slide.time_slide:
+            step = slide.time_slide
             entered = emit.entered(plain, lambda instant: round_up(instant, step))
         else:
             entered = emit.entered(plain, lambda instant: _first_from(slides, instant))
         if isinstance(plan, st.IStream):
             return emit.istream_restore(entered)
         # A row too short-lived for a slide may lie beyond the last moved interval.
-        first = self._first_slide(plan.child)
+        first = self._first_slide(plan.child, slide)
         later = [at for at in entered if first is not None and at >= first]
         return emit.rstream_restore(plain, sorted({*slides, *later}), entered)
 
@@ -178,7 +179,9 @@ class Oracle:
             rows = emit.istream(self.timeline(plan.child))
         elif plan.appends == "slides":
             rows = emit.rstream(
-                self.steps(plan.child), list(self._slides(plan.child)), ordered=False
+                self.steps(plan.child),
+                list(self._slides(plan.child, st.slide_sent(plan))),
+                ordered=False,
             )
         else:
             return self._combinations(plan.child)
@@ -207,25 +210,24 @@ class Oracle:
             instants.update(change.at for change in history.changes)
         return sorted(instants - {INFINITY})
 
-    def _slides(self, plan: Plan) -> Iterator[int]:
+    def _slides(self, plan: Plan, slide: WindowSpec | None) -> Iterator[int]:
         """The instants at which a periodic query is evaluated."""
-        slide = st.slide_of(plan)
         windows = list(st.input_windows(plan))
         if isinstance(slide, Rows):
-            # Sliding by rows, intervals begin and end only where a slide is complete.
-            (window,) = windows
+            # Sliding by rows, intervals begin and end only where a slide is complete. A plan that
+            # was rewritten may have the one window of the query several times.
+            window, *_ = windows
             yield from self._row_slides(window, slide)
-        elif isinstance(slide, Range) and slide.slide:
+        elif slide is not None and slide.time_slide:
             moved = [element for window in windows for element in self._elements(window)]
             ends = [at for one in moved for at in (one.start, one.end) if at < INFINITY]
-            first = self._first_slide(plan)
+            first = self._first_slide(plan, slide)
             if ends and first is not None:
-                yield from range(first, max(ends) + 1, slide.slide)
+                yield from range(first, max(ends) + 1, slide.time_slide)
 
-    def _first_slide(self, plan: Plan) -> int | None:
+    def _first_slide(self, plan: Plan, slide: WindowSpec | None) -> int | None:
         """The first slide at or after the first row of any input."""
-        slide = st.slide_of(plan)
-        step = slide.slide if isinstance(slide, Range) and slide.slide else 1
+        step = (slide and slide.time_slide) or 1
         windows = st.input_windows(plan)
         arrived = [one.at for window in windows for one in self._arrivals(window.children[0])]
         return round_up(min(arrived), step) if arrived else None

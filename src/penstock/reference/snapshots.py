@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.values import row_key, sort_key
-from penstock.reference.aggregates import aggregate
+from penstock.reference.aggregate_values import aggregate
 from penstock.reference.expressions import Failures, evaluate
 from penstock.reference.timeline import Bag, Row, Snapshot, Tagged, bag_of, in_order
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.algebra.operators import Final
 from penstock.algebra.patterns import Pattern
+from penstock.algebra.streams import RelationToStream
 from penstock.operators.block import Block, concatenated
 from penstock.operators.output.order_limit import order_codes
 from penstock.operators.set.counted import CountedRows, Target
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.plan import Plan
     from penstock.operators.operator import Segments
 
 
@@ -131,3 +134,17 @@ class Content(Settling):
             if name.startswith(start)
         }
         self._counted.restore(own)
+
+
+def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int) -> Elements:
+    """An empty fold that makes of a query's elements what the query says.
+
+    Args:
+        plan: The query.
+        types: The types of the columns of its result.
+        span: How long its rows live, about.
+        partitions: Into how many parts a calendar queue divides that time.
+    """
+    if isinstance(plan, RelationToStream):
+        return Sending()
+    return Elements() if isinstance(plan, Final) else Content(types, span, partitions)

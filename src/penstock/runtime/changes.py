@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,8 @@ from penstock.runtime.arriving_columns import read_columns
 from penstock.runtime.intake import RejectedRows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from penstock.algebra.types import Schema
     from penstock.state.arrays import Flags, Ints, Signs
 
@@ -31,9 +33,9 @@ class RelationChanges:
     dated: Flags
     sign: Signs
 
-    def block(self, clock: int) -> Block:
-        """The changes at the instants they take effect, none before the clock."""
-        ts = np.where(self.dated, np.maximum(self.at, clock), clock)
+    def block(self, now: int) -> Block:
+        """The changes at the instants they say; those that say none, now."""
+        ts = np.where(self.dated, self.at, now)
         return Block(self.columns, ts, np.full(len(ts), INFINITY, np.int64), self.sign)
 
     def overdue(self, clock: int) -> list[RejectedRows]:
@@ -47,6 +49,16 @@ class RelationChanges:
         )
         reason = f"overdue: takes effect at {clock}"
         return [RejectedRows(self.name, reason, rows.take(pa.array(chosen)), chosen)]
+
+
+def due_from(changes: Block, clock: int) -> Block:
+    """The changes as they take effect for a query: none before its clock."""
+    return replace(changes, ts=np.maximum(changes.ts, clock))
+
+
+def told_by(changes: Mapping[str, Block]) -> dict[str, int]:
+    """How far changes of relations tell of time: more may come at the instant of the last."""
+    return {name: int(block.ts.max()) for name, block in changes.items() if len(block)}
 
 
 def read_changes(name: str, schema: Schema, table: pa.Table) -> RelationChanges:

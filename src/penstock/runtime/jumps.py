@@ -10,7 +10,6 @@ import numpy as np
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING
-from penstock.algebra.windows import Range
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
@@ -38,15 +37,15 @@ def periodic_parts(plans: Iterable[Plan]) -> set[Periodic]:
     found = set()
     for plan in plans:
         for node in different_nodes(plan):
-            lists = isinstance(node, st.RStream) or (
-                isinstance(node, st.Internal) and node.appends == "slides"
-            )
-            window = st.slide_of(node.children[0]) if lists else None
-            if isinstance(window, Range) and window.slide:
+            if not isinstance(node, st.RStream | st.Internal):
+                continue
+            lists = isinstance(node, st.RStream) or node.appends == "slides"
+            window = st.slide_sent(node) if lists else None
+            if window is not None and window.time_slide:
                 below = different_nodes(node)
                 names = frozenset(one.name for one in below if isinstance(one, st.Stream))
                 if names:
-                    found.add(Periodic(names, window.slide, node.unit))
+                    found.add(Periodic(names, window.time_slide, node.unit))
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     import pyarrow as pa
 
@@ -50,6 +51,13 @@ class Results:
             self.blocks.setdefault(query, []).extend(blocks)
         for source, blocks in other.late.items():
             self.late.setdefault(source, []).extend(blocks)
+
+
+class _Reader(NamedTuple):
+    """A query that reads relations: the streams that tell it of time, and all its relations."""
+
+    streams: AbstractSet[str]
+    relations: AbstractSet[str]
 
 
 class Lane:
@@ -82,8 +90,8 @@ class Lane:
             for port, child in enumerate(node.inputs):
                 self._readers[child].append((number, port))
         self._waiting: list[Ints] = []
+        self.told = dict.fromkeys(graph.relations, BEGINNING)
         self._look_at_results()
-        self._told = BEGINNING
         self._fuse = Fuse()
 
     def _look_at_results(self) -> None:
@@ -92,7 +100,7 @@ class Lane:
         self._queries: dict[int, list[str]] = {}
         for name, number in self.graph.wanted.items():
             self._queries.setdefault(number, []).append(name)
-        self._streams_beside = self._beside()
+        self._relation_readers = self._readers_of_relations()
         readers = [[one for one, _ in each if one in self._needed] for each in self._readers]
         self._gates = {
             name: gate_of(number, readers, self.stations, {*self._queries})
@@ -113,8 +121,9 @@ class Lane:
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
 
-        A watermark says that no row before it will come. Relations have none: their changes are
-        blocks with signs, and come before the watermarks pass their instants.
+        A watermark says that no row before it will come. Changes of relations are blocks with
+        signs, and come before the watermarks pass their instants. The watermark of a relation
+        counts where no stream tells of time: for queries that read relations only.
 
         Raises:
             InternalError: An earlier feed failed, with whatever error: operators may have taken
@@ -128,7 +137,8 @@ class Lane:
                 if entries[name] in self._needed:
                     self._take_in(name, self.stations[entries[name]], block, results)
             for name, watermark in watermarks.items():
-                self.watermarks[name] = max(self.watermarks[name], watermark)
+                known = self.told if name in self.told else self.watermarks
+                known[name] = max(known[name], watermark)
             for cut in self._cuts():
                 self._pass(cut, results)
         self._budget.worked += time.perf_counter() - began
@@ -146,15 +156,12 @@ class Lane:
             gate = self._gates.get(name)
             block = block if gate is None else gate.let_in(block)
             self._waiting.append(block.ts)
-        elif len(block):
-            self._told = max(self._told, int(block.ts.max()) + 1)
         entry.push(0, block)
 
     def finish(self) -> Results:
         """The input has come to its end: return all that is left."""
         self._fuse.check()
-        self._told = INFINITY
-        return self.feed({}, dict.fromkeys(self.watermarks, INFINITY))
+        return self.feed({}, dict.fromkeys([*self.watermarks, *self.told], INFINITY))
 
     def _entry(self, name: str) -> int:
         if name in self._clocked:
@@ -179,17 +186,17 @@ class Lane:
         return [*dict.fromkeys(np.partition(due, places)[places].tolist()), goal]
 
     def _relations_reach(self) -> dict[str, int]:
-        """How far the changes of each relation are looked at: to the foremost query's clock.
-
-        A query without streams has no clock but the changes themselves.
-        """
+        """How far the changes of each relation are looked at: to the foremost query's clock."""
         return {
-            name: max(
-                min((self.watermarks[stream] for stream in streams), default=self._told)
-                for streams in readers
-            )
-            for name, readers in self._streams_beside.items()
+            name: max(map(self._clock_of, readers))
+            for name, readers in self._relation_readers.items()
         }
+
+    def _clock_of(self, reader: _Reader) -> int:
+        """The clock of a query; one without streams has none but what its relations tell."""
+        if reader.streams:
+            return min(self.watermarks[name] for name in reader.streams)
+        return max(self.told[name] for name in reader.relations)
 
     def _pass(self, cut: int, results: Results) -> None:
         """Let time pass up to an instant, as far as the watermarks allow."""
@@ -212,24 +219,27 @@ class Lane:
                 for block in made:
                     results.add(query, block)
 
-    def _beside(self) -> dict[str, list[set[str]]]:
-        """For each relation, what tells each query that reads it of time."""
-        relations = self.graph.relations.items()
-        beside: dict[str, list[set[str]]] = {
-            name: [] for name, (_, entry) in relations if entry in self._needed
-        }
+    def _readers_of_relations(self) -> dict[str, list[_Reader]]:
+        """The queries that read each relation, by what tells them of time."""
+        found: dict[str, list[_Reader]] = {}
         for number in self.graph.wanted.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
-            streams |= self.graph.beside
-            for name, (_, entry) in relations:
-                if entry in below:
-                    beside[name].append(streams)
-        return beside
+            relations = {name for name, (_, n) in self.graph.relations.items() if n in below}
+            for name in relations:
+                reader = _Reader(streams | self.graph.beside, frozenset(relations))
+                found.setdefault(name, []).append(reader)
+        return found
 
     def relation_clock(self, name: str) -> int:
         """A change of a relation dated before this comes too late to take effect at its instant."""
         return self.stations[self.graph.relations[name][1]].clock
+
+    @property
+    def holds_changes(self) -> bool:
+        """Whether changes of relations wait for time to pass."""
+        entries = [self.graph.relations[name][1] for name in self._relation_readers]
+        return any(len(self.stations[entry].queued_instants()) for entry in entries)
 
     def clock(self, query: str) -> int:
         """Results of a query for instants before this are final."""
@@ -284,6 +294,8 @@ class Lane:
                 self.watermarks[name] = self.stations[number].reached[0]
                 queued = self.stations[number].queued_instants()
                 self._waiting += [queued] if len(queued) else []
+            for name in self._relation_readers:
+                self.told[name] = self.stations[self.graph.relations[name][1]].reached[0]
 
 
 def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -8,7 +8,7 @@ from penstock.compute.evaluate import compile_expression
 from penstock.compute.failures import Failures
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
-from penstock.runtime.repartition import levelled, repartitioned
+from penstock.runtime.repartition import repartitioned
 from penstock.state.routing import lanes_of
 
 if TYPE_CHECKING:
@@ -47,17 +47,7 @@ class Lanes:
         # If one lane fails, the results of those before it are lost with it.
         with self._fuse.guarding():
             fed = zip(self.lanes, shares, strict=True)
-            results = together([lane.feed(share, watermarks) for lane, share in fed])
-            if not self._are_level():
-                results.extend(levelled(self.lanes))
-            return results
-
-    def _are_level(self) -> bool:
-        """Whether all lanes know of the changes of relations up to the same instant."""
-        return all(
-            len({lane.relation_clock(name) for lane in self.lanes}) == 1
-            for name in self.graph.relations
-        )
+            return together([lane.feed(share, watermarks) for lane, share in fed])
 
     def finish(self) -> Results:
         """The input has come to its end in all lanes."""

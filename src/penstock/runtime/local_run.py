@@ -9,7 +9,7 @@ from penstock.errors import UnknownName, did_you_mean
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.lowering import operator_graph
-from penstock.runtime.changes import read_changes
+from penstock.runtime.changes import due_from, read_changes, told_by
 from penstock.runtime.intake import Intake, RejectedRows
 from penstock.runtime.jumps import periodic_parts, refuse_jumps
 from penstock.runtime.lanes import Lanes
@@ -83,10 +83,11 @@ class LocalRun:
                 changes[name] = self._changes(name, table)
         refuse_jumps(self._periodic, self.intakes, readings)
         blocks = {name: self._dated(one) for name, one in changes.items()}
+        watermarks = told_by(blocks)
         for name, reading in readings.items():
             blocks[name] = reading.take_in()
             self.aside += self.intakes[name].taken_aside()
-        watermarks = {name: intake.watermark for name, intake in self.intakes.items()}
+        watermarks |= {name: intake.watermark for name, intake in self.intakes.items()}
         return self.lanes.feed(blocks, watermarks)
 
     def finish(self) -> Results:
@@ -104,7 +105,7 @@ class LocalRun:
     def _dated(self, changes: RelationChanges) -> Block:
         clock = max(lane.relation_clock(changes.name) for lane in self.lanes.lanes)
         self.aside += changes.overdue(clock)
-        return changes.block(clock)
+        return due_from(changes.block(clock), clock)
 
     def save(self) -> Saved:
         """The state between two feeds, complete."""

@@ -11,7 +11,6 @@ from penstock.errors import InternalError
 from penstock.operators.division import Division, Spread
 from penstock.operators.window.merged_numbers import Numbers
 from penstock.planner.partition.row_placement import whereabouts
-from penstock.runtime.lane import together
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,31 +21,9 @@ if TYPE_CHECKING:
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.partition.row_placement import RowPlacement
     from penstock.planner.physical.graph import Graph, Node
-    from penstock.runtime.lane import Lane, Results
 
 _STATE = "state/"
 _CLOCKS = "clocks"
-
-
-def levelled(lanes: Sequence[Lane]) -> Results:
-    """Let all lanes of a graph come as far as the foremost; what that leads to.
-
-    Lanes may differ where rows of a stream, or changes of a relation, told some of them first of
-    the time. That no more rows come before it holds for all.
-    """
-    graph = lanes[0].graph
-    clocked = {name: number for name, (_, number) in graph.clocked.items()}
-    sources = clocked | {name: number for name, (_, number) in graph.relations.items()}
-    reached = {
-        name: max(lane.stations[number].reached[0] for lane in lanes)
-        for name, number in sources.items()
-    }
-    results = []
-    for lane in lanes:
-        for name, number in sources.items():
-            lane.stations[number].reached[0] = reached[name]
-        results.append(lane.feed({}, {name: reached[name] for name in clocked}))
-    return together(results)
 
 
 def repartitioned(
@@ -58,7 +35,7 @@ def repartitioned(
     """The segments of `lanes` lanes that know together what the lanes of `segments` do.
 
     Lanes restored from them go on as if there had always been as many. All lanes that the state
-    is from have come equally far: `levelled` brings them there.
+    is from have come equally far.
 
     Args:
         graph: What all lanes run.

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.algebra.positions import positions
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.compute.evaluate import holds
+from penstock.compute.evaluate import compile_expression, holds
 from penstock.compute.failures import Failures
 from penstock.operators.block import Block
 from penstock.runtime.operator_report import StreamReport
@@ -117,7 +118,8 @@ class PredicateMeter(Looks):
 
     def __init__(self, predicate: Predicate, budget: Budget) -> None:
         super().__init__(budget)
-        self._parts = dict(predicate.parts)
+        schema = positions(predicate.types)
+        self._parts = {key: compile_expression(part, schema) for key, part in predicate.parts}
         self._passed = dict.fromkeys(self._parts, 0)
         self._rows = 0
 

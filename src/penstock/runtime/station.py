@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.compute.failures import Failures
-from penstock.operators.operator import Metrics
+from penstock.operators.join.matching import Matching
+from penstock.operators.operator import Metrics, stepped
 from penstock.operators.waiting import Waiting
 from penstock.runtime.match_statistics import MatchMeter
 from penstock.runtime.operator_report import OperatorReport, ProbeReport
@@ -49,7 +50,8 @@ class Station:
         if node.predicate is not None and node.predicate.parts:
             self._predicate = PredicateMeter(node.predicate, budget or Budget())
         # The predicate of a filter is asked of the rows that come, that of a join of its pairs.
-        self._asked = self.operator.condition
+        self._joins = self.operator if isinstance(self.operator, Matching) else Matching()
+        self._asked = self._joins.condition
         if self._asked is not None and self._predicate is not None:
             self._asked.watch = self._predicate.at_pairs
         self._meeting = None if node.meeting is None else MatchMeter(node.meeting)
@@ -87,13 +89,12 @@ class Station:
         return made
 
     def _step(self, clock: int) -> list[Block]:
-        made: list[Block] = []
-        for port, queue in enumerate(self._queues):
-            for block in queue.take(clock):
-                if self._meeting is not None:
+        inputs = [queue.take(clock) for queue in self._queues]
+        if self._meeting is not None:
+            for port, blocks in enumerate(inputs):
+                for block in blocks:
                     self._meeting.take_in(port, block)
-                made += self.operator.process(port, block)
-        made += self.operator.advance(clock)
+        made = stepped(self.operator, inputs, clock)
         self.clock = clock
         return made
 
@@ -147,7 +148,7 @@ class Station:
             None if self._meeting is None else self._meeting.report(self._met(), whole),
             self.operator.structures,
             self._probes(),
-            self.operator.reordered,
+            self._joins.reordered,
         )
 
     def _met(self) -> int:
@@ -159,17 +160,17 @@ class Station:
         names = self.node.names
         return tuple(
             ProbeReport(names[one.origin], names[one.target], one.probes, one.matches)
-            for one in self.operator.measured
+            for one in self._joins.measured
         )
 
     def _parts(self) -> dict[str, tuple[int, int]]:
         """Of how many rows, or combinations of rows, each part was asked, and how many hold it."""
-        asked = {name: (one.tested, one.held) for name, one in self.operator.conditions.items()}
+        asked = {name: (one.tested, one.held) for name, one in self._joins.conditions.items()}
         return asked if self._predicate is None else self._predicate.report()
 
     def _pairs(self) -> tuple[int, int] | None:
         """The same of all that is asked beyond equal keys; None: nothing is."""
-        several = self.operator.conditions.values()
+        several = self._joins.conditions.values()
         asked = [*several] if self._asked is None else [self._asked]
         if not asked:
             return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from penstock.spark.session import java_end
+
 _PYTHON = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Failed|Refused|Interrupt)): (.+)$"
 )
@@ -28,7 +30,13 @@ class Cause:
 
 
 def cause_of(fault: BaseException) -> Cause:
-    """The innermost reason that a fault names; else its first line."""
+    """The innermost reason that a fault names; else its first line.
+
+    If the Java that Spark runs in is gone, that is the reason of all others.
+    """
+    ended = java_end(fault)
+    if ended is not None:
+        return Cause(ended, may_pass=False)
     lines = [line.strip() for line in str(fault).splitlines()]
     header = _other_header(lines)
     if header is not None:

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import PenstockError
+from penstock.spark.session import java_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +74,12 @@ class SparkFeed:
     @property
     def is_active(self) -> bool:
         """Whether micro-batches may come."""
-        return bool(self._query.isActive)
+        try:
+            return bool(self._query.isActive)
+        except Exception as fault:
+            if java_end(fault) is None:
+                raise
+            return False
 
     def wait(self) -> None:
         """Wait until no more come; raises what went wrong."""
@@ -88,7 +94,11 @@ class SparkFeed:
 
     def stop(self) -> None:
         """Call for no more, after the one that runs."""
-        self._query.stop()
+        try:
+            self._query.stop()
+        except Exception as fault:
+            if java_end(fault) is None:
+                raise
 
     def found(self) -> dict[str, int]:
         """None: what it finds is known to Spark alone."""

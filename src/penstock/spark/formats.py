@@ -9,18 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.connectors.connector_list import SOURCES
 from penstock.errors import QueryError, did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FILE_FORMATS = ("csv", "json", "parquet", "orc", "text", "xml")
-"""Formats whose streams and relations are folders of files."""
-FORMATS = (
-    *FILE_FORMATS,
-    *("avro", "delta", "iceberg", "kafka", "memory", "rate", "rate-micro-batch", "socket"),
-)
-"""What statements may name in USING, where Spark finds it."""
 ALLOWED = "spark.penstock.formats"
 """The setting of Spark's that names further formats, with commas between them."""
 
@@ -37,9 +31,9 @@ def require_allowed(spark: SparkSession, what: str, format_: str | None) -> None
         QueryError: It is neither known nor allowed.
     """
     further = (spark.conf.get(ALLOWED, "") or "").split(",")
-    allowed = {*FORMATS, *(one.strip().lower() for one in further)}
+    allowed = {*SOURCES, *(one.strip().lower() for one in further)}
     if format_ is None or format_.lower() in allowed:
         return
     msg = f'{what}: the format "{format_}" is not allowed'
     how = f"Whoever starts Spark can allow it: --set {ALLOWED}={format_}."
-    raise QueryError(msg, hint=did_you_mean(format_, FORMATS, otherwise=how))
+    raise QueryError(msg, hint=did_you_mean(format_, SOURCES, otherwise=how))

@@ -13,6 +13,7 @@ from penstock.algebra.streams import Stream
 from penstock.algebra.time import INFINITY
 from penstock.errors import PenstockError, PipelineFailed
 from penstock.spark.causes import cause_of
+from penstock.spark.session import java_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,10 @@ class PipelineRunner:
         except PenstockError as fault:
             raise PipelineFailed(fault.message, hint=fault.hint) from None
         except Exception as fault:
+            ended = java_end(fault)
+            if ended is not None:
+                hint = "What was committed is kept: connect again, from another process."
+                raise PipelineFailed(ended, hint=hint) from None
             hint = "See how the streams are declared: USING, and the OPTIONS."
             raise PipelineFailed(_first_sentence(fault), hint=hint) from None
         self._starts += 1

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from penstock.connection.relation_content import RelationContent
 from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
-from penstock.runtime.changes import read_changes
 from penstock.store.bundles import Bundle
 from penstock.store.records import RelationProgress
 
@@ -33,8 +32,7 @@ class Relations:
         """
         progress = ledger.record.relations.get(relation.name, RelationProgress())
         content = self._content(ledger, relation, progress)
-        block = read_changes(relation.name, relation.schema, table).block(progress.clock)
-        content.take_in(block, progress.clock)
+        content.take_in(ledger.dated(relation, table), ledger.passed)
         # If this fails, the content is made anew: its files are not those of the record.
         del self._known[relation.name]
         ledger.change_relation(relation.name, table)
@@ -49,6 +47,6 @@ class Relations:
             content = RelationContent(relation.name, relation.schema)
             for file in progress.changes:
                 block = from_table(Bundle(ledger.home.segments / file).table(CHANGES))
-                content.take_in(block, progress.clock)
+                content.take_in(block, ledger.passed)
             self._known[relation.name] = (progress.changes, content)
         return content

@@ -9,13 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.catalog.definitions import RelationDefinition
+from penstock.connectors.connector_list import source_format
+from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError
 from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
 from penstock.operators.saved_tables import arrays_of
 from penstock.runtime.arriving_columns import read_columns
 from penstock.spark.causes import cause_of
-from penstock.spark.formats import FILE_FORMATS, require_allowed
+from penstock.spark.formats import require_allowed
 from penstock.spark.sources import columns_ddl, source_options
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
@@ -90,7 +92,7 @@ class Reloading:
         plan = self._ledger.plan
         read = {name for group in plan.groups.values() for name in group.relations}
         found = [one for one in plan.session.catalog if isinstance(one, RelationDefinition)]
-        return [one for one in found if one.name in read and one.format not in (None, "memory")]
+        return [one for one in found if one.name in read and not is_inserted(one.format)]
 
     def _reload(self, definition: RelationDefinition) -> bool:
         columns = self._read(definition)
@@ -115,7 +117,7 @@ class Reloading:
         options = source_options(definition.format, definition.options)
         options.pop(RELOAD, None)
         reader = self._spark.read.format(str(definition.format)).options(**options)
-        if definition.format in FILE_FORMATS:
+        if source_format(definition.format).is_files:
             reader = reader.schema(columns_ddl(definition.schema))
             reader = reader.option("mode", "FAILFAST")
         try:

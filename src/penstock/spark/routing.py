@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import DATE, TIMESTAMP
+from penstock.connectors.memory import is_inserted
 from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
-from penstock.pipeline.folders import is_brought
 from penstock.spark.sources import (
     UNREADABLE,
     position,
@@ -113,7 +113,7 @@ def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots) -> list[Spark
             columns.append(F.lit(None).cast(type_).alias(slot.name))
             continue
         column = frame[_quoted(holder[slot])]
-        if types[holder[slot]] == TIMESTAMP and not is_brought(stream.definition):
+        if types[holder[slot]] == TIMESTAMP and not is_inserted(stream.definition.format):
             column = F.unix_micros(column)
         columns.append(column.cast(type_).alias(slot.name))
     return columns
@@ -127,7 +127,7 @@ def _instant(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
         definition.time_column
     ]
     column = frame[_quoted(definition.time_column)]
-    if type_ == TIMESTAMP and not is_brought(definition):
+    if type_ == TIMESTAMP and not is_inserted(definition.format):
         return F.unix_micros(column)
     if type_ == DATE:
         return F.unix_date(column).cast("bigint")

@@ -17,6 +17,7 @@ from penstock.catalog.definitions import (
     SinkDefinition,
     StreamDefinition,
 )
+from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
@@ -155,7 +156,7 @@ class Script:
             found = catalog.get(name)
             if (
                 isinstance(found, StreamDefinition | RelationDefinition)
-                and found.format in (None, "memory")
+                and is_inserted(found.format)
                 and name not in before
             ):
                 msg = f'{found.kind} "{name}" has no format: nobody brings rows for it'

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.spark.java import find_java
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyspark.sql import SparkSession
 
 DEFAULT_MASTER = "local[*,4]"
 """All cores of this machine; a task is tried four times (plain `local[*]` never retries)."""
+
+JAVA_ENDS_SECONDS = 5.0
+"""How long Java may take to end after its connections have."""
 
 _HERE = Path(__file__).parent
 
@@ -83,6 +87,44 @@ def running_master() -> str | None:
 
     session = SparkSession.getActiveSession()
     return None if session is None else str(session.sparkContext.master)
+
+
+def java_end(fault: BaseException | None = None) -> str | None:
+    """How the Java that Spark runs in has ended, as a sentence; None as long as it runs.
+
+    With a fault that says so, it is waited for: a connection ends a moment before the process.
+    """
+    from py4j.protocol import Py4JNetworkError
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if process is None:
+        return None  # There is none, or it is not ours.
+    if isinstance(fault, Py4JNetworkError | ConnectionError):
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(JAVA_ENDS_SECONDS)
+    code = process.poll()
+    if code is None:
+        return None
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    return f"the Java process that runs Spark {how}"
+
+
+def when_java_ends(act: Callable[[str], None]) -> None:
+    """Call something when the Java that Spark runs in has ended, in a thread of its own."""
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if process is None:
+        return
+
+    def wait() -> None:
+        process.wait()
+        act(java_end() or "")
+
+    threading.Thread(target=wait, name="penstock java", daemon=True).start()
 
 
 def launch_environment(master: str) -> dict[str, str]:

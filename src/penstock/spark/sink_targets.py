@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from penstock.errors import QueryError, did_you_mean
+from penstock.connectors.connector_list import CONNECTORS, SINKS
+from penstock.connectors.folder_sink import FolderSink
+from penstock.connectors.zoned_times import with_zone
+from penstock.errors import InternalError, QueryError, did_you_mean
 from penstock.spark.causes import cause_of
-from penstock.spark.sink_files import FILE_SINKS, FolderSink
-from penstock.spark.zones import with_zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,24 +19,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.catalog.definitions import SinkDefinition
+    from penstock.connectors.connector import SinkFormat
 
-SPARK_SINKS = {"delta": "io.delta:delta-spark", "kafka": "org.apache.spark:spark-sql-kafka-0-10"}
-"""Formats that Spark writes, and the packages that they need."""
-FORMATS = (*FILE_SINKS, *SPARK_SINKS, "console", "memory")
 PYTHON = "python"
 """What the format of a sink that calls a function is called; no statement can declare one."""
 MARKS = ("_at", "_sign", "_ts", "_te")
 """Columns that a sink may add to those of its query."""
-_KNOWN_OPTIONS = {
-    "parquet": {"path"},
-    "csv": {"path", "header"},
-    "json": {"path"},
-    "console": set[str](),
-    "memory": set[str](),
-}
-_NEEDED = {"kafka": ("kafka.bootstrap.servers", "topic")} | dict.fromkeys(
-    (*FILE_SINKS, "delta"), ("path",)
-)
 
 
 class Target(Protocol):
@@ -117,7 +106,8 @@ class SparkSink(Append):
 
     def __init__(self, spark: SparkSession, definition: SinkDefinition, key: str) -> None:
         self._spark = spark
-        self._format = definition.format
+        self._name = definition.format
+        self._format = sink_format(definition)
         self._options = dict(definition.options)
         self._key = key
 
@@ -125,11 +115,11 @@ class SparkSink(Append):
         """Append the rows."""
         frame = self._spark.createDataFrame(with_zone(table))
         options = self._options
-        if self._format == "delta":
+        if self._format.knows_records:
             options = options | {"txnAppId": self._key, "txnVersion": str(number)}
-        else:
+        if self._format.as_messages:
             frame = _messages(frame)
-        frame.write.format(self._format).mode("append").options(**options).save()
+        frame.write.format(self._name).mode("append").options(**options).save()
 
 
 def _messages(frame: DataFrame) -> DataFrame:
@@ -172,16 +162,31 @@ def target_for(
         key: Stands for the sink and its home, and for no other.
         show: Prints lines.
     """
-    if sink.format in FILE_SINKS:
-        return FolderSink(Path(place), sink.format, sink.options)
-    if sink.format == "console":
-        return ConsoleSink(sink.name, show)
-    return MemorySink() if sink.format == "memory" else SparkSink(spark, sink, key)
+    form = sink_format(sink)
+    match form.written:
+        case "files":
+            assert form.write is not None
+            return FolderSink(Path(place), sink.format, form.write, sink.options)
+        case "console":
+            return ConsoleSink(sink.name, show)
+        case "memory":
+            return MemorySink()
+        case "spark":
+            return SparkSink(spark, sink, key)
+
+
+def sink_format(sink: SinkDefinition) -> SinkFormat:
+    """The format of a sink that is not refused."""
+    known = CONNECTORS.get(sink.format)
+    if known is None or known.sink is None:
+        msg = f"nothing is known of sinks in the format {sink.format!r}"
+        raise InternalError(msg)
+    return known.sink
 
 
 def place_of(sink: SinkDefinition) -> str:
     """The folder that a sink writes files into, seen from where we are."""
-    if sink.format not in FILE_SINKS:
+    if sink_format(sink).written != "files":
         return ""
     return str(Path(sink.options["path"].removeprefix("file://")).absolute())
 
@@ -194,23 +199,23 @@ def refuse_sink(spark: SparkSession | None, sink: SinkDefinition) -> None:
     Raises:
         QueryError: The format or an option is at fault.
     """
-    if sink.format not in FORMATS:
+    if sink.format not in SINKS:
         msg = f'sink "{sink.name}": there is no format called "{sink.format}" for sinks'
-        hint = did_you_mean(sink.format, FORMATS, otherwise=f"Formats: {', '.join(FORMATS)}.")
+        hint = did_you_mean(sink.format, SINKS, otherwise=f"Formats: {', '.join(SINKS)}.")
         raise QueryError(msg, hint=hint)
-    for option in _NEEDED.get(sink.format, ()):
+    form = sink_format(sink)
+    for option in form.needed:
         if option not in sink.options:
             msg = f'sink "{sink.name}" has no {option}'
             raise QueryError(msg, hint=f"Add OPTIONS ({_quoted(option)} '...').")
-    known = _KNOWN_OPTIONS.get(sink.format)
     for option in sink.options:
-        if known is not None and option not in known:
+        if form.options is not None and option not in form.options:
             msg = f'sink "{sink.name}": {sink.format} has no option "{option}"'
-            listed = f"Options: {', '.join(sorted(known)) or 'none'}."
-            raise QueryError(msg, hint=did_you_mean(option, known, otherwise=listed))
-    if sink.format in FILE_SINKS:
+            listed = f"Options: {', '.join(sorted(form.options)) or 'none'}."
+            raise QueryError(msg, hint=did_you_mean(option, form.options, otherwise=listed))
+    if form.written == "files":
         _refuse_path(sink)
-    if spark is not None and sink.format in SPARK_SINKS:
+    if spark is not None and form.written == "spark":
         _refuse_missing(spark, sink)
 
 
@@ -248,7 +253,7 @@ def _refuse_missing(spark: SparkSession, sink: SinkDefinition) -> None:
     try:
         sources.lookupDataSource(sink.format, spark._jsparkSession.sessionState().conf())
     except Exception as fault:
-        package = SPARK_SINKS[sink.format]
+        package = sink_format(sink).package
         msg = f'sink "{sink.name}": Spark cannot write {sink.format} here'
         hint = (
             f"Its classes are missing ({cause_of(fault).text}). Open the connection with"

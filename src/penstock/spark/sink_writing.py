@@ -5,22 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.algebra.operators import Final
-from penstock.algebra.streams import RelationToStream
-from penstock.connection.answers import changes_table, elements_table, emissions_table, is_relation
 from penstock.errors import DataError
-from penstock.results.settling import Content, Elements, Sending
+from penstock.results.answer_kind import is_relation
+from penstock.results.result_tables import results_table
+from penstock.results.settling import fold_for
 from penstock.spark.groups import plans_with
 from penstock.store.result_reader import ResultsReader, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pyarrow as pa
-
     from penstock.algebra.plan import Plan
-    from penstock.operators.block import Block
     from penstock.pipeline.plans import Group
+    from penstock.results.settling import Elements
     from penstock.spark.sink_progress import Progress, ProgressFiles
     from penstock.spark.sink_targets import Target
     from penstock.spark.spark_engine import SparkEngine
@@ -96,7 +93,7 @@ class Sink:
         commit = self._pending
         if commit is not None and commit.block is not None and not self._has(commit.number):
             assert self._plan is not None
-            self.target.write(commit.number, table_of(self._plan, commit.block))
+            self.target.write(commit.number, results_table(self._plan, commit.block))
             self._done(commit.number, end)
         self._pending = None
 
@@ -137,27 +134,11 @@ class Sink:
         return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
 
     def _fold(self, plan: Plan, group: Group) -> Callable[[], Elements]:
-        if isinstance(plan, RelationToStream):
-            return Sending
-        if isinstance(plan, Final):
-            return Elements
         bound = self._engine.running.pipeline.ledger.plan.groups[group.number]
         node = bound.result(self.progress.query)
-        return partial(Content, node.arrow_types, node.span, bound.choices.queue_partitions)
+        partitions = bound.choices.queue_partitions
+        return partial(fold_for, plan, node.arrow_types, node.span, partitions)
 
 
 def _same(one: Group | None, other: Group | None) -> bool:
     return one is not None and other is not None and one.number == other.number
-
-
-def table_of(plan: Plan, block: Block) -> pa.Table:
-    """What a sink writes of a commit.
-
-    Of a relation the net changes of each instant; of ISTREAM and its kin the rows with their
-    instant; of EMIT FINAL the rows with their validity.
-    """
-    if isinstance(plan, RelationToStream):
-        return emissions_table(plan, block)
-    if isinstance(plan, Final):
-        return elements_table(plan, block).drop_columns(["_sign"])
-    return changes_table(plan, block)

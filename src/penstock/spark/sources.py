@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.connectors.connector_list import source_format
+from penstock.connectors.memory import is_inserted
 from penstock.pipeline.file_rows import brought_type
-from penstock.pipeline.folders import READER, is_brought
-from penstock.spark.formats import FILE_FORMATS, require_allowed
+from penstock.pipeline.folders import READER
+from penstock.spark.formats import require_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +35,7 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
     """
     require_allowed(spark, f'stream "{definition.name}"', definition.format)
     reader = spark.readStream.name(source_name(definition.name))
-    if is_brought(definition):
+    if is_inserted(definition.format):
         path = home.incoming(definition.name)
         path.mkdir(parents=True, exist_ok=True)
         reader = reader.format("parquet").schema(columns_ddl(definition.schema, brought=True))
@@ -42,12 +44,13 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
         # A batch is in our records before Spark knows that it is over, and then it is in the logs.
         return reader.option("cleanSource", "delete").load(str(path))
     options = source_options(definition.format, definition.options)
-    if definition.format in FILE_FORMATS:
+    known = source_format(definition.format)
+    if known.is_files:
         options = one_file(options)
     reader = reader.format(definition.format or "memory").options(**options)
-    if definition.format in FILE_FORMATS:
+    if known.is_files:
         ddl = columns_ddl(definition.schema)
-        if tells_unreadable(definition):
+        if known.keeps_unreadable:
             # What cannot be read as declared is kept as it stands, and set aside later.
             ddl = f"{ddl}, {UNREADABLE} STRING"
             reader = reader.option("columnNameOfCorruptRecord", UNREADABLE)
@@ -60,10 +63,9 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
 
 
 def source_options(format_: str | None, options: Mapping[str, str]) -> dict[str, str]:
-    """The options of a source, with our defaults: a CSV file begins with the names declared."""
-    # Otherwise Spark takes any first line for a header, and columns by their position.
-    default = {"header": "true", "enforceSchema": "false"} if format_ == "csv" else {}
-    return {**default, **{name: one for name, one in options.items() if name.lower() != READER}}
+    """The options of a source, with the defaults of its format."""
+    given = {name: one for name, one in options.items() if name.lower() != READER}
+    return {**source_format(format_).options, **given}
 
 
 def one_file(options: dict[str, str]) -> dict[str, str]:
@@ -77,19 +79,19 @@ def one_file(options: dict[str, str]) -> dict[str, str]:
 
 def tells_unreadable(definition: StreamDefinition) -> bool:
     """Whether rows of a stream may come as texts that cannot be read."""
-    return definition.format in ("csv", "json", "xml")
+    return source_format(definition.format).keeps_unreadable
 
 
 def tells_positions(definition: StreamDefinition) -> bool:
     """Whether it is known where a row of a stream stands."""
-    return definition.format in (*FILE_FORMATS, "kafka")
+    return source_format(definition.format).place != "unknown"
 
 
 def position(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
     """Where a row stands, for people."""
     from pyspark.sql import functions as F
 
-    if definition.format == "kafka":
+    if source_format(definition.format).place == "offset":
         parts = ("topic ", "topic"), (", partition ", "partition"), (", offset ", "offset")
         return F.concat(*(one for text, name in parts for one in (F.lit(text), frame[name])))
     return frame["_metadata.file_path"]
@@ -104,13 +106,14 @@ def positions(frame: DataFrame, definition: StreamDefinition) -> list[SparkColum
     from pyspark.sql import functions as F
 
     nothing = F.lit(0).cast("bigint")
-    if is_brought(definition) or definition.format in FILE_FORMATS:
+    place = source_format(definition.format).place
+    if is_inserted(definition.format) or place == "file":
         return [
             F.unix_micros(frame["_metadata.file_modification_time"]),
             F.xxhash64(frame["_metadata.file_path"]),
             frame["_metadata.file_block_start"],
         ]
-    if definition.format == "kafka":
+    if place == "offset":
         return [frame["partition"].cast("bigint"), frame["offset"].cast("bigint"), nothing]
     return [nothing, nothing, nothing]
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
-from penstock.connection.answers import is_relation
+from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Content
 from penstock.spark.groups import plans_with
 from penstock.store.result_reader import ResultsReader, content_at, start_of

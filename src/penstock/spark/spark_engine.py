@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
+from penstock.connectors.memory import is_inserted
+from penstock.connectors.zoned_times import with_zone
 from penstock.errors import NotSupported, PipelineFailed, QueryError
-from penstock.pipeline.folders import is_brought
 from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
@@ -24,7 +25,6 @@ from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
 from penstock.spark.spark_answer import SparkAnswer
-from penstock.spark.zones import with_zone
 from penstock.store.inserted_rows import bring
 from penstock.store.rejected_rows import aside_rows
 
@@ -238,7 +238,7 @@ class SparkEngine:
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Write rows down, to be taken in together."""
-        if not is_brought(stream):
+        if not is_inserted(stream.format):
             msg = f'stream "{stream.name}" is read from {stream.format}: rows cannot be inserted'
             raise QueryError(msg, hint="Declare a stream without USING for rows from Python.")
         if len(rows):
@@ -247,7 +247,7 @@ class SparkEngine:
 
     def update(self, relation: RelationDefinition, changes: pa.Table) -> None:
         """Change a relation."""
-        if relation.format not in (None, "memory"):
+        if not is_inserted(relation.format):
             msg = (
                 f'relation "{relation.name}" is read from {relation.format}: that decides what it'
                 " holds"

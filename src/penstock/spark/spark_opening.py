@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+_JAVA_CODE = "JAVA_GATEWAY_EXITED"
+_JAVA_ENDED = "the Java process that runs Spark ended before it could be reached"
+
 
 def open_pipeline(
     master: str,
@@ -52,7 +55,8 @@ def _spark(master: str, settings: Mapping[str, str] | None) -> SparkSession:
     try:
         return start_session("penstock", master=master, settings=settings)
     except Exception as fault:
-        msg = f'Spark does not start with the master "{master}": {cause_of(fault).text}'
+        reason = _JAVA_ENDED if _JAVA_CODE in str(fault) else cause_of(fault).text
+        msg = f'Spark does not start with the master "{master}": {reason}'
         raise QueryError(msg, hint="./penstock doctor checks Java and Spark.") from fault
 
 

@@ -44,10 +44,20 @@ class StreamProgress:
 
 @dataclass(frozen=True)
 class RelationProgress:
-    """A relation: the files with its changes, and the clock before which no change is dated."""
+    """A relation: the files with its changes, and the latest instant that undated ones were given.
+
+    `groups` has how far each group of queries has looked at it: a change that is dated earlier
+    takes effect then.
+    """
 
     changes: tuple[str, ...] = ()
     clock: int = BEGINNING
+    groups: dict[str, int] = field(default_factory=dict)
+
+    def clock_of(self, group: int) -> int:
+        """The instant before which no change takes effect for the queries of a group."""
+        foremost = max([self.clock, *self.groups.values()])
+        return self.groups.get(str(group), foremost)
 
 
 @dataclass(frozen=True)
@@ -180,7 +190,7 @@ def decoded(content: bytes) -> Record:
         for name, one in values["lanes"].items()
     }
     values["relations"] = {
-        name: RelationProgress(tuple(one["changes"]), one["clock"])
+        name: RelationProgress(tuple(one["changes"]), one["clock"], one.get("groups", {}))
         for name, one in values["relations"].items()
     }
     values["content"] = Content(**values["content"]) if values["content"] else None

@@ -13,8 +13,9 @@ from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.text import plan_text
 from penstock.builder import Query, stream
 from penstock.planner.explain.explain import Explaining, described_rules
-from penstock.planner.optimizing import ALWAYS, BY_COST, optimized
+from penstock.planner.optimizing import optimized
 from penstock.planner.rewriting import Rewriting, alternatives
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine, Question

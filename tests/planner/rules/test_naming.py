@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.text import plan_text
 from penstock.planner import optimizing
-from penstock.planner.optimizing import ALWAYS, BY_COST, TIDY, optimized
-from penstock.planner.rules.commuting import CommuteJoin
-from penstock.planner.rules.pruning import PruneColumns
-from penstock.planner.rules.representation import CommonSubplans
+from penstock.planner.optimizing import optimized
+from penstock.planner.rules.joins.commute_join import CommuteJoin
+from penstock.planner.rules.maps.prune_columns import PruneColumns
+from penstock.planner.rules.representation.common_subplans import CommonSubplans
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TIDY
 from penstock.session import Session
 from penstock_fuzz.generate import generate
 from planner.rules.templates import QUERIES, random_plan

@@ -16,9 +16,10 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import different_nodes
-from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
+from penstock.planner.optimizing import optimized
 from penstock.planner.rewriting import Rewriting, alternatives
 from penstock.planner.rules.rule import Rule, RuleContext, TogetherRule
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
 from penstock.reference.timeline import Timeline
 from penstock.testing.engines import OracleEngine
 from penstock_fuzz.check import compare_answers, tolerance_for

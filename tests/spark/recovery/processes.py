@@ -165,6 +165,25 @@ def start_driver(
     return Driver(process, Home(home), mark, errors)
 
 
+def start_run(script: Path, home: Path, *arguments: str) -> Driver:
+    """Start `penstock run` with a script; its process group is its own.
+
+    Python's and Spark's temporary files are beside the home.
+    """
+    mark = uuid4().hex
+    errors = home.with_suffix(".stderr")
+    with errors.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "penstock", "run", script, "--home", home, *arguments],
+            env={**os.environ, MARK: mark, "TMPDIR": str(home.parent)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=file,
+            start_new_session=True,
+        )
+    return Driver(process, Home(home), mark, errors)
+
+
 def kill_at_random(driver: Driver, draw: random.Random) -> str | None:
     """Kill a driver at a moment that is drawn; how, or None if it was done before that."""
     only_python = draw.random() < 1 / 3

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.connectors.connector_list import CONNECTORS
+from penstock.connectors.folder_sink import FolderSink
+from penstock.connectors.json import json_lines
 from penstock.errors import DataError
-from penstock.spark.sink_files import FolderSink, json_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,9 +42,16 @@ def test_any_text_is_json(texts: list[str | None]) -> None:
     assert lines[-1] == ""
 
 
+WRITERS = {
+    name: one.sink.write
+    for name, one in CONNECTORS.items()
+    if one.sink is not None and one.sink.write is not None
+}
+
+
 def test_values_of_all_types(tmp_path: Path) -> None:
     for form in ("json", "csv"):
-        sink = FolderSink(tmp_path / form, form, {})
+        sink = FolderSink(tmp_path / form, form, WRITERS[form], {})
         sink.begin()
         sink.write(7, TABLE)
     lines = (tmp_path / "json" / "000000000007.json").read_text().splitlines()
@@ -59,7 +68,7 @@ def test_values_of_all_types(tmp_path: Path) -> None:
 
 
 def test_a_file_without_rows_and_without_header(tmp_path: Path) -> None:
-    sink = FolderSink(tmp_path / "out", "csv", {"header": "false"})
+    sink = FolderSink(tmp_path / "out", "csv", WRITERS["csv"], {"header": "false"})
     sink.begin()
     sink.write(1, TABLE.slice(0, 0))
     assert (tmp_path / "out" / "000000000001.csv").read_text() == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.catalog.functions.aggregates import AGGREGATES as _AGGREGATES
+from penstock.catalog.functions.aggregate_types import AGGREGATES as _AGGREGATES
 from penstock.catalog.functions.arithmetic import ARITHMETIC
 from penstock.catalog.functions.bits import BITS
 from penstock.catalog.functions.logic import CHOICES, LOGIC
@@ -15,7 +15,7 @@ from penstock.errors import Refused, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall, Expression
-    from penstock.catalog.functions.aggregates import Aggregate
+    from penstock.catalog.functions.aggregate_types import Aggregate
     from penstock.catalog.functions.kinds import Function
 
 THEMES: dict[str, tuple[Function, ...]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.aggregate.accumulators.accumulator_division import divided_calls
 from penstock.operators.aggregate.accumulators.events import Events
@@ -14,9 +15,9 @@ from penstock.operators.aggregate.aggregate_calls import Arrivals, Call
 from penstock.operators.aggregate.aggregate_loops import by_group, change_ends
 from penstock.operators.aggregate.aggregate_members import members_for
 from penstock.operators.aggregate.aggregate_order import in_time, portions_in_time
-from penstock.operators.block import Block
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time
 from penstock.operators.division import Moves, netted, with_column
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.set.sameness import same_rows
 from penstock.state.arrays import is_text
@@ -32,12 +33,11 @@ if TYPE_CHECKING:
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Values
     from penstock.state.moving import Moved
 
 
-class Aggregate(Buffered):
+class Aggregate(Operator):
     """Groups in slots: their keys, how many rows they have, and the row last sent out.
 
     What begins and ends in one step is sent with its interval. The last row of a group in a step
@@ -55,7 +55,6 @@ class Aggregate(Buffered):
         *,
         row_over_nothing: bool,
     ) -> None:
-        super().__init__()
         self._keys = tuple(key for key, _ in keys)
         self._calls = tuple(call for call, _ in calls)
         self._failures = failures
@@ -77,9 +76,9 @@ class Aggregate(Buffered):
         )
         self._begun = False
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of groups that changed."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         made: list[Block] = []
         starts_empty = self._always and not self._begun
         self._begun = True
@@ -99,7 +98,7 @@ class Aggregate(Buffered):
         (slot,), _ = self._index.find_or_add(np.zeros((1, 2), np.uint64))
         self._reserve()
         row = tuple(
-            pa.array([0 if call.function in ("count", "count_if") else None], type_)
+            pa.array([facts_of(call.function).over_nothing], type_)
             for call, type_ in zip(self._calls, self._types, strict=True)
         )
         slots = np.array([slot])

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.errors import InternalError
-from penstock.operators.block import Block, concatenated
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, concatenated, rows_by_time
+from penstock.operators.operator import Inputs, Operator
 from penstock.state.fingerprints import fingerprints
 from penstock.state.sorting import order_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.state.arrays import Ints
 
 
-class Combining(Buffered):
+class Combining(Operator):
     """One row for rows with equal keys and one validity; nothing is remembered between steps."""
 
     meets = False
@@ -30,14 +30,13 @@ class Combining(Buffered):
     def __init__(
         self, keys: Sequence[Evaluator], partials: Sequence[Partial], failures: Failures
     ) -> None:
-        super().__init__()
         self._keys = tuple(keys)
         self._partials = tuple(partials)
         self._failures = failures
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of a step, put together."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is None:
             return ()
         if block.sign is not None:

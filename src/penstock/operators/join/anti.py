@@ -19,7 +19,7 @@ from penstock.operators.join.join_sides import (
     shrink_sides,
     side_table,
 )
-from penstock.operators.operator import Operator, Segments
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.state.fingerprints import fingerprints
 
 if TYPE_CHECKING:
@@ -57,18 +57,11 @@ class AntiJoin(Operator):
         self._chains = Chains(1)
         self._rows = rows_of_side(left, 0)
         self._coverage = Coverage(coverage, self._chains)
-        self._waiting: tuple[list[Block], list[Block]] = ([], [])
         self._opened: Ints = np.zeros(0, np.int64)
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Keep the rows until all of their step have come."""
-        self._waiting[port].append(block)
-        return ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Rows that enter or leave the result in this step."""
-        left, coverage = self._waiting
-        self._waiting = ([], [])
+        left, coverage = inputs
         results: list[Block] = []
         incoming = no_rows()
         if left:
@@ -86,8 +79,7 @@ class AntiJoin(Operator):
         self._coverage.drop_unused(
             np.concatenate([self._rows.settle(incoming, clock, heads), changes.key])
         )
-        self.shrink()
-        return [block for block in results if len(block)]
+        return results
 
     def shrink(self) -> None:
         """Give back room that has been empty for a while."""

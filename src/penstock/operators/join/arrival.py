@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.errors import InternalError
-from penstock.operators.block import Block, concatenated
+from penstock.operators.block import Block, rows_by_time
 from penstock.operators.join.join_chains import Chains
 from penstock.operators.join.join_loops import NOT_KEPT, Incoming, SideRows
 from penstock.operators.join.join_pairs import PAIRS_AT_ONCE, pairs_of_step
@@ -20,7 +20,7 @@ from penstock.operators.join.join_sides import (
     shrink_sides,
     side_table,
 )
-from penstock.operators.operator import Operator, Segments
+from penstock.operators.join.matching import Matching
 from penstock.state.arrays import joined
 from penstock.state.cutting import portions_of_text
 from penstock.state.fingerprints import fingerprints
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from penstock.operators.join.join import Residual
     from penstock.operators.join.join_loops import Pairs
     from penstock.operators.join.join_sides import JoinSide
+    from penstock.operators.operator import Inputs, Segments
     from penstock.state.arrays import Ints
 
     Matches = Iterator[tuple[Ints, tuple[pa.Array, ...]]]
@@ -56,7 +57,7 @@ class Fold(Protocol):
         """
 
 
-class ReadOnArrival(Operator):
+class ReadOnArrival(Matching):
     """Stream rows (port 0) meet the relation (port 1) as it is at their own ts.
 
     Changes of the relation at that instant are seen. Results keep the interval of the stream row,
@@ -86,27 +87,19 @@ class ReadOnArrival(Operator):
         self._pairs_at_once = pairs_at_once
         self._chains = Chains(2)
         self._rows = rows_of_side(relation, 0)
-        self._waiting: tuple[list[Block], list[Block]] = ([], [])
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Keep the rows until all of their step have come."""
-        self._waiting[port].append(block)
-        return ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Answer the stream rows of this step."""
-        stream, changes = self._waiting
-        self._waiting = ([], [])
+        stream, changes = inputs
         arrived = accept_rows(self._relation, self._rows, self._chains, changes)
         results: list[Block] = []
-        if stream:
-            rows = concatenated(stream).by_time()
+        rows = rows_by_time(stream)
+        if rows is not None:
             results = self._answer(rows, self._matches(arrived, rows))
         else:
             self._apply(arrived)
         self._chains.drop_empty(self._rows.settle(arrived, clock, self._chains.heads))
-        self.shrink()
-        return [block for block in results if len(block)]
+        return results
 
     def shrink(self) -> None:
         """Give back room that has been empty for a while."""

@@ -18,7 +18,7 @@ from penstock.operators.join.join_sides import (
     shrink_sides,
     side_table,
 )
-from penstock.operators.operator import Operator, Segments
+from penstock.operators.join.matching import Matching
 from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.division import Division
-    from penstock.operators.join.join_loops import Incoming
     from penstock.operators.join.join_sides import JoinSide
+    from penstock.operators.operator import Inputs, Segments
     from penstock.state.arrays import Flags
 
     Residual = Callable[[Sequence[pa.Array], int], Flags]
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _NAMES = ("left", "right")
 
 
-class Join(Operator):
+class Join(Matching):
     """All pairs of left and right rows with equal keys that satisfy the residual condition.
 
     A pair is valid where both rows are. `residual` is given the columns of both sides, left
@@ -56,16 +56,13 @@ class Join(Operator):
         self._pairs_at_once = pairs_at_once
         self._chains = Chains(2)
         self._rows = tuple(rows_of_side(side, port) for port, side in enumerate(self._inputs))
-        self._waiting: tuple[list[Block], list[Block]] = ([], [])
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Keep the rows until all of their step have come."""
-        self._waiting[port].append(block)
-        return ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The pairs that begin in this step."""
-        arrived = self._accept()
+        arrived = [
+            accept_rows(side, rows, self._chains, blocks)
+            for side, rows, blocks in zip(self._inputs, self._rows, inputs, strict=True)
+        ]
         left, right = ((came, rows.kept()) for came, rows in zip(arrived, self._rows, strict=True))
         found = pairs_of_step(left, right, self._chains.heads, self._pairs_at_once)
         results = [self._result(part) for pairs in found for part in self._portions(pairs)]
@@ -74,8 +71,7 @@ class Join(Operator):
             for rows, came in zip(self._rows, arrived, strict=True)
         ]
         self._chains.drop_empty(np.concatenate(touched))
-        self.shrink()
-        return [block for block in results if len(block)]
+        return results
 
     def shrink(self) -> None:
         """Give back room that has been empty for a while."""
@@ -108,14 +104,6 @@ class Join(Operator):
     def state_bytes(self) -> int:
         """Rows and indexes of both sides."""
         return self._chains.nbytes + sum(rows.nbytes for rows in self._rows)
-
-    def _accept(self) -> tuple[Incoming, Incoming]:
-        left, right = (
-            accept_rows(side, rows, self._chains, blocks)
-            for side, rows, blocks in zip(self._inputs, self._rows, self._waiting, strict=True)
-        )
-        self._waiting = ([], [])
-        return left, right
 
     def _portions(self, pairs: Pairs) -> Iterator[Pairs]:
         """The pairs, as many at a time as an array can hold the strings of."""

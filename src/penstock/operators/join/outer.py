@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.join.join_loops import Incoming
     from penstock.operators.join.join_sides import JoinSide
+    from penstock.operators.operator import Inputs
     from penstock.state.arrays import Signs
 
 
@@ -56,10 +57,10 @@ class OuterJoin(Join):
         # By key; all are 0 between two steps.
         self._marks: Signs = np.zeros(0, np.int8)
 
-    def advance(self, clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The pairs that begin in this step, and the rows that are alone or no longer so."""
         results: list[Block] = []
-        arrived = [self._come(port, results) for port in range(2)]
+        arrived = [self._come(port, blocks, results) for port, blocks in enumerate(inputs)]
         sides = [self._side(port, incoming, clock) for port, incoming in enumerate(arrived)]
         for pairs in self._found(sides[0], sides[1]):
             results += self._blocks(pairs)
@@ -70,8 +71,7 @@ class OuterJoin(Join):
             for rows, came in zip(self._rows, arrived, strict=True)
         ]
         self._chains.drop_empty(np.concatenate(touched))
-        self.shrink()
-        return [block for block in results if len(block)]
+        return results
 
     @property
     def state_bytes(self) -> int:
@@ -84,10 +84,8 @@ class OuterJoin(Join):
         if len(self._marks) > 2 * len(self._chains.heads):
             self._marks = np.zeros(len(self._chains.heads), np.int8)
 
-    def _come(self, port: int, results: list[Block]) -> Incoming:
+    def _come(self, port: int, blocks: Sequence[Block], results: list[Block]) -> Incoming:
         """Bring the rows of a step into a side; those that never match are results as they are."""
-        blocks = self._waiting[port].copy()
-        self._waiting[port].clear()
         if not blocks:
             return no_rows()
         side, rows = self._inputs[port], self._rows[port]

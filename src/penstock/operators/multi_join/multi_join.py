@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING
 from penstock.operators.block import Block
+from penstock.operators.join.matching import Matching, Probed
 from penstock.operators.multi_join.multi_join_combining import (
     AT_ONCE,
     Combining,
@@ -18,7 +19,6 @@ from penstock.operators.multi_join.multi_join_combining import (
 from penstock.operators.multi_join.multi_join_loops import BEGIN, SIGN, UNTIL, arrival_order
 from penstock.operators.multi_join.multi_join_probes import Theta, course_of, tables_of
 from penstock.operators.multi_join.multi_join_rows import InputRows, Sizing
-from penstock.operators.operator import Operator, Segments
 from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.operators.division import Division
     from penstock.operators.join.join_sides import JoinSide
     from penstock.operators.multi_join.multi_join_probes import Agreements, Levels
+    from penstock.operators.operator import Inputs, Segments
     from penstock.state.arrays import Ints
 
 Expiration = Literal["eager", "lazy"]
@@ -39,20 +40,10 @@ _LEAST, _MOST = 1 << 13, 1 << 16
 _SMALL = 1 << 13
 """Fewer combinations than so many wait for others, before their columns are gathered."""
 
-__all__ = ["Evaluation", "Expiration", "Measured", "MultiJoin", "Theta"]
+__all__ = ["Evaluation", "Expiration", "MultiJoin", "Theta"]
 
 
-class Measured(NamedTuple):
-    """How often new rows of an input led to a probe of another, and what was found."""
-
-    origin: int
-    target: int
-    agreements: Agreements
-    probes: int
-    matches: int
-
-
-class MultiJoin(Operator):
+class MultiJoin(Matching):
     """All combinations of a row of each input that agree, and satisfy all conditions.
 
     A combination is valid where all its rows are. New rows look for the rows of other inputs, one
@@ -100,7 +91,6 @@ class MultiJoin(Operator):
         self._at_once = at_once
         self._portion = portion
         self._signed = any(side.pattern is Pattern.STR for side in inputs)
-        self._waiting: list[list[Block]] = [[] for _ in inputs]
         self._rank = 0
         self._clock = BEGINNING
         self._tables: list[tuple[Agreements, ...]] = []
@@ -135,15 +125,9 @@ class MultiJoin(Operator):
             Combining(course, self._rows, self._evaluation, self._at_once) for course in courses
         ]
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Keep the rows until all of their step have come."""
-        self._waiting[port].append(block)
-        return ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The combinations that begin in this step."""
-        arrived = [rows.arrange(each) for rows, each in zip(self._rows, self._waiting, strict=True)]
-        self._waiting = [[] for _ in self._rows]
+        arrived = [rows.arrange(each) for rows, each in zip(self._rows, inputs, strict=True)]
         starts = np.cumsum([0, *(len(ts) for ts, _ in arrived)])
         ts = np.concatenate([ts for ts, _ in arrived])
         sign = np.concatenate([sign for _, sign in arrived])
@@ -162,7 +146,7 @@ class MultiJoin(Operator):
             for rows in self._rows:
                 rows.settle(behind, self._is_eager)
         self._clock = clock
-        return [block for block in results if len(block)]
+        return results
 
     def segments(self) -> Segments:
         """The rows of each input."""
@@ -184,13 +168,13 @@ class MultiJoin(Operator):
             rows.shrink()
 
     @property
-    def measured(self) -> list[Measured]:
+    def measured(self) -> list[Probed]:
         """How often each probe was made since the orders were last set, and what it found.
 
         Tests look at it; what rows look for together is decided by the same counts.
         """
         return [
-            Measured(one.course.origin, probe.target, probe.agreements, tally.probes, tally.matches)
+            Probed(one.course.origin, probe.target, probe.agreements, tally.probes, tally.matches)
             for one in self._combining
             for probe, tally in zip(one.course.probes, one.tallies, strict=True)
         ]

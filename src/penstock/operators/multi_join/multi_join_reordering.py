@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from penstock.operators.join.join_sides import JoinSide
     from penstock.operators.multi_join.multi_join import Evaluation, Expiration, Theta
     from penstock.operators.multi_join.multi_join_probes import Levels
+    from penstock.operators.operator import Inputs
+    from penstock.state.arrays import Ints
 
 Orders = tuple[tuple[int, ...], ...]
 
@@ -105,24 +107,25 @@ class ReorderingJoin(MultiJoin):
         self._came = [0] * len(self._rates)
         self._span: tuple[int, int] | None = None
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Count the rows, and keep them until all of their step have come."""
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """The combinations that begin in this step; then perhaps other orders."""
+        for port, blocks in enumerate(inputs):
+            for block in blocks:
+                self._count(port, block.ts)
+        made = super().step(inputs, clock)
+        if sum(self._came) >= max(LEAST_ROWS, self.state_rows // STATE_SHARE):
+            self._consider()
+            self._forget()
+        return made
+
+    def _count(self, port: int, ts: Ints) -> None:
         # What is there from the beginning, such as the first rows of a relation, has no rate.
-        ts = block.ts[block.ts > BEGINNING]
+        ts = ts[ts > BEGINNING]
         if len(ts):
             first, latest = int(ts.min()), int(ts.max())
             before = self._span or (first, latest)
             self._span = (min(first, before[0]), max(latest, before[1]))
             self._came[port] += len(ts)
-        return super().process(port, block)
-
-    def advance(self, clock: int) -> Sequence[Block]:
-        """The combinations that begin in this step; then perhaps other orders."""
-        made = super().advance(clock)
-        if sum(self._came) >= max(LEAST_ROWS, self.state_rows // STATE_SHARE):
-            self._consider()
-            self._forget()
-        return made
 
     def _consider(self) -> None:
         assert self._span is not None

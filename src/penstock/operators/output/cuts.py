@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
-from penstock.operators.block import Block, concatenated, from_table, to_table
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, concatenated, from_table, rows_by_time, to_table
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.output.cuts_loops import meeting
 from penstock.operators.withdrawals import ended_elements
 from penstock.state.fingerprints import fingerprints
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
@@ -28,7 +27,7 @@ MOST_PIECES = 10_000
 """An element is not cut into more pieces than that in one step."""
 
 
-class Split(Buffered):
+class Split(Operator):
     """Elements in pieces, cut at the multiples of a length; a piece is sent when it begins.
 
     An element that may be withdrawn is cut as time goes on, also if its end is not known.
@@ -37,13 +36,12 @@ class Split(Buffered):
     meets = False
 
     def __init__(self, length: int) -> None:
-        super().__init__()
         self._length = length
         self._rest: list[Block] = []
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The pieces that begin in this step; a withdrawal ends its element."""
-        arrived = [block for block in inputs if block is not None]
+        arrived = [block for block in map(rows_by_time, inputs) if block is not None]
         for block in arrived:
             if block.sign is None:
                 _require_ends(block)
@@ -124,15 +122,15 @@ def _ended(block: Block) -> tuple[Block, Block]:
     return elements, withdrawn.take(pieces | is_left)
 
 
-class Coalesce(Buffered):
+class Coalesce(Operator):
     """Equal rows whose intervals meet within a step become one element.
 
     An element sent out cannot grow any more, so intervals that meet across steps stay apart.
     """
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Merge the elements of the step."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is None:
             return ()
         te, is_left = ended_elements(block)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.operators.block import Block, from_table, stored_blocks, to_table
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, from_table, rows_by_time, stored_blocks, to_table
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.output.emit_final_loops import (
     HELD,
     NEWEST,
@@ -29,13 +29,12 @@ from penstock.state.sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 _LEAST = 64
 
 
-class Final(Buffered):
+class Final(Operator):
     """Holds elements until they have ended, and until all that began before them have.
 
     Elements stand in the order they began, so what can be sent stands in front: up to the first
@@ -48,7 +47,6 @@ class Final(Buffered):
     """
 
     def __init__(self, types: Sequence[pa.DataType], *, strict: bool) -> None:
-        super().__init__()
         self._rows = RowStore(types)
         # Elements at places from `head` to before `tail`, by ts; how many have not been sent.
         self._ts: Ints = np.zeros(0, np.int64)
@@ -57,9 +55,9 @@ class Final(Buffered):
         self._lately = Occupancy()
         self._alike = _Alike() if strict else None
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The elements that are final, in order."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is not None:
             self._take_in(block)
         first = first_open(self._te, self._head, self._tail, clock)

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import DataError
-from penstock.operators.block import Block, arriving
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, arriving, rows_by_time
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.window.time_windows import rounded_up
 from penstock.state.expiry import CalendarQueue
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
@@ -37,16 +36,15 @@ def instants_block(instants: Ints) -> Block:
     return arriving((), found[found > BEGINNING])
 
 
-class Boundaries(Buffered):
+class Boundaries(Operator):
     """Where an element of a window begins or ends, or a relation is updated."""
 
     def __init__(self, ports: int, span: int, partitions: int) -> None:
-        super().__init__(ports)
         self._ends = CalendarQueue((), span, partitions)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Begins and withdrawals of this step, and ends known from before."""
-        blocks = [block for block in inputs if block is not None]
+        blocks = [block for blocks in inputs for block in blocks]
         for block in blocks:
             # A negative row's end is that of the element it withdraws, which was told already.
             ends = np.unique(block.te[(block.te < INFINITY) & (block.signs > 0)])
@@ -73,7 +71,7 @@ class Boundaries(Buffered):
         self._ends.push(segments["ends"]["end"].to_numpy(), [])
 
 
-class TimeSlides(Buffered):
+class TimeSlides(Operator):
     """The multiples of a slide, from the first row's on to the last that any interval touches.
 
     The first `arrivals` ports bring rows as they came, the others the same rows windowed. After
@@ -85,7 +83,6 @@ class TimeSlides(Buffered):
     meets = False
 
     def __init__(self, slide: int, arrivals: int, windows: int, *, skips: bool = False) -> None:
-        super().__init__(arrivals + windows)
         self._slide = slide
         self._arrivals = arrivals
         self._skips = skips
@@ -93,7 +90,7 @@ class TimeSlides(Buffered):
         self._last = BEGINNING
         self._endless = False
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The slides up to the clock and the last interval known."""
         self._look_at(inputs)
         if self._next is None:
@@ -114,16 +111,15 @@ class TimeSlides(Buffered):
             return clock
         return min(clock, self._next)
 
-    def _look_at(self, inputs: Sequence[Block | None]) -> None:
-        arrived = [block.ts for block in inputs[: self._arrivals] if block is not None]
+    def _look_at(self, inputs: Inputs) -> None:
+        arrived = [block.ts for blocks in inputs[: self._arrivals] for block in blocks]
         if self._next is None and arrived:
             first = np.concatenate(arrived).min(keepdims=True)
             self._next = int(rounded_up(first, self._slide)[0])
-        for block in inputs[self._arrivals :]:
-            if block is not None:
-                ends = np.concatenate([block.ts, block.te])
-                self._endless |= bool((block.te == INFINITY).any())
-                self._last = max(self._last, int(ends[ends < INFINITY].max(initial=BEGINNING)))
+        for block in (block for blocks in inputs[self._arrivals :] for block in blocks):
+            ends = np.concatenate([block.ts, block.te])
+            self._endless |= bool((block.te == INFINITY).any())
+            self._last = max(self._last, int(ends[ends < INFINITY].max(initial=BEGINNING)))
 
     def segments(self) -> Segments:
         """The next slide and the last."""
@@ -144,21 +140,20 @@ class TimeSlides(Buffered):
         self._endless = row["endless"]
 
 
-class RowSlides(Buffered):
+class RowSlides(Operator):
     """The times of the rows numbered m, 2m, ... of each partition."""
 
     def __init__(
         self, types: Sequence[pa.DataType], slide: int, partition_by: Sequence[int]
     ) -> None:
-        super().__init__()
         self._slide = slide
         self._partition_by = tuple(partition_by)
         self._keys = KeyedRows([types[number] for number in partition_by])
         self._counts: Ints = np.zeros(0, np.int64)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Count the rows of each partition."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is None:
             return ()
         keys = [block.columns[number] for number in self._partition_by]

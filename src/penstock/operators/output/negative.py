@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.block import Block, stored_blocks
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time, stored_blocks
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.expiry import ExpiryQueue, expiry_queue
 from penstock.state.rows import RowStore
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
     from penstock.algebra.patterns import Pattern
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
-class AnnouncedEnds(Buffered):
+class AnnouncedEnds(Operator):
     """Rows are sent for ever, and withdrawn when they end."""
 
     meets = False
@@ -32,15 +31,14 @@ class AnnouncedEnds(Buffered):
     def __init__(
         self, types: Sequence[pa.DataType], pattern: Pattern, span: int, partitions: int
     ) -> None:
-        super().__init__()
         self._rows = RowStore(types)
         self._pool = SlotPool()
         self._queue: ExpiryQueue = expiry_queue(pattern, (np.dtype(np.int64),), span, partitions)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of the step, and negative rows for those that end in it."""
         made: list[Block] = []
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is not None:
             made.append(self._sent(block))
         ends, (slots,) = self._queue.pop(clock)

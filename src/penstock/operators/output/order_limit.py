@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
     from penstock.operators.block import Block
+    from penstock.operators.operator import Inputs
     from penstock.operators.set.counted import CountedRows
     from penstock.operators.stateless import Map
     from penstock.state.arrays import Ints
@@ -73,7 +74,7 @@ class Ordering:
     def shown(self, block: Block) -> Block:
         """The rows as the query shows them."""
         for one in self.maps:
-            (block,) = one.process(0, block) or (block,)
+            block = one.made_of(block)
         return block
 
 
@@ -118,11 +119,11 @@ class FirstRows(SetOperation):
         self.ordering = ordering
         self._shown: dict[int, int] = {}
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for rows that come within the limit, negative ones for those that leave."""
         before = self.counted.rows.live_slots()
         counts = dict(zip(before.tolist(), self.counted.counts[before, 2].tolist(), strict=True))
-        changes = self.counted.step(inputs, clock)
+        changes = self.counts(inputs, clock)
         if not len(changes.slots):
             self._release()
             return ()
@@ -144,7 +145,8 @@ class FirstRows(SetOperation):
         copies = np.array([counts.get(slot, 0) for slot in ranked.tolist()], np.int64)
         place_of = {slot: place for place, slot in enumerate(ranked.tolist())}
         shown = np.array([self._shown.get(slot, 0) for slot in ranked.tolist()], np.int64)
-        starts = np.flatnonzero(np.diff(changes.times, prepend=changes.times[0] - 1))
+        # Not by differences: from what was always there, those are beyond 64 bits.
+        starts = np.flatnonzero(np.append(True, changes.times[1:] != changes.times[:-1]))
         for start, stop in zip(starts, np.append(starts[1:], len(changes.times)), strict=True):
             places = [place_of[slot] for slot in changes.slots[start:stop].tolist()]
             np.add.at(copies, places, changes.deltas[start:stop])

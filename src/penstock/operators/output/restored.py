@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.block import Block, arriving, concatenated, stored_arrivals
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, arriving, concatenated, rows_by_time, stored_arrivals
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.set.set_counts import Counting
 from penstock.operators.waiting import Waiting
 from penstock.operators.window.time_windows import rounded_up
@@ -19,25 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.operators.set.counted import Changes, CountedRows
     from penstock.state.arrays import Ints
     from penstock.state.moving import Moved
 
 
-class NextInstant(Buffered):
+class NextInstant(Operator):
     """Port 0 brings rows, port 1 instants: each row is sent out at the first instant from its own.
 
     ISTREAM RESTORE of a window that slides by rows.
     """
 
     def __init__(self) -> None:
-        super().__init__(ports=2)
         self._waiting = Waiting()
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows up to the last instant; the others wait for the next one."""
-        arrived, instants = inputs
+        arrived, instants = map(rows_by_time, inputs)
         if arrived is not None:
             self._waiting.push(arrived)
         if instants is None:
@@ -83,16 +81,17 @@ class RestoredResult(Counting):
         # What entered, by slide and slot: how many copies.
         self._entered: dict[tuple[int, int], int] = {}
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of each slide in this step."""
         result, instants, *arrivals = inputs
-        slides = np.zeros(0, np.int64) if instants is None else instants.ts
-        came = [block.ts for block in arrivals if block is not None]
+        sliding = rows_by_time(instants)
+        slides = np.zeros(0, np.int64) if sliding is None else sliding.ts
+        came = [block.ts for blocks in arrivals for block in blocks]
         if self._first is None and came:
             self._first = int(np.concatenate(came).min())
         before = self.counted.rows.live_slots()
         copies = {int(slot): int(self.counted.counts[slot, 2]) for slot in before}
-        changes = self.counted.step([result], clock)
+        changes = self.counts([result], clock)
         self._enter(changes, slides)
         due = self._due(slides, clock)
         slots, times = self._sent(due, changes, copies)

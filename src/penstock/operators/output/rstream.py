@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.operators.block import Block, stored_arrivals
+from penstock.operators.block import Block, rows_by_time, stored_arrivals
 from penstock.operators.set.set_counts import Counting
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.operators.operator import Inputs
     from penstock.operators.output.order_limit import Ordering
     from penstock.operators.set.counted import CountedRows
     from penstock.state.arrays import Ints
@@ -30,11 +31,12 @@ class WholeResult(Counting):
         super().__init__(counted, 2)
         self.ordering = ordering
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """All rows that are valid at each instant of the step."""
-        result, instants = inputs
+        result, told = inputs
+        instants = rows_by_time(told)
         if instants is None:
-            self.counted.step([result], clock)
+            self.counts([result], clock)
             self.counted.release()
             return ()
         slots, times = self._valid([result], instants.ts, clock)
@@ -44,11 +46,11 @@ class WholeResult(Counting):
         self.counted.release()
         return made if self.ordering is None else list(map(self.ordering.shown, made))
 
-    def _valid(self, inputs: Sequence[Block | None], instants: Ints, clock: int) -> Chosen:
+    def _valid(self, inputs: Inputs, instants: Ints, clock: int) -> Chosen:
         """Which rows are valid at which instants, each as often as there are copies."""
         before = self.counted.rows.live_slots()
         counts = self.counted.counts[before, 2].copy()
-        changes = self.counted.step(inputs, clock)
+        changes = self.counts(inputs, clock)
         slots = np.concatenate([before, changes.slots])
         # What was there before the step counts as a change before all instants.
         times = np.concatenate([np.full(len(before), instants[0], np.int64), changes.times])

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.block import Block, stored_blocks
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time, stored_blocks
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.set.distinct_loops import cover, take_over
 from penstock.state.expiry import CalendarQueue
@@ -25,24 +25,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
-class Distinct(Buffered):
+class Distinct(Operator):
     """Every different row once, in elements that follow each other without a gap."""
 
     def __init__(self, types: Sequence[pa.DataType], span: int, partitions: int) -> None:
-        super().__init__()
         self._rows = KeyedRows(types)
         # By slot: the end of the element sent out, and the latest end of all duplicates; the
         # beginning of time where there is no row.
         self._ends: Ints = np.zeros((0, 2), np.int64)
         self._queue = CalendarQueue((np.dtype(np.int32),), span, partitions)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for rows not there before, and for duplicates that take over."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         parts = [] if block is None else [self._enter(block)]
         gone: list[Ints] = []
         while True:

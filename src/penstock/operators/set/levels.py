@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.block import Block, stored_blocks
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time, stored_blocks
 from penstock.operators.division import Moves, with_column
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.set.levels_loops import LISTS, all_nodes, insert_all, sweep_levels
 from penstock.state.expiry import CalendarQueue
@@ -28,20 +28,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Places
 
 _NODES = 256
 """So many nodes, at least, are got at once."""
 
 
-class Levels(Buffered):
+class Levels(Operator):
     """The least (intersection) or the most (max-union) of the copies in two inputs."""
 
     def __init__(
         self, types: Sequence[pa.DataType], span: int, partitions: int, *, least: bool
     ) -> None:
-        super().__init__(ports=2)
         self._least = least
         self._rows = KeyedRows(types)
         self._alive: Flags = np.zeros(0, np.bool_)
@@ -54,10 +52,10 @@ class Levels(Buffered):
         self._pool = SlotPool()
         self._queue = CalendarQueue((np.dtype(np.int32),), span, partitions)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Copies that the result has more than were sent out."""
         times, slots, sides, ends = [], [], [], []
-        for side, block in enumerate(inputs):
+        for side, block in enumerate(map(rows_by_time, inputs)):
             if block is not None:
                 times.append(block.ts)
                 slots.append(self._enter(block))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.algebra.time import BEGINNING
-from penstock.operators.block import Block, stored_arrivals, stored_blocks
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time, stored_arrivals, stored_blocks
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.set.counted_loops import strict_elements
 
 if TYPE_CHECKING:
@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.operators.set.counted import Changes, CountedRows
 
 
-class Counting(Buffered):
+class Counting(Operator):
     """An operator whose state is counted rows."""
 
     def __init__(self, counted: CountedRows, ports: int) -> None:
-        super().__init__(ports)
         self.counted = counted
+
+    def counts(self, inputs: Inputs, clock: int) -> Changes:
+        """How the rows of a step, and what ends in it, change the result."""
+        return self.counted.step([*map(rows_by_time, inputs)], clock)
 
     def segments(self) -> Segments:
         """The counted rows."""
@@ -59,9 +61,9 @@ class Counting(Buffered):
 class SetOperation(Counting):
     """Difference, strict difference, and on strict input also the other set operations."""
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for the changes of the result."""
-        changes = self.counted.step(inputs, clock)
+        changes = self.counts(inputs, clock)
         made = self._elements(changes)
         self.counted.release()
         return made
@@ -74,9 +76,9 @@ class SetOperation(Counting):
 class InsertedRows(Counting):
     """ISTREAM: the rows that enter the result, netted, each from then on."""
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows whose copies become more."""
-        return self._reported(self.counted.step(inputs, clock), 1)
+        return self._reported(self.counts(inputs, clock), 1)
 
     def _reported(self, changes: Changes, direction: int) -> list[Block]:
         amounts = changes.deltas * direction
@@ -90,6 +92,6 @@ class InsertedRows(Counting):
 class RemovedRows(InsertedRows):
     """DSTREAM: the rows that leave the result, netted, each from then on."""
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows whose copies become fewer."""
-        return self._reported(self.counted.step(inputs, clock), -1)
+        return self._reported(self.counts(inputs, clock), -1)

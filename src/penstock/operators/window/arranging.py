@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import rows_by_time
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.output.order_limit import order_codes
 
 if TYPE_CHECKING:
@@ -15,16 +16,15 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
 
 
-class ByValue(Buffered):
+class ByValue(Operator):
     """Rows by ts, then by the values of the columns in a given order, NULLs first."""
 
     def __init__(self, columns: Sequence[int]) -> None:
-        super().__init__()
         self._columns = tuple(columns)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Put the rows of the step in order."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is None:
             return ()
         codes = [order_codes(block.columns[number]) for number in reversed(self._columns)]

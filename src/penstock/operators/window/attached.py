@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.block import Block, stored_blocks
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time, stored_blocks
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.window.attached_loops import add_rows, attach
 from penstock.state.fingerprints import fingerprints
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
-class Attached(Buffered):
+class Attached(Operator):
     """Port 0 brings elements, each with its number; port 1 the rows made of each, number last.
 
     The rows of a number are there before its element begins, and are forgotten when it ends. An
@@ -33,7 +32,6 @@ class Attached(Buffered):
     """
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
-        super().__init__(ports=2)
         self._rows = RowStore(types)
         self._pool = SlotPool()
         self._index = KeyIndex()
@@ -42,9 +40,9 @@ class Attached(Buffered):
         self._next: Ints = np.zeros(0, np.int64)
         self._numbers: Ints = np.zeros(0, np.int64)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of elements that begin, and their withdrawals where these end."""
-        elements, made = inputs
+        elements, made = map(rows_by_time, inputs)
         if made is not None:
             self._keep(made.columns[:-1], made.columns[-1])
         if elements is None:

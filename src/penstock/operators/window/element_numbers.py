@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from penstock.algebra.patterns import Pattern
 from penstock.errors import InternalError
-from penstock.operators.block import Block, concatenated
+from penstock.operators.block import Block, rows_by_time
 from penstock.operators.join.join_chains import Chains
 from penstock.operators.join.join_loops import Incoming, keep_all
 from penstock.operators.join.join_loose import LooseSide
 from penstock.operators.join.join_sides import block_of_table, no_rows, shrink_sides, side_table
 from penstock.operators.join.withdrawal_index import identity
-from penstock.operators.operator import Operator, Segments
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.window.element_numbers_loops import follow
 from penstock.operators.window.merged_numbers import NUMBERS
 from penstock.state.expiry import DEFAULT_PARTITIONS
@@ -51,27 +51,19 @@ class Number(Operator):
         self._next = place * NUMBERS
         self._chains = Chains(1)
         self._rows = LooseSide([*types, pa.int64()], 0, None, span, partitions)
-        self._waiting: list[Block] = []
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
-        """Number the rows at once, unless they may be withdrawn within their step."""
-        del port
-        if self._strict:
-            self._waiting.append(block)
-            return ()
-        return (_numbered(block, self._new_numbers(len(block))),) if len(block) else ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
-        """Number the rows of strict input, by time."""
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
+        """Number the rows: those of strict input by time, others as they came."""
+        (blocks,) = inputs
+        if not self._strict:
+            return [_numbered(block, self._new_numbers(len(block))) for block in blocks]
         results: list[Block] = []
         incoming = no_rows()
-        if any(len(block) for block in self._waiting):
-            block = concatenated(self._waiting).by_time()
+        block = rows_by_time(blocks)
+        if block is not None:
             incoming, numbers = self._follow(block)
             results.append(_numbered(block, numbers))
-        self._waiting = []
         self._chains.drop_empty(self._rows.settle(incoming, clock, self._chains.heads))
-        self.shrink()
         return results
 
     def shrink(self) -> None:

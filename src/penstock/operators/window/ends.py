@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.operator import Operator
+from penstock.operators.operator import Inputs, Operator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +20,13 @@ class DropEnds(Operator):
 
     meets = False
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Take off the ends."""
+        return [self._made(block) for blocks in inputs for block in blocks]
+
+    def _made(self, block: Block) -> Block:
         kept = block if block.sign is None else block.take(block.sign > 0)
-        return [Block(kept.columns, kept.ts, np.full(len(kept), INFINITY, np.int64))]
+        return Block(kept.columns, kept.ts, np.full(len(kept), INFINITY, np.int64))
 
 
 class EndsToColumn(Operator):
@@ -31,9 +34,12 @@ class EndsToColumn(Operator):
 
     meets = False
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Write the ends beside the rows."""
-        return [block.with_columns((*block.columns, pa.array(block.te)))]
+        return [self._made(block) for blocks in inputs for block in blocks]
+
+    def _made(self, block: Block) -> Block:
+        return block.with_columns((*block.columns, pa.array(block.te)))
 
 
 class EndsFromColumn(Operator):
@@ -41,7 +47,10 @@ class EndsFromColumn(Operator):
 
     meets = False
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Read the ends off the rows."""
+        return [self._made(block) for blocks in inputs for block in blocks]
+
+    def _made(self, block: Block) -> Block:
         kept = block if block.sign is None else block.take(block.sign > 0)
-        return [Block(kept.columns[:-1], kept.ts, kept.columns[-1].to_numpy())]
+        return Block(kept.columns[:-1], kept.ts, kept.columns[-1].to_numpy())

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.operators.block import Block, stored_blocks
-from penstock.operators.buffered import Buffered
+from penstock.operators.block import Block, rows_by_time, stored_blocks
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.window.rows_window_loops import link_rows, rows_in_order, slide_rows
 from penstock.state.fingerprints import fingerprints
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from penstock.algebra.windows import Rows
     from penstock.operators.division import Division
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints, Places
 
 PARTITION_FIELDS = 5
@@ -31,7 +30,7 @@ ROW_FIELDS = 2
 """Of each row: the next of its partition, and whether it has begun."""
 
 
-class RowsWindow(Buffered):
+class RowsWindow(Operator):
     """Row i of its partition is valid from row up(i) to row up(i + n), `up` the next slide.
 
     What begins and ends in one step has its interval; other rows are sent for ever, and withdrawn
@@ -47,7 +46,6 @@ class RowsWindow(Buffered):
         *,
         tell_vanished: bool = False,
     ) -> None:
-        super().__init__()
         self._tell_vanished = tell_vanished
         self.spec = spec
         self._partition_by = tuple(partition_by)
@@ -59,9 +57,9 @@ class RowsWindow(Buffered):
         self._of_partition: Places = np.zeros((0, PARTITION_FIELDS), np.int32)
         self._of_row: Places = np.zeros((0, ROW_FIELDS), np.int32)
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for rows that begin, negative rows for those pushed out."""
-        (block,) = inputs
+        (block,) = map(rows_by_time, inputs)
         if block is None:
             return ()
         partitions = self._enter_partitions(block)

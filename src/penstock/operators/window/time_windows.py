@@ -18,7 +18,7 @@ from penstock.algebra.windows import (
 )
 from penstock.errors import InternalError
 from penstock.operators.block import Block
-from penstock.operators.operator import Operator, Segments
+from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -42,18 +42,18 @@ class TimeWindow(Operator):
         self.spec = spec
         self._waiting = Waiting()
 
-    def process(self, port: int, block: Block) -> Sequence[Block]:
+    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Set the intervals; rows without any vanish."""
-        ts, te = intervals(self.spec, block.ts)
-        made = Block(block.columns, ts, te, block.sign).take(ts < te)
-        if not (isinstance(self.spec, Range) and self.spec.slide):
-            return [made]
-        self._waiting.push(made)
-        return ()
-
-    def advance(self, clock: int) -> Sequence[Block]:
-        """Let go the rows that have begun."""
+        made = [self._windowed(block) for blocks in inputs for block in blocks]
+        if self.spec.time_slide is None:
+            return made
+        for block in made:
+            self._waiting.push(block)
         return self._waiting.take(clock)
+
+    def _windowed(self, block: Block) -> Block:
+        ts, te = intervals(self.spec, block.ts)
+        return Block(block.columns, ts, te, block.sign).take(ts < te)
 
     def segments(self) -> Segments:
         """The rows that wait."""

@@ -14,7 +14,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, conjunction
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.windows import Fixed, Now, Range, Rows
+from penstock.algebra.windows import Rows
 from penstock.planner.conditions import conjuncts, join_condition
 from penstock.planner.cost.flows import (
     Flow,
@@ -212,17 +212,11 @@ class Estimates:
         return Flow(RELATION_ROWS / forever(self._unit), 0.0, RELATION_ROWS, known)
 
     def _window(self, plan: st.Window, rows: Flow) -> Flow:
-        live = rows.live
-        match plan.spec:
-            case Range(length):
-                live = rows.rate * length
-            case Fixed(length):
-                live = rows.rate * (length + 1) / 2
-            case Now():
-                live = rows.rate
-            case Rows(count, _, partition_by):
-                live = count * present(rows.values(partition_by), rows.live)
-                return replace(rows, live=live, withdrawn=rows.rate)
+        if isinstance(plan.spec, Rows):
+            live = plan.spec.count * present(rows.values(plan.spec.partition_by), rows.live)
+            return replace(rows, live=live, withdrawn=rows.rate)
+        stay = plan.spec.mean_stay
+        live = rows.live if stay is None else rows.rate * stay
         ends = pattern_of(plan) is not Pattern.MON
         return replace(rows, live=live, withdrawn=rows.rate if self._announced and ends else 0.0)
 

@@ -16,7 +16,7 @@ from penstock.algebra.expressions import columns_of
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
-from penstock.algebra.windows import Range, Rows
+from penstock.algebra.windows import Rows
 from penstock.operators.join.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import join_condition
 from penstock.planner.cost.flows import present
@@ -151,12 +151,12 @@ class StateEstimate:
 
     def _window(self, plan: st.Window) -> list[StateSize]:
         flow = self._estimates.of(plan)
-        if isinstance(plan.spec, Rows):
+        if plan.spec.counts_rows:
             return [self._rows("fifo", flow.live, plan.schema)]
         found = []
-        if isinstance(plan.spec, Range) and plan.spec.slide:
+        if plan.spec.time_slide:
             # Rows wait for the next slide.
-            found.append(self._rows("fifo", flow.rate * plan.spec.slide / 2, plan.schema))
+            found.append(self._rows("fifo", flow.rate * plan.spec.time_slide / 2, plan.schema))
         if self.pattern(plan) is Pattern.STR:
             # Rows are remembered, to be withdrawn at their end.
             found.append(self._rows("fifo", flow.live, plan.schema))
@@ -235,7 +235,7 @@ class StateEstimate:
         structure = self._by(self.pattern(relation))
         found = [self._rows(structure, self._estimates.of(relation).live, relation.schema)]
         windows = st.input_windows(plan.reading.left)
-        if any(isinstance(one, st.Window) and isinstance(one.spec, Rows) for one in windows):
+        if any(isinstance(one, st.Window) and one.spec.counts_rows for one in windows):
             found.append(self._rows("hashed", live, plan.schema))
         return found
 
@@ -264,15 +264,15 @@ class StateEstimate:
 
     def _until_slide(self, plan: st.IStream) -> StateSize:
         """Rows that wait for the next slide."""
-        slide = st.slide_of(plan.child)
-        step = slide.slide if isinstance(slide, Range) and slide.slide else 1
+        slide = st.slide_sent(plan)
+        step = (slide and slide.time_slide) or 1
         return self._rows("fifo", self._estimates.of(plan).rate * step / 2, plan.schema)
 
     def _instants(self, plan: st.RelationToStream | st.Internal) -> list[StateSize]:
         """By which it is known when a result is sent: partitions of rows, or ends of rows."""
-        slide = st.slide_of(plan.child)
+        slide = st.slide_sent(plan)
         windows = list(st.input_windows(plan.child))
-        if isinstance(slide, Rows):
+        if isinstance(slide, Rows) and windows:
             rows = self._estimates.of(windows[0].children[0])
             groups = present(rows.values(slide.partition_by), rows.live)
             return [StateSize("hashed", groups, groups * ROW_BYTES)]

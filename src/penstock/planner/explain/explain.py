@@ -12,12 +12,13 @@ from penstock.errors import count
 from penstock.planner.conditions import conjuncts
 from penstock.planner.explain.annotate import Annotations
 from penstock.planner.explain.explain_joins import described_joins, joins_json
-from penstock.planner.optimizing import ALWAYS, BY_COST, TOGETHER, optimized
+from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import ways_in_fragments
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
 from penstock.planner.statistics.tracing import existence, made_of, predicate_key
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.windows import Rows
+from penstock.planner.clocks import has_clock
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.partition.phases import in_phases
 from penstock.planner.physical.lowering import operator_graph
@@ -236,14 +236,8 @@ class _Cutting:
         return graph
 
 
-def has_clock(plan: Plan) -> bool:
-    """Whether something that a plan reads tells it of time; relations do not."""
-    return any(isinstance(node, st.Stream | st.Exchanged) for node in different_nodes(plan))
-
-
 def _is_stateless(plan: Plan) -> bool:
     return all(
-        isinstance(node, _STATELESS)
-        or (isinstance(node, st.Window) and not isinstance(node.spec, Rows))
+        isinstance(node, _STATELESS) or (isinstance(node, st.Window) and not node.spec.counts_rows)
         for node in different_nodes(plan)
     )

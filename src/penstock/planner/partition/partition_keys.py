@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 Classes = tuple[tuple[Expression, ...], ...]
 """Expressions that have the same value in every row that matters, class by class."""
 
-EQUAL = ("=", "is not distinct from")
-"""Both put the two sides into one lane where they hold: NULL is hashed like a value."""
-
 
 @dataclass(frozen=True)
 class Need:
@@ -95,21 +92,6 @@ def _simplified(call: Call) -> Expression:
 def renaming(above: Schema, below: Schema) -> dict[str, Expression]:
     """Each column above as the column at the same place below."""
     return dict(zip(above.names, columns(below), strict=True))
-
-
-def equalities(condition: Expression) -> list[tuple[Expression, Expression]]:
-    """The pairs that are equal wherever a condition is TRUE.
-
-    A comparison with a constant is left out: all rows that pass it would share one lane.
-    """
-    if isinstance(condition, Call) and condition.function == "and":
-        return [pair for part in condition.args for pair in equalities(part)]
-    if not (isinstance(condition, Call) and condition.function in EQUAL):
-        return []
-    left, right = condition.args
-    if left.type != right.type or not columns_of(left) or not columns_of(right):
-        return []
-    return [(left, right)]
 
 
 def classes_of(known: Classes, pairs: Iterable[tuple[Expression, ...]]) -> Classes:

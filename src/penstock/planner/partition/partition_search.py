@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.positions import equalities
 from penstock.algebra.windows import Range, Rows
 from penstock.errors import InternalError
 from penstock.planner.partition import partition_reasons as reasons
@@ -30,7 +31,6 @@ from penstock.planner.partition.partition_keys import (
     classes_of,
     columns,
     determined,
-    equalities,
     over,
     renaming,
     restricted,
@@ -198,7 +198,7 @@ class Search:
         at_slides = isinstance(plan, st.RStream) or (
             isinstance(plan, st.Internal) and plan.appends == "slides"
         )
-        if (at_slides or restore) and not isinstance(st.slide_of(plan.child), Range):
+        if (at_slides or restore) and not isinstance(st.slide_sent(plan), Range):
             # The instants come from the rows of any lane.
             raise reasons.any_instant(plan)
         if at_slides and not empties(plan.child):

@@ -6,20 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import AggregateCall, Call, Case, Column, Expression, Literal
+from penstock.algebra.aggregates import facts_of, partials_of
+from penstock.algebra.expressions import AggregateCall, Call, Column, Expression, Literal
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Named
-from penstock.algebra.types import BIGINT, DOUBLE, Type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
-
-_WORD = 18
-"""Decimals of so many digits fit into 64 bits."""
-_SUM = 19
-"""Sums in 64 bits have no more digits."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +33,13 @@ def in_phases(plan: Plan) -> Phases | None:
     """
     if not isinstance(plan, op.Aggregate) or pattern_of(plan.child) is Pattern.STR:
         return None
-    if not all(_has_phases(call) for _, call in plan.aggregates):
+    parts = [partials_of(call) for _, call in plan.aggregates]
+    if None in parts:
         return None
     partials = {
         f"{place}.{number}": call
-        for place, (_, call) in enumerate(plan.aggregates)
-        for number, call in enumerate(_partials(call))
+        for place, calls in enumerate(parts)
+        for number, call in enumerate(calls or ())
     }
     first = op.Combine(plan.child, plan.keys, tuple(partials.items()))
 
@@ -57,40 +53,11 @@ def in_phases(plan: Plan) -> Phases | None:
     return Phases(first, second)
 
 
-def _has_phases(call: AggregateCall) -> bool:
-    if call.distinct:
-        return False
-    if call.function in ("sum", "avg"):
-        of = call.args[0].type
-        return not of.is_decimal or of.precision <= _WORD
-    return call.function in ("count", "count_if", "min", "max", "bool_and", "bool_or")
-
-
-def _partials(call: AggregateCall) -> list[AggregateCall]:
-    """What is sent of the rows that were put together."""
-    match call.function:
-        case "count_if":
-            one, none = Literal(1, BIGINT), Literal(0, BIGINT)
-            return [AggregateCall("sum", (Case(((call.args[0], one),), none),), False, BIGINT)]
-        case "sum":
-            return [_sum(call)]
-        case "avg":
-            return [_sum(call), AggregateCall("count", call.args, False, BIGINT)]
-    return [call]
-
-
-def _sum(call: AggregateCall) -> AggregateCall:
-    of = call.args[0].type
-    if of.is_decimal:
-        return AggregateCall("sum", call.args, False, Type("DECIMAL", _SUM, of.scale))
-    return AggregateCall("sum", call.args, False, of if of == DOUBLE else BIGINT)
-
-
 def _total(call: AggregateCall, place: int) -> AggregateCall:
     """What is made of that."""
-    sent = tuple(Column(f"{place}.{n}", one.of) for n, one in enumerate(_partials(call)))
-    function = "sum" if call.function in ("count", "count_if") else call.function
-    return AggregateCall(function, sent, False, call.of)
+    parts = partials_of(call) or ()
+    sent = tuple(Column(f"{place}.{n}", one.of) for n, one in enumerate(parts))
+    return AggregateCall(facts_of(call.function).total, sent, False, call.of)
 
 
 def _total_name(place: int) -> str:
@@ -100,7 +67,8 @@ def _total_name(place: int) -> str:
 def _shown(call: AggregateCall, place: int) -> Expression:
     """The value of the whole call."""
     found = Column(_total_name(place), call.of)
-    if call.function in ("count", "count_if"):
-        # Over nothing there is no sum, and a count all the same.
-        return Call("coalesce", (found, Literal(0, BIGINT)), BIGINT)
-    return found
+    over_nothing = facts_of(call.function).over_nothing
+    if over_nothing is None:
+        return found
+    # Over nothing there is no sum, and a count all the same.
+    return Call("coalesce", (found, Literal(over_nothing, call.of)), call.of)

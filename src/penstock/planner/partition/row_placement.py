@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Call, Case, Cast, Column, Literal, columns_of, walk
+from penstock.algebra.positions import positional
 from penstock.algebra.types import BOOLEAN
-from penstock.planner.conditions import positional
 from penstock.planner.partition.partition_keys import classes_of, same_as, substituted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import Expression
+    from penstock.operators.spec import Columns, Lineage
     from penstock.planner.partition.partition_keys import Classes
     from penstock.planner.partition.partitioning import Partitioning
-    from penstock.planner.physical.graph import Columns, Graph, Lineage, Node
+    from penstock.planner.physical.graph import Graph, Node
 
 
 Pair = tuple["Expression", "Expression"]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.algebra.expressions import Call, columns_of, conjunction
+from penstock.algebra.expressions import Call, Expression, columns_of, conjunction
+from penstock.algebra.positions import EQUAL
 from penstock.algebra.types import BOOLEAN
 from penstock.planner.conditions import placed
-from penstock.planner.partition.partition_keys import EQUAL, classes_of
+from penstock.planner.partition.partition_keys import classes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.algebra.expressions import Expression
     from penstock.planner.flattening import Flat, Part
 
 
@@ -33,7 +33,7 @@ class Condition:
 
     inputs: tuple[int, ...]
     asks: Expression
-    name: str | None = None
+    name: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from penstock.planner.physical.building import Building
 from penstock.planner.physical.lower_joins import condition_of
 from penstock.planner.physical.lowering import Lowering
 from penstock.planner.physical.physical_only import Arrival, OuterJoin
-from penstock.planner.rules.outer_joins import outer_join_in
+from penstock.planner.rules.outer_joins.outer_join_form import outer_join_in
 from penstock.planner.sharing import with_inputs
 
 if TYPE_CHECKING:

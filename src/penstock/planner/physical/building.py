@@ -5,23 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern
-from penstock.compute.evaluate import compile_expression
-from penstock.operators.stateless import Filter, Map
-from penstock.planner.partition.partition_keys import equalities
-from penstock.planner.physical.graph import Graph, Lineage, Node
+from penstock.operators.set.counted import Target
+from penstock.operators.set.set_specs import Counting
+from penstock.operators.source_specs import FilterSpec, MapSpec, UnionSpec
+from penstock.planner.physical.graph import Graph, Node
 from penstock.state.expiry import DEFAULT_PARTITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.patterns import Strategy
     from penstock.algebra.tactics import Evaluation, Expiration, Joins, Tactics
-    from penstock.algebra.types import Schema, Type
-    from penstock.compute.evaluate import Evaluator
-    from penstock.planner.physical.graph import Maker, MatchCondition, Predicate
+    from penstock.algebra.types import Type
+    from penstock.operators.spec import Edge, Spec
+    from penstock.planner.physical.graph import MatchCondition, Predicate
 
 
 @dataclass(frozen=True)
@@ -62,92 +61,83 @@ class Building:
 
     def add(
         self,
-        key: Hashable,
+        spec: Spec,
         inputs: Sequence[int],
-        make: Maker,
         *,
         label: str,
         types: Sequence[Type],
         pattern: Pattern,
         span: int | None = None,
-        lineage: Lineage | None = None,
-        is_numbering: bool = False,
         predicate: Predicate | None = None,
         made_of: str | None = None,
         meeting: MatchCondition | None = None,
         names: tuple[str, ...] = (),
     ) -> int:
-        """Add a node, or find the one that is the same.
-
-        Where nothing is said of lineage, nobody knows which lane its rows belong to.
-        """
+        """Add a node, or find the one that is the same."""
         below = max((self.node(one).span for one in inputs), default=1)
         node = Node(
-            make,
+            spec,
             tuple(inputs),
             label,
             tuple(types),
             pattern,
             below if span is None else span,
-            lineage or Lineage(tuple((None,) * len(types) for _ in inputs)),
-            is_numbering,
             predicate,
             made_of,
             meeting,
             names,
         )
-        return self.graph.add(key, node)
+        return self.graph.add(node)
 
-    def passed(self, inputs: Sequence[int]) -> Lineage:
-        """Rows of any of the inputs, as they are."""
-        return Lineage(tuple(tuple(self.columns(one)) for one in inputs), of_each=False)
+    def edge(self, child: int) -> Edge:
+        """The rows of a node."""
+        return self.node(child).edge
+
+    def counting(self, children: Sequence[int], target: Target = Target.COPIES) -> Counting:
+        """The rows of nodes, counted."""
+        inputs = tuple(map(self.edge, children))
+        return Counting(inputs, self.choices.queue_partitions, target)
+
+    def union(self, children: Sequence[int], label: str, pattern: Pattern) -> int:
+        """The rows of several nodes."""
+        types = self.node(children[0]).types
+        spec = UnionSpec(types, len(children))
+        return self.add(spec, children, label=label, types=types, pattern=pattern)
 
     def filtered(
         self, child: int, predicate: Expression, label: str, measured: Predicate | None = None
     ) -> int:
         """The rows of a node for which a predicate over its positions is TRUE."""
         node = self.node(child)
-        compiled = compile_expression(predicate, node.schema)
         return self.add(
-            ("filter", predicate),
+            FilterSpec(predicate, node.types),
             [child],
-            lambda failures: Filter(compiled, failures),
             label=label,
             types=node.types,
             pattern=node.pattern,
-            lineage=Lineage((tuple(self.columns(child)),), equal=tuple(equalities(predicate))),
             predicate=measured,
         )
 
     def mapped(self, child: int, columns: Sequence[Expression], label: str) -> int:
         """New columns over the positions of a node; the node itself if nothing changes."""
         node = self.node(child)
-        if list(columns) == [self.column(child, number) for number in range(len(node.types))]:
+        if list(columns) == self.columns(child):
             return child
-        compiled = evaluators(columns, node.schema)
         return self.add(
-            ("map", tuple(columns)),
+            MapSpec(tuple(columns), node.types),
             [child],
-            lambda failures: Map(compiled, failures),
             label=label,
             types=[one.type for one in columns],
             pattern=node.pattern,
-            lineage=Lineage((tuple(columns),)),
         )
 
     def column(self, child: int, number: int) -> Expression:
         """A column of a node, as an expression."""
-        types = self.node(child).types
-        return Column(str(number), types[number])
+        return self.edge(child).columns[number]
 
     def columns(self, child: int) -> list[Expression]:
         """All columns of a node, as expressions."""
-        return [self.column(child, number) for number in range(len(self.node(child).types))]
-
-
-def evaluators(expressions: Sequence[Expression], schema: Schema) -> list[Evaluator]:
-    """The evaluators of expressions over a schema of positions."""
-    return [compile_expression(one, schema) for one in expressions]
+        return list(self.edge(child).columns)
 
 
 def combined(patterns: Sequence[Pattern]) -> Pattern:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from penstock.algebra.types import Field, Schema, Type, to_arrow
-from penstock.compute.failures import Failures
-from penstock.operators.operator import Operator
+from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, StreamSpec
+from penstock.operators.spec import Edge, Lineage, Spec
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,31 +15,9 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.patterns import Pattern
     from penstock.algebra.streams import Exchanged, Relation, Stream
-    from penstock.compute.evaluate import Evaluator
-
-Maker = Callable[[Failures], Operator]
-"""Makes the operator of a node; each lane has its own."""
-
-
-Columns = tuple["Expression | None", ...]
-"""Columns of results as expressions over the columns of an input; None: not made of these."""
-
-
-@dataclass(frozen=True)
-class Lineage:
-    """What a row of a node's results is made of.
-
-    Args:
-        columns: For each input, what the columns of the results are in terms of its columns.
-        of_each: Whether it is made of a row of each input; else of a row of one of them.
-        equal: Pairs of expressions over the results that have the same value in every row.
-        otherwise: Of what else rows may be made, if not all are made alike.
-    """
-
-    columns: tuple[Columns, ...]
-    of_each: bool = True
-    equal: tuple[tuple[Expression, Expression], ...] = ()
-    otherwise: tuple[Lineage, ...] = ()
+    from penstock.algebra.types import Schema, Type
+    from penstock.compute.failures import Failures
+    from penstock.operators.operator import Operator
 
 
 @dataclass(frozen=True)
@@ -49,11 +26,13 @@ class Predicate:
 
     Args:
         key: The whole of it; None if some part cannot be written like that.
-        parts: If AND combines several, those that can, each with what computes it.
+        parts: If AND combines several, those that can, over positions.
+        types: Of the columns at these positions.
     """
 
     key: str | None = None
-    parts: tuple[tuple[str, Evaluator], ...] = ()
+    parts: tuple[tuple[str, Expression], ...] = ()
+    types: tuple[Type, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,43 +50,62 @@ class MatchCondition:
 
 @dataclass(frozen=True)
 class Node:
-    """An operator to be made, the nodes it reads, and what is known of its results.
+    """An operator of a plan that runs, the nodes it reads, and what is known of its results.
 
-    `span` is how long rows live, about: the longest window below. Numbers that tell elements
-    apart, if it is the operator that gives them, are in the last column (`is_numbering`). Of a
-    filter, or of a join that asks for more than equal keys, `predicate` says whose selectivity it
-    measures. `made_of` says of an aggregate or DISTINCT which rows it is made of, `meeting` of a
-    join, a semi-join or an anti-join by what its rows meet. `names` are those of the inputs of a
-    join of many.
+    Args:
+        spec: The operator.
+        inputs: The nodes it reads.
+        label: It in a line, for people; nothing depends on that.
+        types: The types of the columns of its results.
+        pattern: How these end.
+        span: For how long they live, about: the longest window below.
+        predicate: Of a filter, or of a join that asks for more than equal keys, whose selectivity
+            it measures.
+        made_of: Of an aggregate or DISTINCT, the rows it is made of.
+        meeting: Of a join, a semi-join or an anti-join, by what its rows meet.
+        names: Of the inputs of a join of many.
     """
 
-    make: Maker
+    spec: Spec
     inputs: tuple[int, ...]
     label: str
     types: tuple[Type, ...]
     pattern: Pattern
     span: int
-    lineage: Lineage
-    is_numbering: bool = False
     predicate: Predicate | None = None
     made_of: str | None = None
     meeting: MatchCondition | None = None
     names: tuple[str, ...] = ()
 
+    def make(self, failures: Failures) -> Operator:
+        """A new operator; each lane has its own."""
+        return self.spec.build(failures)
+
+    @cached_property
+    def edge(self) -> Edge:
+        """Its results, as what reads them knows them."""
+        return Edge(self.types, self.pattern, self.span)
+
     @property
     def schema(self) -> Schema:
         """The columns, named by position."""
-        return positions(self.types)
+        return self.edge.schema
 
     @property
     def arrow_types(self) -> list[pa.DataType]:
-        """How the columns are kept."""
-        return [to_arrow(one) for one in self.types]
+        """Types that the columns are kept in."""
+        return self.edge.arrow_types
 
+    @cached_property
+    def lineage(self) -> Lineage:
+        """The origin of its rows."""
+        unknown = Lineage(tuple((None,) * len(self.types) for _ in self.inputs))
+        return self.spec.lineage() or unknown
 
-def positions(types: tuple[Type, ...]) -> Schema:
-    """A schema whose columns are called 0, 1, ..."""
-    return Schema(tuple(Field(str(number), type_) for number, type_ in enumerate(types)))
+    @property
+    def is_numbering(self) -> bool:
+        """Whether the last column has numbers that tell elements apart."""
+        return self.spec.is_numbering
 
 
 @dataclass
@@ -128,14 +126,21 @@ class Graph:
     results: dict[str, int] = field(default_factory=dict)
     beside: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset()
-    _known: dict[Hashable, int] = field(default_factory=dict)
+    _known: dict[tuple[Spec, tuple[int, ...]], int] = field(default_factory=dict)
 
-    def add(self, key: Hashable, node: Node) -> int:
-        """The number of the node; one with the same key and inputs is there already, perhaps."""
-        whole = (key, node.inputs)
+    def add(self, node: Node) -> int:
+        """The number of the node; one with the same spec and inputs is there already, perhaps."""
+        whole = (node.spec, node.inputs)
         if whole not in self._known:
-            self._known[whole] = len(self.nodes)
+            number = self._known[whole] = len(self.nodes)
             self.nodes.append(node)
+            match node.spec:
+                case StreamSpec(source):
+                    self.streams[source.name] = (source, number)
+                case ChangesSpec(source):
+                    self.relations[source.name] = (source, number)
+                case ExchangeSpec(source):
+                    self.exchanges[source.name] = (source, number)
         return self._known[whole]
 
     @property

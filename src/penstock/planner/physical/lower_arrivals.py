@@ -13,28 +13,22 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
-from penstock.algebra.windows import Rows
-from penstock.compute.evaluate import compile_expression
+from penstock.algebra.positions import moved, positional
 from penstock.errors import InternalError
-from penstock.operators.aggregate.matched_aggregate import MatchTotals
-from penstock.operators.join.arrival import Mode, ReadOnArrival
-from penstock.operators.join.pair_condition import PairCondition
-from penstock.operators.sources import Passing
-from penstock.operators.window.arranging import ByValue
-from penstock.operators.window.attached import Attached
-from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
+from penstock.operators.aggregate.aggregate_specs import Totals
+from penstock.operators.join.join_specs import ReadOnArrivalSpec
+from penstock.operators.window.window_specs import AttachedSpec, ByValueSpec
+from penstock.planner.conditions import JoinCondition, join_condition
 from penstock.planner.physical import lower_joins as joins
 from penstock.planner.physical import lower_rows as rows
 from penstock.planner.physical import lower_streams as streams
-from penstock.planner.physical.building import evaluators
-from penstock.planner.physical.graph import Lineage, positions
 from penstock.planner.statistics.tracing import named, predicate_of_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from penstock.algebra.plan import Binary, Plan
-    from penstock.compute.failures import Failures
+    from penstock.operators.join.arrival import Mode
     from penstock.planner.physical.building import Building
     from penstock.planner.physical.lowering import Lowering
 
@@ -66,16 +60,9 @@ def on_arrival_node(lowering: Lowering, plan: op.OnArrival) -> int:
     nodes = [_windowed(lowering, chain) for chain in _chains(plan)]
     if len(nodes) == 1:
         return nodes[0]
-    return building.add(
-        "union",
-        nodes,
-        lambda _: Passing(),
-        label="UnionAll",
-        types=building.node(nodes[0]).types,
-        # Rows keep the intervals of the windows that they came through.
-        pattern=pattern_of(plan, announced=building.choices.strategy == "negative"),
-        lineage=building.passed(nodes),
-    )
+    # Rows keep the intervals of the windows that they came through.
+    pattern = pattern_of(plan, announced=building.choices.strategy == "negative")
+    return building.union(nodes, "UnionAll", pattern)
 
 
 def arranged_node(lowering: Lowering, plan: Plan) -> int:
@@ -108,13 +95,11 @@ def _by_value(building: Building, child: int, first: int | None = None) -> int:
     if first is not None:
         places = (first, *(place for place in places if place != first))
     return building.add(
-        ("by value", places),
+        ByValueSpec(node.types, places),
         [child],
-        lambda _: ByValue(places),
         label="By value",
         types=node.types,
         pattern=node.pattern,
-        lineage=building.passed([child]),
     )
 
 
@@ -144,9 +129,9 @@ def _windowed(lowering: Lowering, chain: Chain) -> int:
     """The rows of a chain: its steps on the rows as they come, then the window."""
     building = lowering.building
     window = chain.source
-    if not isinstance(window, st.Window) or streams.never_ends(window.spec):
+    if not isinstance(window, st.Window) or window.spec.never_ends:
         return _carried(lowering, lowering.lower(window), chain.steps, extra=0)
-    if isinstance(window.spec, Rows):
+    if window.spec.counts_rows:
         return _attached(lowering, window, chain)
     made = _carried(lowering, lowering.lower(window.child), chain.steps, extra=0)
     ended = streams.time_window_node(building, made, window.spec, window.label())
@@ -160,16 +145,13 @@ def _attached(lowering: Lowering, window: st.Window, chain: Chain) -> int:
     elements = streams.rows_window_node(building, numbered, window, tell_vanished=True)
     number = building.columns(elements)[-1]
     made = _carried(lowering, numbered, chain.steps, extra=1)
-    node = building.node(made)
-    kept = node.arrow_types[:-1]
+    types = building.node(made).types[:-1]
     return building.add(
-        "attached",
+        AttachedSpec(types),
         [building.mapped(elements, [number], "Map"), made],
-        lambda _: Attached(kept),
         label="Attached",
-        types=node.types[:-1],
+        types=types,
         pattern=Pattern.STR,
-        lineage=Lineage(((None,) * len(kept), tuple(building.columns(made)[:-1]))),
     )
 
 
@@ -214,56 +196,22 @@ def _read(lowering: Lowering, left: int, reading: Binary, extra: int) -> int:
 def _read_node(
     building: Building, left: int, right: int, condition: JoinCondition, reading: Binary
 ) -> int:
-    sides = [
-        joins.join_side(building, child, keys, condition.null_matches)
-        for child, keys in ((left, condition.left), (right, condition.right))
-    ]
     left_types, right_types = building.node(left).types, building.node(right).types
-    residual = condition.residual
-    both = positions((*left_types, *right_types))
-    compiled = None if residual is None else compile_expression(residual, both)
     totals = _totals(building, right, reading) if isinstance(reading, op.GroupJoin) else None
     mode = MODES.get(type(reading), "join")
     added = {"join": right_types, "aggregate": reading.schema.types[len(reading.left.schema) :]}
-
-    def make(failures: Failures) -> ReadOnArrival:
-        first, second = (side(failures) for side in sides)
-        asked = None if compiled is None else PairCondition(compiled, failures)
-        fold = None if totals is None else totals(failures)
-        made = ReadOnArrival(first, second, mode, asked, fold)
-        made.condition = asked
-        return made
-
-    calls = reading.aggregates if isinstance(reading, op.GroupJoin) else ()
-    types = (*left_types, *added.get(mode, ()))
+    sides = joins.join_sides(building, left, right, condition)
     return building.add(
-        ("read", mode, condition, tuple(calls)),
+        ReadOnArrivalSpec(*sides, mode, condition.residual, totals),
         [left, right],
-        make,
         label=f"On arrival: {reading.label()}",
-        types=types,
+        types=(*left_types, *added.get(mode, ())),
         pattern=Pattern.MON,
-        lineage=(
-            joins.beside(building, left, right, condition)
-            if mode == "join"
-            else _read_by(building, left, len(types))
-        ),
-        predicate=predicate_of_pairs(condition, both.types),
+        predicate=predicate_of_pairs(condition, (*left_types, *right_types)),
     )
 
 
-def _read_by(building: Building, left: int, width: int) -> Lineage:
-    """Rows of a node, with what was made of others behind them."""
-    columns = building.columns(left)
-    return Lineage(((*columns, *[None] * (width - len(columns))), (None,) * width))
-
-
-def _totals(
-    building: Building, right: int, reading: op.GroupJoin
-) -> Callable[[Failures], MatchTotals]:
-    """How to make the aggregates over the relation rows that a row matches."""
+def _totals(building: Building, right: int, reading: op.GroupJoin) -> Totals:
+    """The aggregates over the relation rows that a row matches."""
     calls = [joins.positional_call(call, reading.right.schema) for _, call in reading.aggregates]
-    arguments = [evaluators(call.args, building.node(right).schema) for call in calls]
-    return lambda failures: MatchTotals(
-        calls, arguments, failures, row_over_nothing=reading.row_over_nothing
-    )
+    return Totals(building.node(right).types, tuple(calls), reading.row_over_nothing)

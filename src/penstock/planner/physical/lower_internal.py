@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Call, Expression, Literal
 from penstock.algebra.patterns import Pattern
+from penstock.algebra.positions import moved, positional
 from penstock.algebra.streams import Internal, RelationToStream, Window
 from penstock.algebra.types import BIGINT
-from penstock.operators.sources import Passing
-from penstock.operators.window.ends import EndsFromColumn, EndsToColumn
-from penstock.planner.conditions import join_condition, moved, positional
+from penstock.operators.window.window_specs import EndsFromColumnSpec, EndsToColumnSpec
+from penstock.planner.conditions import join_condition
 from penstock.planner.physical import lower_joins as joins
 from penstock.planner.physical import lower_rows as rows
-from penstock.planner.physical.graph import Lineage
 from penstock.planner.statistics.tracing import named
 
 if TYPE_CHECKING:
@@ -51,13 +50,11 @@ def first_combinations_node(lowering: Lowering, plan: Plan) -> int:
     numbered = _numbered(lowering, plan)
     node = building.node(numbered)
     lasting = building.add(
-        "lasting",
+        EndsFromColumnSpec(node.types),
         [numbered],
-        lambda _: EndsFromColumn(),
         label="Lasting",
         types=node.types[:-1],
         pattern=Pattern.WK,
-        lineage=Lineage((tuple(building.columns(numbered)[:-1]),)),
     )
     once = rows.distinct_node(building, lasting, "First combinations")
     return building.mapped(once, building.columns(once)[: len(plan.schema)], "Map")
@@ -91,13 +88,11 @@ def _leaf(building: Building, child: int) -> int:
     numbered = joins.number_node(building, child)
     node = building.node(numbered)
     return building.add(
-        "end column",
+        EndsToColumnSpec(node.types),
         [numbered],
-        lambda _: EndsToColumn(),
         label="End column",
         types=(*node.types, BIGINT),
         pattern=node.pattern,
-        lineage=Lineage(((*building.columns(numbered), None),)),
     )
 
 
@@ -141,15 +136,7 @@ def _union(lowering: Lowering, plan: op.UnionAll) -> int:
         for number, branch in enumerate(branches)
     ]
     strict = any(building.node(branch).pattern is Pattern.STR for branch in padded)
-    return building.add(
-        "union",
-        padded,
-        lambda _: Passing(),
-        label=plan.label(),
-        types=building.node(padded[0]).types,
-        pattern=Pattern.STR if strict else Pattern.WK,
-        lineage=building.passed(padded),
-    )
+    return building.union(padded, plan.label(), Pattern.STR if strict else Pattern.WK)
 
 
 def _padded(columns: Sequence[Expression], width: int, most: int, branch: int) -> list[Expression]:

@@ -10,33 +10,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import TRUE, AggregateCall, Expression, Literal
 from penstock.algebra.patterns import Pattern
+from penstock.algebra.positions import moved, positional
 from penstock.algebra.types import BIGINT
-from penstock.compute.evaluate import compile_expression
-from penstock.operators.join.anti import AntiJoin
-from penstock.operators.join.join import Join
-from penstock.operators.join.join_sides import JoinSide
-from penstock.operators.join.pair_condition import PairCondition
-from penstock.operators.sources import Passing
-from penstock.operators.window.element_numbers import Number
-from penstock.planner.conditions import JoinCondition, join_condition, moved, positional
+from penstock.operators.join.join_specs import AntiJoinSpec, JoinSpec, SideSpec
+from penstock.operators.window.window_specs import NumberSpec
+from penstock.planner.conditions import JoinCondition, join_condition
 from penstock.planner.physical import lower_rows as rows
-from penstock.planner.physical.building import combined, evaluators
-from penstock.planner.physical.graph import Lineage, MatchCondition, positions
+from penstock.planner.physical.building import combined
+from penstock.planner.physical.graph import MatchCondition
 from penstock.planner.statistics.tracing import existence, named, predicate_of_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Sequence
 
     from penstock.algebra.plan import Binary
     from penstock.algebra.types import Schema
-    from penstock.compute.failures import Failures
-    from penstock.operators.block import Block
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.graph import Columns
     from penstock.planner.physical.lowering import Lowering
 
 
@@ -77,66 +69,40 @@ def pairs_node(
     if meeting is None and condition.equality is not None:
         meeting = MatchCondition(condition.equality, of_pairs=True)
     types = (*building.node(left).types, *building.node(right).types)
-    sides = [
-        join_side(building, child, keys, condition.null_matches)
-        for child, keys in ((left, condition.left), (right, condition.right))
-    ]
-    residual = condition.residual
-    compiled = None if residual is None else compile_expression(residual, positions(types))
-
-    def make(failures: Failures) -> Join:
-        first, second = (side(failures) for side in sides)
-        asked = None if compiled is None else PairCondition(compiled, failures)
-        made = Join(first, second, asked)
-        made.condition = asked
-        return made
-
     return building.add(
-        ("join", condition),
+        JoinSpec(*join_sides(building, left, right, condition), condition.residual),
         [left, right],
-        make,
         label=label,
         types=types,
         pattern=combined([building.node(child).pattern for child in (left, right)]),
-        lineage=beside(building, left, right, condition),
         predicate=predicate_of_pairs(condition, types),
         meeting=meeting,
     )
 
 
-def beside(building: Building, left: int, right: int, condition: JoinCondition) -> Lineage:
-    """Rows of two nodes that meet, side by side: their keys are equal."""
-    first, second = building.columns(left), building.columns(right)
-    keys = (moved(key, 0, len(first)) for key in condition.right)
-    return Lineage(
-        ((*first, *[None] * len(second)), (*[None] * len(first), *second)),
-        equal=tuple(zip(condition.left, keys, strict=True)),
+def join_sides(
+    building: Building, left: int, right: int, condition: JoinCondition
+) -> tuple[SideSpec, SideSpec]:
+    """Both inputs of a join by equal keys."""
+    nulls = condition.null_matches
+    return (
+        join_side(building, left, condition.left, nulls),
+        join_side(building, right, condition.right, nulls),
     )
 
 
 def join_side(
     building: Building, child: int, keys: Sequence[Expression], null_matches: tuple[bool, ...]
-) -> Callable[[Failures], JoinSide]:
-    """What a join has to know of an input; keys that fail are counted."""
-    node = building.node(child)
-    compiled = evaluators(keys, node.schema)
+) -> SideSpec:
+    """An input of a join."""
     choices = building.choices
-
-    def make(failures: Failures) -> JoinSide:
-        def key_columns(block: Block) -> Sequence[pa.Array]:
-            return [key(block.columns, len(block), failures) for key in compiled]
-
-        return JoinSide(
-            node.arrow_types,
-            key_columns,
-            null_matches,
-            node.pattern,
-            node.span,
-            choices.queue_partitions,
-            "auto" if choices.strategy == "auto" else "hashed",
-        )
-
-    return make
+    return SideSpec(
+        building.edge(child),
+        tuple(keys),
+        null_matches,
+        choices.queue_partitions,
+        "auto" if choices.strategy == "auto" else "hashed",
+    )
 
 
 def semi_join_node(
@@ -208,22 +174,17 @@ def _uncovered(
     meeting: MatchCondition | None,
 ) -> int:
     """Left rows whose key is not among the rows of another node, which has each row once."""
-    rows_of_left = join_side(building, left, keys, null_matches)
-    coverage = join_side(building, covered, building.columns(covered), null_matches)
     return building.add(
-        ("anti", tuple(keys), null_matches),
+        AntiJoinSpec(
+            join_side(building, left, keys, null_matches),
+            join_side(building, covered, building.columns(covered), null_matches),
+        ),
         [left, covered],
-        lambda failures: AntiJoin(rows_of_left(failures), coverage(failures)),
         label=label,
         types=building.node(left).types,
         pattern=Pattern.STR,
-        lineage=Lineage((tuple(building.columns(left)), _nothing(building, left))),
         meeting=meeting,
     )
-
-
-def _nothing(building: Building, child: int) -> Columns:
-    return (None,) * len(building.node(child).types)
 
 
 def _behind_number(condition: JoinCondition, width: int) -> JoinCondition:
@@ -235,17 +196,13 @@ def _behind_number(condition: JoinCondition, width: int) -> JoinCondition:
 def number_node(building: Building, child: int) -> int:
     """The rows of a node, each with a number of its own in one more column."""
     node = building.node(child)
-    partitions = building.choices.queue_partitions
     place = len(building.graph.nodes)
     return building.add(
-        "number",
+        NumberSpec(node.edge, building.choices.queue_partitions, place),
         [child],
-        lambda _: Number(node.arrow_types, node.pattern, node.span, partitions, place),
         label="Number",
         types=(*node.types, BIGINT),
         pattern=node.pattern,
-        lineage=Lineage(((*building.columns(child), None),)),
-        is_numbering=True,
     )
 
 
@@ -281,21 +238,12 @@ def group_join_node(lowering: Lowering, plan: op.GroupJoin) -> int:
     nothing = [over_nothing(call, plan.row_over_nothing) for call in calls]
     padded = [*building.columns(alone)[:width], *nothing]
     parts = [building.mapped(totals, shown, "Map"), building.mapped(alone, padded, "Map")]
-    return building.add(
-        "union",
-        parts,
-        lambda _: Passing(),
-        label=plan.label(),
-        types=building.node(parts[0]).types,
-        pattern=Pattern.STR,
-        lineage=building.passed(parts),
-    )
+    return building.union(parts, plan.label(), Pattern.STR)
 
 
 def over_nothing(call: AggregateCall, row_over_nothing: bool) -> Literal:
-    """The value of an aggregate over no rows: a count is 0, if there is a row at all."""
-    counts = call.function in ("count", "count_if") and row_over_nothing
-    return Literal(0 if counts else None, call.of)
+    """The value of an aggregate over no rows, if there is a row at all."""
+    return Literal(facts_of(call.function).over_nothing if row_over_nothing else None, call.of)
 
 
 def _over_pairs(call: AggregateCall, plan: op.GroupJoin, width: int) -> AggregateCall:

@@ -6,19 +6,16 @@ recognised by that here. One with another condition stays what it is put togethe
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.expressions import Literal
 from penstock.algebra.patterns import Pattern
-from penstock.operators.join.outer import OuterJoin
-from penstock.planner.conditions import JoinCondition, join_condition, positional
-from penstock.planner.physical.graph import Lineage
-from penstock.planner.physical.lower_joins import beside, condition_of, join_side
+from penstock.algebra.positions import positional
+from penstock.operators.join.join_specs import OuterJoinSpec, beside_nulls
+from penstock.planner.conditions import JoinCondition, join_condition
+from penstock.planner.physical.lower_joins import condition_of, join_sides
 
 if TYPE_CHECKING:
-    from penstock.algebra.expressions import Expression
     from penstock.planner.physical.building import Building
     from penstock.planner.physical.lowering import Lowering
 
@@ -53,20 +50,13 @@ def _padded_side(
     assert isinstance(rows, op.AntiJoin)
     inputs = lowering.lower(rows.left), lowering.lower(rows.right)
     asked = join_condition(condition_of(rows), len(rows.left.schema))
-    shown = [positional(one.expression, rows.schema) for one in plan.columns]
+    shown = tuple(positional(one.expression, rows.schema) for one in plan.columns)
     swapped = JoinCondition(condition.right, condition.left, condition.null_matches)
     for port, (nodes, wanted) in enumerate((((left, right), condition), ((right, left), swapped))):
-        beside_nulls = _beside_nulls(lowering.building, left, right, port)
-        if inputs == nodes and asked == wanted and shown == beside_nulls:
+        beside = beside_nulls(lowering.building.edge(left), lowering.building.edge(right), port)
+        if inputs == nodes and asked == wanted and shown == beside:
             return port
     return None
-
-
-def _beside_nulls(building: Building, left: int, right: int, port: int) -> list[Expression]:
-    """The columns of one side, as expressions over it, and NULL for each of the other."""
-    mine, other = (building.columns(node) for node in ((left, right), (right, left))[port])
-    nulls = [Literal(None, one.type) for one in other]
-    return [*nulls, *mine] if port else [*mine, *nulls]
 
 
 def _node(
@@ -77,25 +67,10 @@ def _node(
     padded: tuple[bool, bool],
     label: str,
 ) -> int:
-    sides = [
-        join_side(building, child, keys, condition.null_matches)
-        for child, keys in ((left, condition.left), (right, condition.right))
-    ]
-    types = (*building.node(left).types, *building.node(right).types)
-    unknown = (None,) * len(types)
-    alone = [
-        (tuple(_beside_nulls(building, left, right, 0)), unknown),
-        (unknown, tuple(_beside_nulls(building, left, right, 1))),
-    ]
     return building.add(
-        ("outer join", condition, padded),
+        OuterJoinSpec(*join_sides(building, left, right, condition), padded),
         [left, right],
-        lambda failures: OuterJoin(sides[0](failures), sides[1](failures), padded),
         label=label,
-        types=types,
+        types=(*building.node(left).types, *building.node(right).types),
         pattern=Pattern.STR,
-        lineage=replace(
-            beside(building, left, right, condition),
-            otherwise=tuple(Lineage(alone[port]) for port in range(2) if padded[port]),
-        ),
     )

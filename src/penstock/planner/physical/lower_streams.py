@@ -7,97 +7,72 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
+from penstock.algebra.positions import positional
 from penstock.algebra.time import INFINITY
-from penstock.algebra.windows import Fixed, Now, Range, Rows, WindowSpec
-from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
-from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.restored import NextInstant, RestoredResult
-from penstock.operators.output.rstream import WholeResult
-from penstock.operators.set.counted import Target
-from penstock.operators.set.set_counts import InsertedRows, RemovedRows
-from penstock.operators.sources import InOrder, Passing, RelationRows
-from penstock.operators.stateless import Map
-from penstock.operators.window.ends import DropEnds
-from penstock.operators.window.rows_window import RowsWindow
-from penstock.operators.window.time_windows import TimeWindow
-from penstock.planner.conditions import positional
+from penstock.algebra.windows import Range, Rows, WindowSpec
+from penstock.operators.output.output_specs import (
+    AnnouncedEndsSpec,
+    BoundariesSpec,
+    NextInstantSpec,
+    RestoredResultSpec,
+    RowSlidesSpec,
+    TimeSlidesSpec,
+    WholeResultSpec,
+)
+from penstock.operators.set.set_specs import ChangedSpec, RelationSpec
+from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, MapSpec, StreamSpec
+from penstock.operators.window.window_specs import DropEndsSpec, RowsWindowSpec, TimeWindowSpec
 from penstock.planner.partition.partition_search import empties
 from penstock.planner.physical import lower_internal as internal
 from penstock.planner.physical import lower_rows as rows
-from penstock.planner.physical.building import evaluators
-from penstock.planner.physical.graph import Lineage, positions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from penstock.algebra.plan import Plan
-    from penstock.compute.failures import Failures
     from penstock.planner.physical.building import Building
     from penstock.planner.physical.lowering import Lowering
 
 
 def stream_node(building: Building, plan: st.Stream) -> int:
-    """Where the rows of a stream enter."""
-    number = building.add(
-        ("stream", plan.name),
-        [],
-        lambda _: InOrder(),
-        label=plan.label(),
-        types=plan.schema.types,
-        pattern=Pattern.MON,
+    """The place where the rows of a stream enter."""
+    return building.add(
+        StreamSpec(plan), [], label=plan.label(), types=plan.schema.types, pattern=Pattern.MON
     )
-    building.graph.streams[plan.name] = (plan, number)
-    return number
 
 
 def exchanged_node(building: Building, plan: st.Exchanged) -> int:
-    """Where the rows of another fragment enter; they are what results are."""
-    number = building.add(
-        ("exchange", plan.name),
+    """The place where the rows of another fragment enter; they are what results are."""
+    return building.add(
+        ExchangeSpec(plan),
         [],
-        lambda _: Passing(),
         label=plan.label(),
         types=plan.schema.types,
         pattern=plan.pattern,
         span=plan.span,
     )
-    building.graph.exchanges[plan.name] = (plan, number)
-    return number
 
 
 def changes_node(building: Building, plan: st.Relation) -> int:
-    """Where the changes of a relation enter."""
-    number = building.add(
-        ("changes", plan.name),
-        [],
-        lambda _: Passing(),
-        label=f"Changes of {plan.name}",
-        types=plan.schema.types,
-        pattern=Pattern.STR,
-    )
-    building.graph.relations[plan.name] = (plan, number)
-    return number
+    """The place where the changes of a relation enter."""
+    label, types = f"Changes of {plan.name}", plan.schema.types
+    return building.add(ChangesSpec(plan), [], label=label, types=types, pattern=Pattern.STR)
 
 
 def relation_node(building: Building, plan: st.Relation) -> int:
     """A relation, as the net of its changes."""
     changes = changes_node(building, plan)
-    make = rows.counted_rows(building, [changes], Target.COPIES)
     return building.add(
-        "relation",
+        RelationSpec(plan.name, building.counting([changes])),
         [changes],
-        lambda _: RelationRows(make(), plan.name),
         label=plan.label(),
         types=plan.schema.types,
         pattern=Pattern.STR,
-        lineage=building.passed([changes]),
     )
 
 
 def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) -> int:
     """A window; with the negative strategy, with a negative row for each end."""
     building = lowering.building
-    if isinstance(plan.spec, Rows):
+    if plan.spec.counts_rows:
         return rows_window_node(building, lowering.arranged(plan.child), plan)
     window = time_window_node(building, lowering.lower(plan.child), plan.spec, plan.label())
     return announced_node(building, window) if announced else window
@@ -105,7 +80,7 @@ def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) 
 
 def time_window_node(building: Building, child: int, spec: WindowSpec, label: str) -> int:
     """A window over time on the rows of a stream."""
-    pattern = Pattern.MON if never_ends(spec) else Pattern.WKS
+    pattern = Pattern.MON if spec.never_ends else Pattern.WKS
     return _moved_node(building, child, spec, label, pattern)
 
 
@@ -115,30 +90,13 @@ def _moved_node(
     """The rows of a stream with the intervals of a window."""
     node = building.node(child)
     return building.add(
-        ("window", spec),
+        TimeWindowSpec(spec, node.types),
         [child],
-        lambda _: TimeWindow(spec),
         label=label,
         types=node.types,
         pattern=pattern,
-        span=_span(spec),
-        lineage=building.passed([child]),
+        span=spec.span or 1,
     )
-
-
-def never_ends(spec: WindowSpec) -> bool:
-    """Whether rows in the window stay for ever."""
-    return not isinstance(spec, Range | Fixed | Now | Rows)
-
-
-def _span(spec: WindowSpec) -> int:
-    """How long a row lives at most, about."""
-    match spec:
-        case Range(length, slide):
-            return min(length + (slide or 0), INFINITY)
-        case Fixed(length):
-            return min(length, INFINITY)
-    return 1
 
 
 def announced_node(building: Building, child: int) -> int:
@@ -146,15 +104,12 @@ def announced_node(building: Building, child: int) -> int:
     node = building.node(child)
     if building.choices.strategy != "negative" or node.pattern in (Pattern.MON, Pattern.STR):
         return child
-    partitions = building.choices.queue_partitions
     return building.add(
-        "announced",
+        AnnouncedEndsSpec(node.edge, building.choices.queue_partitions),
         [child],
-        lambda _: AnnouncedEnds(node.arrow_types, node.pattern, node.span, partitions),
         label="Announced ends",
         types=node.types,
         pattern=Pattern.STR,
-        lineage=building.passed([child]),
     )
 
 
@@ -167,13 +122,11 @@ def rows_window_node(
     node = building.node(child)
     partition_by = tuple(plan.child.schema.names.index(name) for name in spec.partition_by)
     return building.add(
-        ("rows", spec.count, spec.slide, partition_by, tell_vanished),
+        RowsWindowSpec(node.types, spec.count, spec.slide, partition_by, tell_vanished),
         [child],
-        lambda _: RowsWindow(node.arrow_types, spec, partition_by, tell_vanished=tell_vanished),
         label=plan.label(),
         types=node.types,
         pattern=Pattern.STR,
-        lineage=building.passed([child]),
     )
 
 
@@ -183,21 +136,20 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
     if plan.appends == "insertions":
         return inserted_node(lowering, plan.child)
     if plan.appends == "slides":
-        return whole_node(lowering, plan.child, plan.label())
+        return whole_node(lowering, plan)
     again = internal.lets_in_again(plan.child)
     child = (
         internal.first_combinations_node(lowering, plan.child)
         if again
         else lowering.lower(plan.child)
     )
+    types = building.node(child).types
     return building.add(
-        "forever",
+        DropEndsSpec(types),
         [child],
-        lambda _: DropEnds(),
         label=plan.label(),
-        types=building.node(child).types,
+        types=types,
         pattern=Pattern.MON,
-        lineage=building.passed([child]),
     )
 
 
@@ -209,8 +161,8 @@ def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
         case st.IStream():
             return inserted_node(lowering, plan.child)
         case st.RStream():
-            return whole_node(lowering, plan.child, plan.label())
-    return changed_node(lowering, plan.child, RemovedRows, "DStream")
+            return whole_node(lowering, plan)
+    return changed_node(lowering, plan.child, "DStream", removed=True)
 
 
 def inserted_node(lowering: Lowering, plan: Plan) -> int:
@@ -218,28 +170,26 @@ def inserted_node(lowering: Lowering, plan: Plan) -> int:
     child = lowering.lower(plan)
     if lowering.building.node(child).pattern is Pattern.MON:
         return child
-    return changed_node(lowering, plan, InsertedRows, "IStream")
+    return changed_node(lowering, plan, "IStream")
 
 
-def changed_node(lowering: Lowering, plan: Plan, kind: type[InsertedRows], label: str) -> int:
+def changed_node(lowering: Lowering, plan: Plan, label: str, *, removed: bool = False) -> int:
     """What enters or leaves a result, netted."""
     building = lowering.building
     child = lowering.lower(plan)
-    make = rows.counted_rows(building, [child], Target.COPIES)
     return building.add(
-        ("changed", label),
+        ChangedSpec(building.counting([child]), removed),
         [child],
-        lambda _: kind(make(), 1),
         label=label,
         types=building.node(child).types,
         pattern=Pattern.MON,
-        lineage=building.passed([child]),
     )
 
 
-def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
+def whole_node(lowering: Lowering, sender: st.RStream | st.Internal) -> int:
     """All of a result at its instants, in order if it has one."""
     building = lowering.building
+    plan, label = sender.child, sender.label()
     maps: list[op.Map] = []
     result = plan
     if st.is_ordered(plan):
@@ -248,53 +198,39 @@ def whole_node(lowering: Lowering, plan: Plan, label: str) -> int:
             result = result.child
     sort = result if isinstance(result, op.Sort) else None
     child = lowering.lower(plan if sort is None else sort.child)
-    make = rows.counted_rows(building, [child], Target.COPIES)
-    inputs = [child, instants_node(lowering, plan)]
-    if sort is None:
-        return building.add(
-            "whole",
-            inputs,
-            lambda _: WholeResult(make(), None),
-            label=label,
-            types=building.node(child).types,
-            pattern=Pattern.MON,
-            lineage=_of_first(building, inputs),
-        )
-    makers = [_map_maker(one) for one in maps]
-    ordering = rows.ordering_of(building, child, sort, makers)
+    inputs = [child, instants_node(lowering, sender)]
+    order = None
+    if sort is not None:
+        order = rows.order_of(building, child, sort, tuple(map(_map_spec, maps)))
     return building.add(
-        ("whole", sort.label(), tuple(one.label() for one in maps), child),
+        WholeResultSpec(building.counting([child]), order),
         inputs,
-        lambda failures: WholeResult(make(), ordering(failures)),
         label=label,
-        types=plan.schema.types,
+        types=building.node(child).types if sort is None else plan.schema.types,
         pattern=Pattern.MON,
     )
 
 
-def _map_maker(plan: op.Map) -> Callable[[Failures], Map]:
-    columns = [positional(one.expression, plan.child.schema) for one in plan.columns]
-    compiled = evaluators(columns, positions(plan.child.schema.types))
-    return lambda failures: Map(compiled, failures)
+def _map_spec(plan: op.Map) -> MapSpec:
+    columns = tuple(positional(one.expression, plan.child.schema) for one in plan.columns)
+    return MapSpec(columns, plan.child.schema.types)
 
 
-def instants_node(lowering: Lowering, plan: Plan) -> int:
+def instants_node(lowering: Lowering, sender: st.RelationToStream | st.Internal) -> int:
     """The instants at which the whole result of a query is sent out."""
-    slide = st.slide_of(plan)
+    slide, plan = st.slide_sent(sender), sender.child
     if isinstance(slide, Rows):
         return _row_slides(lowering, plan, slide)
-    if isinstance(slide, Range) and slide.slide:
-        return _time_slides(lowering, plan, slide.slide)
+    if slide is not None and slide.time_slide:
+        return _time_slides(lowering, plan, slide.time_slide)
     building = lowering.building
     windows = [_elements(lowering, window) for window in st.input_windows(plan)]
     relations = [changes_node(building, one) for one in _relations(plan)]
     inputs = list(dict.fromkeys([*windows, *relations]))
     span = max((building.node(one).span for one in inputs), default=1)
-    partitions = building.choices.queue_partitions
     return building.add(
-        "boundaries",
+        BoundariesSpec(len(inputs), span, building.choices.queue_partitions),
         inputs,
-        lambda _: Boundaries(len(inputs), span, partitions),
         label="Boundaries",
         types=(),
         pattern=Pattern.MON,
@@ -321,11 +257,9 @@ def _time_slides(lowering: Lowering, plan: Plan, slide: int) -> int:
     windows = list(st.input_windows(plan))
     arrivals = _arrivals(lowering, plan)
     elements = list(dict.fromkeys(_elements(lowering, one) for one in windows))
-    skips = empties(plan)
     return lowering.building.add(
-        ("slides", slide, len(arrivals), skips),
+        TimeSlidesSpec(slide, len(arrivals), len(elements), empties(plan)),
         [*arrivals, *elements],
-        lambda _: TimeSlides(slide, len(arrivals), len(elements), skips=skips),
         label=f"Slides of {slide}",
         types=(),
         pattern=Pattern.MON,
@@ -340,16 +274,15 @@ def _arrivals(lowering: Lowering, plan: Plan) -> list[int]:
 
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
     building = lowering.building
-    (window,) = st.input_windows(plan)
+    # A rewritten plan may have the one window of the query several times.
+    window, *_ = st.input_windows(plan)
     child = lowering.arranged(window.children[0])
-    node = building.node(child)
     step = slide.slide or 1
     names = window.children[0].schema.names
     partition_by = tuple(names.index(name) for name in slide.partition_by)
     return building.add(
-        ("row slides", step, partition_by),
+        RowSlidesSpec(building.node(child).types, step, partition_by),
         [child],
-        lambda _: RowSlides(node.arrow_types, step, partition_by),
         label=f"Slides of {step} rows",
         types=(),
         pattern=Pattern.MON,
@@ -359,39 +292,29 @@ def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
 def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     """RESTORE: with what entered the query without its slides since the slide before."""
     building = lowering.building
-    slide = st.slide_of(plan.child)
-    step = slide.slide if isinstance(slide, Range) else None
+    slide = st.slide_sent(plan)
+    step = None if slide is None else slide.time_slide
     plain = st.without_slides(plan.child)
     if isinstance(plan, st.IStream) and step:
         # A row for ever, moved to the next slide: a window that slides and does not end.
         spec, child = Range(INFINITY, step), inserted_node(lowering, plain)
         return _moved_node(building, child, spec, plan.label(), Pattern.MON)
-    instants = instants_node(lowering, plan.child)
+    instants = instants_node(lowering, plan)
     if isinstance(plan, st.IStream):
         child = inserted_node(lowering, plain)
         return building.add(
-            "next instant",
+            NextInstantSpec(),
             [child, instants],
-            lambda _: NextInstant(),
             label=plan.label(),
             types=building.node(child).types,
             pattern=Pattern.MON,
         )
     child = lowering.lower(plain)
-    make = rows.counted_rows(building, [child], Target.COPIES)
     arrivals = _arrivals(lowering, plan.child)
     return building.add(
-        ("restored", step),
+        RestoredResultSpec(building.counting([child]), step, len(arrivals)),
         [child, instants, *arrivals],
-        lambda _: RestoredResult(make(), step, len(arrivals)),
         label=plan.label(),
         types=building.node(child).types,
         pattern=Pattern.MON,
-        lineage=_of_first(building, [child, instants, *arrivals]),
     )
-
-
-def _of_first(building: Building, inputs: list[int]) -> Lineage:
-    """Rows of the first input, at instants that the others tell."""
-    columns = building.columns(inputs[0])
-    return Lineage((tuple(columns), *[(None,) * len(columns)] * (len(inputs) - 1)))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.positions import positional
 from penstock.errors import InternalError
 from penstock.operators.set.counted import Target
-from penstock.planner.conditions import positional
 from penstock.planner.equalities import joined
 from penstock.planner.physical import lower_arrivals as arrivals
 from penstock.planner.physical import lower_joins as joins

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import Call, Cast, Column, Expression, Literal, columns_of
 from penstock.algebra.types import BOOLEAN
 from penstock.compute.casts import cast_never_fails
@@ -161,7 +162,11 @@ def never_null(plan: Plan) -> frozenset[str]:
         case op.Aggregate():
             known = Known(never_null=never_null(plan.child))
             keys = (one.name for one in plan.keys if not _may_be_null(one.expression, known))
-            counts = (name for name, call in plan.aggregates if call.function == "count")
+            counts = (
+                name
+                for name, call in plan.aggregates
+                if facts_of(call.function).over_nothing is not None
+            )
             return frozenset({*keys, *counts})
         case st.Window() | op.Distinct() | op.Coalesce() | op.Split() | op.Group():
             return never_null(plan.child)

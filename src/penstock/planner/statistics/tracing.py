@@ -22,10 +22,10 @@ from penstock.algebra.expressions import (
     conjunction,
     substituted,
 )
+from penstock.algebra.positions import positional, positions
 from penstock.algebra.types import BOOLEAN
-from penstock.compute.evaluate import compile_expression
-from penstock.planner.conditions import conjuncts, positional
-from penstock.planner.physical.graph import Predicate, positions
+from penstock.planner.conditions import conjuncts
+from penstock.planner.physical.graph import Predicate
 from penstock.planner.statistics.origins import Nameless, matched, ordered, original, rows_of
 
 if TYPE_CHECKING:
@@ -115,11 +115,11 @@ def predicate_of_parts(
 ) -> Predicate:
     """What is measured of parts with these names; several are also measured one by one."""
     apart = {
-        key: compile_expression(part, schema)
+        key: part
         for key, part in zip(keys, parts, strict=True)
         if key is not None and len(parts) > 1
     }
-    return Predicate(_together(keys), tuple(apart.items()))
+    return Predicate(_together(keys), tuple(apart.items()), schema.types)
 
 
 def _together(parts: Sequence[str | None]) -> str | None:

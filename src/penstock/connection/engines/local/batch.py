@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from penstock.connection.answers import is_relation
 from penstock.connection.engines.local.element_log import ElementLog
-from penstock.operators.block import Block
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.shape import shape_of
+from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Content
+from penstock.runtime.changes import due_from, told_by
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
 
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
     from penstock.compute.failures import Failures
+    from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
     from penstock.runtime.lane import Results
 
@@ -52,16 +51,21 @@ class Batch:
     def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
         self.plans = plans
         self.choices = options.choices
+        self._options = options
         running = plans_to_run(plans, choices=options.choices)
-        partitioning = common_partitioning(list(running.values()))
-        lanes = options.lanes if partitioning.is_partitioned else 1
+        self._partitioning = common_partitioning(list(running.values()))
+        lanes = options.lanes if self._partitioning.is_partitioned else 1
         self.graph = operator_graph(running, options.choices, lanes=lanes)
-        self.shape = shape_of([(self.graph, partitioning)])
-        self.lanes = Lanes(self.graph, partitioning, options.lanes)
+        self.shape = shape_of([(self.graph, self._partitioning)])
         self.periodic = periodic_parts(plans.values())
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Be as if nothing had come; what was planned stays, and to plan takes longest."""
+        self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes)
         self.outcomes = {
-            name: ElementLog(options.keep, has_content=is_relation(plan))
-            for name, plan in plans.items()
+            name: ElementLog(self._options.keep, has_content=is_relation(plan))
+            for name, plan in self.plans.items()
         }
 
     @property
@@ -76,18 +80,25 @@ class Batch:
         """Pass on rows, and of the watermarks of a connection those of the streams read here."""
         read = self.sources
         own = {name: watermarks[name] for name in self.graph.streams if name in read}
-        rows = {name: self._due(name, block) for name, block in blocks.items() if name in read}
-        self._take_in(self.lanes.feed(rows, own))
+        rows = {name: block for name, block in blocks.items() if name in read}
+        changes = {
+            name: due_from(block, self.relation_clock(name))
+            for name, block in rows.items()
+            if name in self.graph.relations
+        }
+        self._take_in(self.lanes.feed(rows | changes, own | told_by(changes)))
 
-    def _due(self, name: str, block: Block) -> Block:
-        """Rows of a stream as they are; changes of a relation none before the clock.
+    def look(self) -> None:
+        """The results are about to be read, and what has been read is final.
 
-        All queries are told the same dates, so no row leaves a relation before it came to it.
+        No stream tells a query of relations only that an instant is over. Until someone looks,
+        more changes may come at the last.
         """
-        if name in self.graph.streams:
-            return block
-        ts = np.maximum(block.ts, self.relation_clock(name))
-        return Block(block.columns, ts, block.te, block.sign)
+        lanes = self.lanes.lanes
+        if self.graph.streams or not any(lane.holds_changes for lane in lanes):
+            return
+        over = {name: instant + 1 for name, instant in lanes[0].told.items()}
+        self._take_in(self.lanes.feed({}, over))
 
     def relation_clock(self, name: str) -> int:
         """A change of a relation takes effect here not before this instant."""

@@ -169,11 +169,25 @@ class ElementLog:
 
 
 class LogReader:
-    """Folds the elements of a log; how far it has come is the number of the next element."""
+    """Folds the elements of a log; how far it has come is the number of the next element.
 
-    def __init__(self, log: ElementLog, lock: RLock, fold: Callable[[], Elements]) -> None:
+    Args:
+        log: The elements.
+        lock: Held while anything changes.
+        look: Called before elements are read: what has been read is final.
+        fold: Makes an empty fold.
+    """
+
+    def __init__(
+        self,
+        log: ElementLog,
+        lock: RLock,
+        look: Callable[[], None],
+        fold: Callable[[], Elements],
+    ) -> None:
         self._log = log
         self._lock = lock
+        self._look = look
         self._make = fold
         self._begin()
 
@@ -189,6 +203,8 @@ class LogReader:
             DataError: Elements were forgotten that were not read; the next call begins anew with
                 what is kept.
         """
+        with self._lock:
+            self._look()
         while (step := self._next()) is not None:
             blocks, end, clock = step
             block = self.fold.take_in(blocks, clock)

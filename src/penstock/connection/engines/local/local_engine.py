@@ -80,7 +80,7 @@ class LocalAnswer:
 
     def reader(self, fold: Callable[[], Elements]) -> LogReader:
         """A reader that begins with the first results that are kept."""
-        return LogReader(self._log, self._lock, fold)
+        return LogReader(self._log, self._lock, self._batch.look, fold)
 
     def content_at(self, instant: int) -> tuple[pa.Array, ...]:
         """The rows that hold at an instant, which is final and kept."""

@@ -13,6 +13,7 @@ from penstock.catalog.definitions import (
 from penstock.connection.engines.local.history import Entry, History
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PenstockError
+from penstock.planner.clocks import sharing
 from penstock.planner.explain.explain import Explaining, explained
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
@@ -191,10 +192,14 @@ def _plans(queries: list[QueryDefinition]) -> dict[str, Plan]:
 
 
 def _parts(entries: list[Entry]) -> list[list[QueryDefinition]]:
-    """Queries that run alike, and so may share operators."""
+    """Queries that run alike and may share operators."""
     queries = [one.query for one in entries if one.query is not None]
-    alike = dict.fromkeys(one.tactics for one in queries)
-    return [[one for one in queries if one.tactics == tactics] for tactics in alike]
+    parts = []
+    for tactics in dict.fromkeys(one.tactics for one in queries):
+        alike = {one.name: one for one in queries if one.tactics == tactics}
+        shared = sharing({name: one.plan for name, one in alike.items()})
+        parts += [[alike[name] for name in names] for names in shared]
+    return parts
 
 
 def _explained(batch: Batch, query: str) -> str:

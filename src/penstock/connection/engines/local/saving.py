@@ -49,6 +49,7 @@ def save_engine(engine: LocalEngine, path: Path) -> None:
             for started in registry.started
         ],
         "streams": engine.feeding.counts(),
+        "now": engine.feeding.now,
         "aside": [[*key, rows] for key, rows in engine.feeding.aside.counts.items()],
         "failures": {
             name: engine.failures(name)
@@ -77,6 +78,7 @@ def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa
         engine.feeding.batches.append(batch)
         engine.registry.adopt(batch, entries)
     engine.feeding.restore(tables, page["streams"])
+    engine.feeding.now = page["now"]
     engine.feeding.aside.restore(within(tables, "aside"), page["aside"])
     engine.failed_before = {name: Counter(one) for name, one in page["failures"].items()}
     engine.is_finished = page["finished"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import DOUBLE
 from penstock.operators.aggregate.accumulators.counting import Count, Truth
@@ -15,10 +16,11 @@ from penstock.operators.aggregate.accumulators.ordered import Ordered
 from penstock.operators.aggregate.accumulators.staircase import Staircase
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregate.accumulators.accumulator import Accumulator
 
-SAME_IF_DISTINCT = ("min", "max", "bool_and", "bool_or")
 RANKED = ("median", "quantile")
 """Have their counters per value themselves, and count each once if told to."""
 
@@ -28,7 +30,7 @@ def accumulator_for(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
     if not call.distinct or call.function in RANKED:
         return _plain(call, input_pattern)
     plain = replace(call, distinct=False)
-    if call.function in SAME_IF_DISTINCT:
+    if facts_of(call.function).ignores_copies:
         return _plain(plain, input_pattern)
     # Told of every new value, COUNT need not know it.
     inner = replace(plain, args=()) if call.function == "count" else plain
@@ -36,16 +38,47 @@ def accumulator_for(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
 
 
 def _plain(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
-    match call.function:
-        case "count" | "count_if":
-            return Count(call)
-        case "bool_and" | "bool_or":
-            return Truth(call)
-        case "sum" | "avg":
-            return FloatSum(call) if call.args[0].type == DOUBLE else ExactSum(call)
-        case "min" | "max" if input_pattern is not Pattern.STR:
-            return Staircase(call)
-        case "min" | "max" | "median" | "quantile":
-            return Ordered(call)
-        case _:
-            return Variance(call)
+    return ACCUMULATORS[call.function](call, input_pattern)
+
+
+def _counted(call: AggregateCall, _: Pattern) -> Accumulator:
+    return Count(call)
+
+
+def _asked(call: AggregateCall, _: Pattern) -> Accumulator:
+    return Truth(call)
+
+
+def _summed(call: AggregateCall, _: Pattern) -> Accumulator:
+    return FloatSum(call) if call.args[0].type == DOUBLE else ExactSum(call)
+
+
+def _extreme(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
+    return Ordered(call) if input_pattern is Pattern.STR else Staircase(call)
+
+
+def _ranked(call: AggregateCall, _: Pattern) -> Accumulator:
+    return Ordered(call)
+
+
+def _spread(call: AggregateCall, _: Pattern) -> Accumulator:
+    return Variance(call)
+
+
+ACCUMULATORS: dict[str, Callable[[AggregateCall, Pattern], Accumulator]] = {
+    "count": _counted,
+    "count_if": _counted,
+    "bool_and": _asked,
+    "bool_or": _asked,
+    "sum": _summed,
+    "avg": _summed,
+    "min": _extreme,
+    "max": _extreme,
+    "median": _ranked,
+    "quantile": _ranked,
+    "var_samp": _spread,
+    "var_pop": _spread,
+    "stddev_samp": _spread,
+    "stddev_pop": _spread,
+}
+"""Every aggregate by its canonical name, without DISTINCT."""

@@ -1,0 +1,28 @@
+"""Parquet: files of columns, which tasks read without Spark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO
+
+import pyarrow.parquet as pq
+
+from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
+from penstock.connectors.zoned_times import with_zone
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+
+def write_parquet(table: pa.Table, file: BinaryIO, options: Mapping[str, str]) -> None:
+    """Write rows as columns."""
+    del options
+    pq.write_table(with_zone(table), file)
+
+
+PARQUET = Connector(
+    "parquet",
+    SourceFormat(is_files=True, tasks_read=True, place="file"),
+    SinkFormat("files", ("path",), frozenset({"path"}), write_parquet),
+)

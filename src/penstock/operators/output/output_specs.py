@@ -1,0 +1,203 @@
+"""Specs of what queries send out: whole results at instants, the first rows, other intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra.patterns import Pattern
+from penstock.algebra.positions import positions
+from penstock.algebra.types import Type, to_arrow
+from penstock.compute.evaluate import compile_expression
+from penstock.operators.output.cuts import Coalesce, Split
+from penstock.operators.output.emit_final import Final
+from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
+from penstock.operators.output.negative import AnnouncedEnds
+from penstock.operators.output.order_limit import FirstRows, Ordering, OrderKey
+from penstock.operators.output.restored import NextInstant, RestoredResult
+from penstock.operators.output.rstream import WholeResult
+from penstock.operators.spec import Edge, Lineage, Spec, of_first, passed
+
+if TYPE_CHECKING:
+    from penstock.algebra.expressions import Expression
+    from penstock.compute.failures import Failures
+    from penstock.operators.operator import Operator
+    from penstock.operators.set.set_specs import Counting
+    from penstock.operators.source_specs import MapSpec
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """An expression to order by."""
+
+    expression: Expression
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True)
+class OrderSpec:
+    """The order of rows, how many are left out and kept, and what is shown of them at last."""
+
+    types: tuple[Type, ...]
+    keys: tuple[SortKey, ...]
+    limit: int | None
+    offset: int
+    maps: tuple[MapSpec, ...] = ()
+
+    def build(self, failures: Failures) -> Ordering:
+        """What puts rows in order."""
+        schema = positions(self.types)
+        keys = [
+            OrderKey(compile_expression(one.expression, schema), one.descending, one.nulls_first)
+            for one in self.keys
+        ]
+        maps = [one.build(failures) for one in self.maps]
+        return Ordering(keys, self.limit, self.offset, maps, failures)
+
+
+@dataclass(frozen=True)
+class FirstRowsSpec(Spec):
+    """LIMIT and OFFSET, of rows in an order."""
+
+    counting: Counting
+    order: OrderSpec
+
+    def build(self, failures: Failures) -> FirstRows:
+        """The operator."""
+        return FirstRows(self.counting.build(), self.order.build(failures))
+
+    def lineage(self) -> Lineage:
+        """Rows that came."""
+        return self.counting.lineage()
+
+
+@dataclass(frozen=True)
+class WholeResultSpec(Spec):
+    """All of a result at instants, in order if it has one."""
+
+    counting: Counting
+    order: OrderSpec | None = None
+
+    def build(self, failures: Failures) -> WholeResult:
+        """The operator."""
+        order = None if self.order is None else self.order.build(failures)
+        return WholeResult(self.counting.build(), order)
+
+    def lineage(self) -> Lineage | None:
+        """Rows of the result; where these are in an order, all lanes' rows are."""
+        return of_first(self.counting.inputs[0].types, 2) if self.order is None else None
+
+
+@dataclass(frozen=True)
+class BoundariesSpec(Spec):
+    """The instants at which rows of some inputs begin and end."""
+
+    inputs: int
+    span: int
+    partitions: int
+
+    def build(self, failures: Failures) -> Boundaries:
+        """What tells them."""
+        return Boundaries(self.inputs, self.span, self.partitions)
+
+
+@dataclass(frozen=True)
+class TimeSlidesSpec(Spec):
+    """The slides of windows over time: of so many streams, with so many windows over these."""
+
+    slide: int
+    arrivals: int
+    windows: int
+    skips: bool
+
+    def build(self, failures: Failures) -> TimeSlides:
+        """What tells them."""
+        return TimeSlides(self.slide, self.arrivals, self.windows, skips=self.skips)
+
+
+@dataclass(frozen=True)
+class RowSlidesSpec(Spec):
+    """The slides of a window that counts rows."""
+
+    types: tuple[Type, ...]
+    slide: int
+    partition_by: tuple[int, ...]
+
+    def build(self, failures: Failures) -> RowSlides:
+        """What tells them."""
+        return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
+
+
+@dataclass(frozen=True)
+class NextInstantSpec(Spec):
+    """Rows of the first input, at the next instant that the second one tells."""
+
+    def build(self, failures: Failures) -> NextInstant:
+        """What lets them wait."""
+        return NextInstant()
+
+
+@dataclass(frozen=True)
+class RestoredResultSpec(Spec):
+    """All of a result at instants, with what entered it since the last; of so many streams."""
+
+    counting: Counting
+    slide: int | None
+    arrivals: int
+
+    def build(self, failures: Failures) -> RestoredResult:
+        """The operator."""
+        return RestoredResult(self.counting.build(), self.slide, self.arrivals)
+
+    def lineage(self) -> Lineage:
+        """Rows of the result."""
+        return of_first(self.counting.inputs[0].types, 2 + self.arrivals)
+
+
+@dataclass(frozen=True)
+class AnnouncedEndsSpec(Spec):
+    """Negative rows in the place of known ends."""
+
+    rows: Edge
+    partitions: int
+
+    def build(self, failures: Failures) -> AnnouncedEnds:
+        """What remembers the ends."""
+        rows = self.rows
+        return AnnouncedEnds(rows.arrow_types, rows.pattern, rows.span, self.partitions)
+
+    def lineage(self) -> Lineage:
+        """Rows as they came."""
+        return passed(self.rows.types)
+
+
+@dataclass(frozen=True)
+class CutSpec(Spec):
+    """Other intervals, the same snapshots: pieces of a length, or (None) put together."""
+
+    types: tuple[Type, ...]
+    length: int | None
+
+    def build(self, failures: Failures) -> Operator:
+        """Split or coalesce."""
+        return Coalesce() if self.length is None else Split(self.length)
+
+    def lineage(self) -> Lineage:
+        """Rows as they came."""
+        return passed(self.types)
+
+
+@dataclass(frozen=True)
+class FinalSpec(Spec):
+    """EMIT FINAL: rows that have ended."""
+
+    rows: Edge
+
+    def build(self, failures: Failures) -> Final:
+        """What waits for their ends."""
+        return Final(self.rows.arrow_types, strict=self.rows.pattern is Pattern.STR)
+
+    def lineage(self) -> Lineage:
+        """Rows as they came."""
+        return passed(self.rows.types)

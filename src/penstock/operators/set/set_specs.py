@@ -1,0 +1,118 @@
+"""Specs of operators that count copies of rows: relations, DISTINCT, set operations, changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.operators.set.counted import CountedRows, Target
+from penstock.operators.set.distinct import Distinct
+from penstock.operators.set.levels import Levels
+from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
+from penstock.operators.sources import RelationRows
+from penstock.operators.spec import Edge, Lineage, Spec, passed
+
+if TYPE_CHECKING:
+    from penstock.compute.failures import Failures
+    from penstock.operators.operator import Operator
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The rows of some inputs, counted."""
+
+    inputs: tuple[Edge, ...]
+    partitions: int
+    target: Target = Target.COPIES
+
+    def build(self) -> CountedRows:
+        """Counted rows, none yet."""
+        first, patterns = self.inputs[0], [one.pattern for one in self.inputs]
+        span = max(one.span for one in self.inputs)
+        return CountedRows(first.arrow_types, patterns, self.target, span, self.partitions)
+
+    def lineage(self) -> Lineage:
+        """Rows of any of the inputs."""
+        return passed(self.inputs[0].types, len(self.inputs))
+
+
+@dataclass(frozen=True)
+class RelationSpec(Spec):
+    """A relation, as the net of its changes."""
+
+    name: str
+    counting: Counting
+
+    def build(self, failures: Failures) -> RelationRows:
+        """The relation."""
+        return RelationRows(self.counting.build(), self.name)
+
+    def lineage(self) -> Lineage:
+        """Rows that came."""
+        return self.counting.lineage()
+
+
+@dataclass(frozen=True)
+class CountedSpec(Spec):
+    """A set operation that counts copies and withdraws."""
+
+    counting: Counting
+
+    def build(self, failures: Failures) -> SetOperation:
+        """The operation."""
+        return SetOperation(self.counting.build(), len(self.counting.inputs))
+
+    def lineage(self) -> Lineage:
+        """Rows of any of the inputs."""
+        return self.counting.lineage()
+
+
+@dataclass(frozen=True)
+class ChangedSpec(Spec):
+    """Rows that enter a result, netted; or those that leave it."""
+
+    counting: Counting
+    removed: bool = False
+
+    def build(self, failures: Failures) -> InsertedRows:
+        """What tells them."""
+        return (RemovedRows if self.removed else InsertedRows)(self.counting.build(), 1)
+
+    def lineage(self) -> Lineage:
+        """Rows of the result."""
+        return self.counting.lineage()
+
+
+@dataclass(frozen=True)
+class DistinctSpec(Spec):
+    """DISTINCT of rows that are never withdrawn: by output and youngest duplicate."""
+
+    rows: Edge
+    partitions: int
+
+    def build(self, failures: Failures) -> Distinct:
+        """The operator."""
+        return Distinct(self.rows.arrow_types, self.rows.span, self.partitions)
+
+    def lineage(self) -> Lineage:
+        """Rows that came."""
+        return passed(self.rows.types)
+
+
+@dataclass(frozen=True)
+class LevelsSpec(Spec):
+    """INTERSECT ALL, or max-union, of rows that are never withdrawn: by exact intervals."""
+
+    inputs: tuple[Edge, ...]
+    partitions: int
+    target: Target
+
+    def build(self, failures: Failures) -> Operator:
+        """The operator."""
+        span = max(one.span for one in self.inputs)
+        least = self.target is Target.INTERSECTION
+        return Levels(self.inputs[0].arrow_types, span, self.partitions, least=least)
+
+    def lineage(self) -> Lineage:
+        """Rows of any of the inputs."""
+        return passed(self.inputs[0].types, len(self.inputs))

@@ -1,0 +1,112 @@
+"""Specs: block operators as data, from which each lane makes its own.
+
+A spec says everything that its operator is made of, what it knows of its inputs included. Two
+operators over the same inputs are one if their specs are equal, and saved state belongs to the spec
+that wrote it. A field that takes no part in comparisons is advice: another value gives the same
+results from the same state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.algebra.expressions import Expression
+from penstock.algebra.positions import columns_at, positions
+from penstock.algebra.types import Schema, Type, to_arrow
+from penstock.compute.evaluate import compile_expression
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from penstock.algebra.patterns import Pattern
+    from penstock.compute.evaluate import Evaluator
+    from penstock.compute.failures import Failures
+    from penstock.operators.operator import Operator
+
+Columns = tuple[Expression | None, ...]
+"""Columns of results as expressions over the columns of an input; None: not made of these."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Rows that one operator hands to another.
+
+    Args:
+        types: The types of their columns.
+        pattern: How they end.
+        span: For how long they live, about: the longest window below.
+    """
+
+    types: tuple[Type, ...]
+    pattern: Pattern
+    span: int
+
+    @property
+    def schema(self) -> Schema:
+        """The columns, named by position."""
+        return positions(self.types)
+
+    @property
+    def columns(self) -> tuple[Expression, ...]:
+        """The columns, as expressions."""
+        return columns_at(self.types)
+
+    @property
+    def arrow_types(self) -> list[pa.DataType]:
+        """Types that the columns are kept in."""
+        return [to_arrow(one) for one in self.types]
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The origin of a row of an operator's results.
+
+    Args:
+        columns: For each input, what the columns of the results are in terms of its columns.
+        of_each: Whether it is made of a row of each input; else of a row of one of them.
+        equal: Pairs of expressions over the results that have the same value in every row.
+        otherwise: Of what else rows may be made, if not all are made alike.
+    """
+
+    columns: tuple[Columns, ...]
+    of_each: bool = True
+    equal: tuple[tuple[Expression, Expression], ...] = ()
+    otherwise: tuple[Lineage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A block operator to be made.
+
+    Attributes:
+        is_numbering: Whether the last column of its results tells elements apart.
+    """
+
+    is_numbering = False
+
+    def build(self, failures: Failures) -> Operator:
+        """A new operator; expressions that fail are counted."""
+        raise NotImplementedError
+
+    def lineage(self) -> Lineage | None:
+        """The origin of its rows; None: nobody knows which lane they belong to."""
+        return None
+
+
+def passed(types: Sequence[Type], inputs: int = 1) -> Lineage:
+    """Rows of any of the inputs, as they are."""
+    return Lineage((columns_at(types),) * inputs, of_each=False)
+
+
+def of_first(types: Sequence[Type], inputs: int) -> Lineage:
+    """Rows of the first input, at instants that the others tell."""
+    nothing: Columns = (None,) * len(types)
+    return Lineage((columns_at(types), *[nothing] * (inputs - 1)))
+
+
+def evaluators(expressions: Sequence[Expression], schema: Schema) -> list[Evaluator]:
+    """The evaluators of expressions over a schema of positions."""
+    return [compile_expression(one, schema) for one in expressions]

@@ -1,0 +1,1 @@
+"""Rules for conditions and what they decide: constants, contradictions, ranges of values."""

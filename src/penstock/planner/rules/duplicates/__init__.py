@@ -1,0 +1,1 @@
+"""Rules for copies of rows: DISTINCT where it is needed, as early as it pays."""

@@ -1,0 +1,1 @@
+"""Rules for EXISTS, NOT EXISTS and EXCEPT before or after joins and each other."""

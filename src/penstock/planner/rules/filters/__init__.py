@@ -1,0 +1,1 @@
+"""Rules that bring filters down to where few rows are."""

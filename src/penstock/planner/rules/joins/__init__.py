@@ -1,0 +1,1 @@
+"""Rules for the order of joins."""

@@ -1,0 +1,1 @@
+"""Rules for projections: few columns, and none that computes nothing."""

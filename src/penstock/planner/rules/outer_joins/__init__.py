@@ -1,0 +1,1 @@
+"""Rules for outer joins, which are kept in one piece."""

@@ -1,0 +1,53 @@
+"""The kind of answer a query gives: a content that changes, rows sent out, or rows that ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra.operators import Final
+from penstock.algebra.streams import RelationToStream
+from penstock.algebra.time import TimeUnit
+from penstock.errors import QueryError
+
+if TYPE_CHECKING:
+    from penstock.algebra.plan import Plan
+
+
+def unit_of(plan: Plan) -> TimeUnit:
+    """What one step of a query's time means."""
+    return plan.unit or TimeUnit.TICK
+
+
+def is_relation(plan: Plan) -> bool:
+    """Whether a query has a content that changes."""
+    return not isinstance(plan, RelationToStream | Final)
+
+
+def require_relation(query: str, plan: Plan, what: str) -> None:
+    """A query is asked for something that only a content that changes has.
+
+    Raises:
+        QueryError: It has none.
+    """
+    if isinstance(plan, RelationToStream):
+        msg = f'query "{query}" sends out rows: it has no {what}()'
+        raise QueryError(msg, hint="Read emissions(), or leave ISTREAM, DSTREAM, RSTREAM out.")
+    _refuse_final(query, plan, what)
+
+
+def require_stream(query: str, plan: Plan, what: str) -> None:
+    """A query is asked for the rows that it sends out.
+
+    Raises:
+        QueryError: It sends out none.
+    """
+    _refuse_final(query, plan, what)
+    if not isinstance(plan, RelationToStream):
+        msg = f'query "{query}" is a relation: it has changes, and sends out nothing'
+        raise QueryError(msg, hint="Read changes(), or write ISTREAM(SELECT ...).")
+
+
+def _refuse_final(query: str, plan: Plan, what: str) -> None:
+    if isinstance(plan, Final):
+        msg = f'query "{query}" sends rows when they have ended: it has no {what}()'
+        raise QueryError(msg, hint="Read elements(), or leave EMIT FINAL out.")
