@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from penstock.algebra.plan import walk
 from penstock.algebra.streams import Relation, Stream
+from penstock.algebra.text import plan_text
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
@@ -26,9 +29,7 @@ from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sqlglot import exp
+    from collections.abc import Callable, Iterator
 
     from penstock.algebra.plan import Plan
 
@@ -64,6 +65,12 @@ class Session:
         self.catalog = Catalog()
         self.settings = Settings()
 
+    def copy(self) -> Session:
+        """A session that knows the same, and goes on by itself."""
+        made = Session()
+        made.catalog, made.settings = self.catalog.copy(), self.settings
+        return made
+
     def execute(self, text: str, name: str | None = None) -> list[Outcome]:
         """Run the statements of a script, in order; `name` is what errors call it.
 
@@ -72,10 +79,22 @@ class Session:
         """
         return list(self.run(text, name))
 
-    def run(self, text: str, name: str | None = None) -> Iterator[Outcome]:
-        """As `execute`, one statement at a time; a text that is not CQL runs not at all."""
+    def run(
+        self,
+        text: str,
+        name: str | None = None,
+        before: Callable[[syntax.Statement], None] = lambda statement: None,
+    ) -> Iterator[Outcome]:
+        """As `execute`, one statement at a time; a text that is not CQL runs not at all.
+
+        `before` is told of each statement before it takes effect, and may refuse it.
+        """
         statements = parse_script(text, name)
-        return (self.perform(statement, Source(text, name)) for statement in statements)
+        return (self.perform(statement, Source(text, name), before) for statement in statements)
+
+    def parsed(self, text: str) -> list[syntax.Statement]:
+        """The statements of a script, for `perform`."""
+        return parse_script(text)
 
     def bind(self, text: str, name: str | None = None) -> BoundQuery:
         """The plan of one query.
@@ -97,22 +116,31 @@ class Session:
         words = text[found.span.start : found.span.end]
         known = syntax.Name(name, found.span)
         statement = syntax.CreateQuery(found.span, "QUERY", known, found.query, words)
-        quoted = name.replace("`", "``")
-        return self.perform(statement, Source(text)), f"CREATE QUERY `{quoted}` AS {words}"
+        return self.perform(statement, Source(text)), f"CREATE QUERY {_quoted(name)} AS {words}"
 
-    def add_query(self, name: str, plan: Plan, text: str) -> QueryDefinition:
-        """Put a query into the catalog whose plan was built; the text is for people.
+    def create_plan(self, name: str, plan: Plan) -> tuple[Outcome, str]:
+        """The same for a plan that was built.
 
         Raises:
             QueryError: The name is taken.
         """
-        query = QueryDefinition(name, plan, text, self.settings.tactics)
-        self.catalog.add(query)
-        return query
+        # Few build plans.
+        from penstock.planner.written_plans import encoded_plan
 
-    def perform(self, statement: syntax.Statement, source: Source) -> Outcome:
+        written = encoded_plan(plan).replace("'", "''")
+        text = f"CREATE QUERY {_quoted(name)} AS PLAN '{written}'"
+        (outcome,) = self.execute(text)
+        return outcome, text
+
+    def perform(
+        self,
+        statement: syntax.Statement,
+        source: Source,
+        before: Callable[[syntax.Statement], None] = lambda statement: None,
+    ) -> Outcome:
         """Run one statement; errors learn which text they point into."""
         try:
+            before(statement)
             return self._perform(statement)
         except PenstockError as error:
             error.at = error.at or statement.span
@@ -166,6 +194,8 @@ class Session:
 
     def _create_query(self, statement: syntax.CreateQuery) -> Outcome:
         view = statement.kind == "VIEW"
+        if isinstance(statement.query, exp.Literal):
+            return self._create_built(statement, str(statement.query.this))
         bound = self._bind(statement.query, view=view)
         plan = bound.plan
         if statement.columns:
@@ -176,6 +206,16 @@ class Session:
             return self._add(statement, ViewDefinition(name, plan, text))
         query = QueryDefinition(name, plan, text, self.settings.tactics, bound.warnings)
         return self._add(statement, query, bound.warnings)
+
+    def _create_built(self, statement: syntax.CreateQuery, written: str) -> Outcome:
+        """A query or view whose plan is written down; its text is the plan, for people."""
+        from penstock.planner.written_plans import decoded_plan
+
+        plan, name = decoded_plan(written), statement.name.text
+        if statement.kind == "VIEW":
+            return self._add(statement, ViewDefinition(name, plan, plan_text(plan)))
+        query = QueryDefinition(name, plan, plan_text(plan), self.settings.tactics)
+        return self._add(statement, query)
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
         query = self.catalog.find(statement.query.text, "query", at=statement.query.span)
@@ -269,6 +309,11 @@ class Session:
             error.at = statement.key.span if unknown else statement.value.span
             raise
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
+
+
+def _quoted(name: str) -> str:
+    """A name as a statement has it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _one_query(text: str, name: str | None = None) -> syntax.Select:

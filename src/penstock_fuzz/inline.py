@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from penstock.operators.division import CannotDivide
 from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.runtime.local_run import LocalRun
-from penstock.testing.inline import QUERY, answer_of, changes_table, stream_table
+from penstock.testing.inline import QUERY, answer_of, changes_table
 from penstock_fuzz.trial import Ran
 
 if TYPE_CHECKING:
@@ -31,11 +32,11 @@ class InlineContender:
 
     def run_trial(self, trial: Trial, plan: Plan) -> Ran:
         """Feed a trial to the end."""
-        running = _started(trial, plan, trial.lanes)
-        results = running.feed(_initial(trial, running))
+        running = started(trial, plan, trial.lanes)
+        results = running.feed(initial_tables(trial, running))
         aside = list(running.aside)
         for number, feed in enumerate(trial.feeds):
-            results.extend(running.feed(_tables(trial, feed, running)))
+            results.extend(running.feed(tables_of_feed(trial, feed, running)))
             aside += running.aside
             running.aside = []
             if number in trial.restore_after:
@@ -58,7 +59,8 @@ class InlineContender:
         return running
 
 
-def _started(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
+def started(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
+    """Lanes for a trial that nothing has been fed to."""
     choices = Choices.of(trial.tactics, trial.partitions)
     slack = {name: stream.slack for name, stream in trial.streams.items()}
     return LocalRun({QUERY: plan}, slack, lanes, choices)
@@ -66,7 +68,7 @@ def _started(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
 
 def _restored(trial: Trial, plan: Plan, before: LocalRun, lanes: int) -> LocalRun:
     """New lanes; what failed so far is remembered by whoever runs them, not by their state."""
-    running = _started(trial, plan, lanes)
+    running = started(trial, plan, lanes)
     running.restore(before.save())
     first = running.lanes.lanes[0]
     for old in before.lanes.lanes:
@@ -75,7 +77,8 @@ def _restored(trial: Trial, plan: Plan, before: LocalRun, lanes: int) -> LocalRu
     return running
 
 
-def _initial(trial: Trial, running: LocalRun) -> dict[str, pa.Table]:
+def initial_tables(trial: Trial, running: LocalRun) -> dict[str, pa.Table]:
+    """What relations hold before all input."""
     return {
         name: changes_table(plan.schema, RelationHistory(trial.relations[name].initial))
         for name, (plan, _) in running.graph.relations.items()
@@ -83,7 +86,8 @@ def _initial(trial: Trial, running: LocalRun) -> dict[str, pa.Table]:
     }
 
 
-def _tables(trial: Trial, feed: Feed, running: LocalRun) -> dict[str, pa.Table]:
+def tables_of_feed(trial: Trial, feed: Feed, running: LocalRun) -> dict[str, pa.Table]:
+    """The rows and changes that come with a feed."""
     tables = {}
     for name, part in feed.items():
         if name in running.graph.streams:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.store.layout import Home
 from penstock.store.rejected_rows import aside_rows
 from penstock.store.result_files import result_blocks
-from penstock.testing.inline import QUERY, answer_of, changes_table, stream_table
+from penstock.testing.inline import QUERY, answer_of, changes_table
 from penstock_fuzz.trial import Ran, late_rows
 
 if TYPE_CHECKING:
@@ -46,7 +48,8 @@ def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
     """The query of a trial as the plan of a pipeline."""
     chosen = "; ".join(f"SET {key} = {value}" for key, value in asdict(trial.tactics).items())
     statements = (trial.script, chosen, f"CREATE QUERY {QUERY} AS {trial.query}")
-    groups = groups_for({QUERY: plan}, 0, trial.lanes)
+    choices = Choices.of(trial.tactics, trial.partitions)
+    groups = groups_for({QUERY: plan}, 0, trial.lanes, choices)
     return PipelinePlan(statements, tuple(groups), trial.partitions)
 
 

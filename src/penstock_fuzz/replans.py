@@ -66,10 +66,11 @@ class Replans:
         """Let plans take over for which it is time."""
         for group in due(ledger):
             driver.feed({})
-            before = ledger.plan.groups[group].shape
+            before = ledger.plan.groups[group].physical.identity
             if replace_group(ledger, group):
                 self.counts["took over"] += 1
-                self.counts["another took over"] += ledger.plan.groups[group].shape != before
+                after = ledger.plan.groups[group].physical.identity
+                self.counts["another took over"] += after != before
 
 
 def _another(ledger: Ledger, group: int, number: int) -> PipelinePlan | None:

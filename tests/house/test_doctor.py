@@ -42,15 +42,20 @@ def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "check_spark", always(Finding("ok", "not asked")))
 
 
+@pytest.fixture
+def without_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "check_loops", always(Finding("ok", "not asked")))
+
+
 @pytest.mark.usefixtures("without_spark")
 def test_one_line_per_check_and_exit_0_when_all_is_well() -> None:
     answer = CliRunner().invoke(app, ["doctor"])
     assert answer.exit_code == 0, answer.output
     words = [line.split()[:2] for line in answer.stdout.splitlines()]
-    assert [name for _, name in words] == ["python", "java", "packages", "disk", "spark"]
+    assert [name for _, name in words] == ["python", "java", "packages", "disk", "loops", "spark"]
 
 
-@pytest.mark.usefixtures("without_spark")
+@pytest.mark.usefixtures("without_spark", "without_loops")
 @pytest.mark.parametrize(("level", "code"), [("warn", 0), ("fail", 1)])
 def test_only_a_failure_changes_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, level: str, code: int

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 PLANNED = {op.Combine, st.Exchanged, Arrival, Multiway, OuterJoin}
 """Only what runs has these: its meaning is that of the plan which it was made of."""
-ABSTRACT = {Plan, Unary, Binary, op.BagOperation, op._Existential, st.RelationToStream, st.Source}
+ABSTRACT = {
+    Plan,
+    Unary,
+    Binary,
+    op.BagOperation,
+    op._Existential,
+    st.RelationToStream,
+    st._AtSlides,
+    st.Source,
+}
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
 W = S.range(5)

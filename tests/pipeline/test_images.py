@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.lane_host.images import read_image
-from penstock.pipeline.plans import Group, PipelinePlan
 from penstock.store.bundles import Bundle
 from penstock.store.result_files import result_blocks
-from store.driving import Driver
+from store.driving import Driver, plan_of
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from penstock.pipeline.plans import Group
 
 STREAM = "CREATE STREAM s (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts)"
 COUNTS = "SELECT k, COUNT(*) AS n FROM s [RANGE 50] WHERE v > {n} GROUP BY k"
@@ -27,9 +29,11 @@ def batch(number: int) -> dict[str, list[dict[str, object]]]:
 
 def register_one_by_one(driver: Driver) -> None:
     """Register the queries, each in a group of its own, and run a batch after each."""
+    groups: tuple[Group, ...] = ()
     for number in range(len(NAMES)):
-        groups = tuple(Group(place, (NAMES[place],), 2) for place in range(number + 1))
-        driver.ledger.change_plan(PipelinePlan(STATEMENTS[: number + 2], groups))
+        plan = plan_of(STATEMENTS[: number + 2], [NAMES[number]], 2, number)
+        groups = (*groups, *plan.groups)
+        driver.ledger.change_plan(replace(plan, groups=groups))
         driver.batch(batch(number))
 
 

@@ -20,7 +20,6 @@ STREAMS = (
 )
 STAYS = "SELECT k, COUNT(*) AS n FROM s [RANGE 50] WHERE v > 1 GROUP BY k"
 LEAVES = "SELECT s.k, s.v, t.v AS w FROM s [RANGE 50], t [RANGE 50] WHERE s.k = t.k AND s.v > 1"
-LEFT = "leaves (left group 0)"
 
 
 def batch(number: int) -> dict[str, list[dict[str, object]]]:
@@ -28,15 +27,14 @@ def batch(number: int) -> dict[str, list[dict[str, object]]]:
     return {"s": rows, "t": rows}
 
 
-def statements(leaving: str) -> tuple[str, ...]:
-    return (*STREAMS, f"CREATE QUERY stays AS {STAYS}", f"CREATE QUERY `{leaving}` AS {LEAVES}")
+STATEMENTS = (*STREAMS, f"CREATE QUERY stays AS {STAYS}", f"CREATE QUERY leaves AS {LEAVES}")
 
 
 def leave(driver: Driver) -> None:
     plan = driver.ledger.plan.plan
     (group,) = plan.groups
-    group = replace(group, queries=("stays", LEFT))
-    driver.ledger.change_plan(replace(plan, statements=statements(LEFT), groups=(group,)))
+    groups = (group.only(["stays"]),)
+    driver.ledger.change_plan(replace(plan, statements=STATEMENTS[:3], groups=groups))
 
 
 def labels(driver: Driver) -> set[str]:
@@ -55,13 +53,13 @@ def results(driver: Driver, query: str) -> list[tuple[int, int, int, object]]:
 @pytest.mark.parametrize("least_log", [0, LEAST_LOG], ids=["by image", "by logs"])
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_what_only_it_needed_is_gone(tmp_path: Path, least_log: int, *, is_restarted: bool) -> None:
-    with Driver(tmp_path / "alone", (*STREAMS, statements("q")[2]), ["stays"]) as alone:
+    with Driver(tmp_path / "alone", STATEMENTS[:3], ["stays"]) as alone:
         for number in range(8):
             alone.batch(batch(number))
         alone.flush()
         expected = results(alone, "stays")
     path = tmp_path / "home"
-    driver = Driver(path, statements("leaves"), ["stays", "leaves"], least_log=least_log)
+    driver = Driver(path, STATEMENTS, ["stays", "leaves"], least_log=least_log)
     for number in range(4):
         driver.batch(batch(number))
     assert len(driver.ledger.plan.groups) == 1, "they share their operators"
@@ -74,7 +72,7 @@ def test_what_only_it_needed_is_gone(tmp_path: Path, least_log: int, *, is_resta
         driver.batch(batch(number))
         assert "Join" not in labels(driver)
     assert [one.name for one in driver.ledger.plan.streams] == ["s"]
-    assert LEFT not in driver.ledger.record.clocks
+    assert "leaves" not in driver.ledger.record.clocks
     driver.flush()
     assert results(driver, "stays") == expected
     driver.close()

@@ -22,7 +22,7 @@ from penstock.planner.physical.physical_only import OuterJoin
 from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 from penstock_fuzz.generate import generate
-from penstock_fuzz.inline import _initial, _tables
+from penstock_fuzz.inline import initial_tables, tables_of_feed
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -101,10 +101,10 @@ def test_patterns_are_those_of_the_edges_that_run(strategy: Strategy) -> None:
 def stateful(trial: Trial, plan: Plan, choices: Choices) -> set[int]:
     """The operators of a graph that were seen to keep rows."""
     running = LocalRun({"q": plan}, choices=choices)
-    running.feed(_initial(trial, running))
+    running.feed(initial_tables(trial, running))
     found: set[int] = set()
     for feed in trial.feeds:
-        running.feed(_tables(trial, feed, running))
+        running.feed(tables_of_feed(trial, feed, running))
         (lane,) = running.lanes.lanes
         # Of rows that wait for others to come, lanes report as well; operators do not keep them.
         stations = enumerate(lane.stations)

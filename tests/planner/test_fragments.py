@@ -5,13 +5,19 @@ That the parts together compute what the plan does is what random queries on pip
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from penstock.lane_host.deliveries import Deliveries, deliveries_for
-from penstock.pipeline.bound import BoundFragment, bound
+from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
 from penstock.session import Session
+
+if TYPE_CHECKING:
+    from penstock.lane_host.hosted_plan import HostedFragment
 
 DECLARED = (
     "CREATE STREAM s (ts BIGINT, k INT, j INT, v BIGINT, WATERMARK FOR ts AS ts)",
@@ -28,10 +34,11 @@ def plan_of(*queries: str) -> PipelinePlan:
     for one in (*DECLARED, *statements):
         session.execute(one)
     plans = {f"q{n}": session.catalog.find(f"q{n}", "query").plan for n in range(len(queries))}  # type: ignore[attr-defined]
-    return PipelinePlan((*DECLARED, *statements), tuple(groups_for(plans, 0, LANES)))
+    groups = groups_for(plans, 0, LANES)
+    return PipelinePlan((*DECLARED, *statements), tuple(groups), session=session)
 
 
-def fragments(query: str) -> list[BoundFragment]:
+def fragments(query: str) -> list[HostedFragment]:
     return list(bound(plan_of(query)).fragments.values())
 
 
@@ -97,8 +104,12 @@ def test_groups_with_the_same_key_share_rows() -> None:
     # Started one after the other, as groups of their own.
     plan = plan_of(by_k.format(1), by_j, by_k.format(2))
     assert [one.queries for one in plan.groups] == [("q0", "q2"), ("q1",)]
-    alone = [plan.groups[0].__class__(n, (f"q{n}",), LANES) for n in range(3)]
-    made = deliveries_for(bound(PipelinePlan(plan.statements, tuple(alone))), 2)
+    alone = [
+        replace(group.only([query]), number=int(query[1:]))
+        for group in plan.groups
+        for query in group.queries
+    ]
+    made = deliveries_for(bound(replace(plan, groups=tuple(alone))), 2)
     assert len(made.of_stream["s"]) == 2
     assert made.codes["0.0.3"] == made.codes["2.0.3"] != made.codes["1.0.3"]
     assert made.counting() == {"s": [0, 1, 2, 3]}

@@ -84,7 +84,7 @@ def test_numbers_are_followed() -> None:
 
 
 def test_rows_of_random_plans_are_where_their_columns_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = inline._started
+    started = inline.started
     seen: list[int] = []
 
     def watched(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
@@ -96,7 +96,7 @@ def test_rows_of_random_plans_are_where_their_columns_say(monkeypatch: pytest.Mo
                     monkeypatch.setattr(station, "run", checking(station, place, number, seen))
         return running
 
-    monkeypatch.setattr(inline, "_started", watched)
+    monkeypatch.setattr(inline, "started", watched)
     for number in range(TRIALS):
         generated = generate(f"whereabouts/{number}")
         if partitioning_of(generated.plan).is_partitioned:

@@ -16,6 +16,7 @@ from penstock.operators.window.merged_numbers import NUMBERS
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.compare import Tolerance
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.runtime import local_run as running_queries
@@ -25,7 +26,7 @@ from penstock.runtime.local_run import LocalRun
 from penstock.runtime.repartition import repartitioned
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine
-from penstock.testing.inline import QUERY, answer_of, changes_table, stream_table
+from penstock.testing.inline import QUERY, answer_of, changes_table
 from penstock_fuzz.check import compare_answers, tolerance_for
 
 if TYPE_CHECKING:

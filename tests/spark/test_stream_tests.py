@@ -1,4 +1,4 @@
-"""Every case under tests/queries on Spark, all on one session."""
+"""Every case under tests/queries on Spark, many of them on one pipeline."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.testing.format import load_test
-from penstock.testing.runner import run_case
 from penstock.testing.spark import SparkEngine
+from penstock.testing.together import AT_ONCE, run_together
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.testing.format import Case
 
 QUERIES = Path(__file__).parents[1] / "queries"
-CASES = [
-    pytest.param(case, id=f"{path.relative_to(QUERIES)}: {case.title}")
-    for path in sorted(QUERIES.rglob("*.stream"))
-    for case in load_test(path).cases
-]
+CASES = [case for path in sorted(QUERIES.rglob("*.stream")) for case in load_test(path).cases]
+PIPELINES = -(-len(CASES) // AT_ONCE)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,16 @@ def engine() -> SparkEngine:
     return SparkEngine()
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_answer_is_the_expected_one(case: Case, engine: SparkEngine) -> None:
-    verdict = run_case(case, engine)
-    assert verdict.passed, f"{verdict.place}\n{verdict.text}"
+@pytest.mark.parametrize(
+    "cases",
+    [
+        # Cases of one file in different pipelines: they have much in common. Two processes share
+        # the pipelines (conftest.py).
+        pytest.param(CASES[number::PIPELINES], id=f"half {number % 2}: pipeline {number}")
+        for number in range(PIPELINES)
+    ],
+)
+def test_the_answers_are_the_expected_ones(cases: Sequence[Case], engine: SparkEngine) -> None:
+    verdicts = run_together(cases, engine)
+    failed = [f"{one.place}: {one.title}\n{one.text}" for one in verdicts if not one.passed]
+    assert not failed, "\n\n".join(failed)

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from penstock.catalog.definitions import QueryDefinition
 from penstock.lane_host.lane_host import LEAST_LOG
 from penstock.observe.status import Status, write_status
-from penstock.pipeline.bound import bound
+from penstock.pipeline.bound import understood
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
 from penstock.pipeline.sweeping import Retention
+from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import column_of
 from penstock.store.layout import Home
-from penstock.testing.inline import column_of
 from penstock_fuzz.driving import LaneHostDriver
 
 if TYPE_CHECKING:
@@ -30,6 +32,19 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
 
 Rows = list[dict[str, object]]
+
+
+def plan_of(
+    statements: Sequence[str], queries: Sequence[str], lanes: int = 1, first: int = 0
+) -> PipelinePlan:
+    """A plan in which those of the statements run that are named, all under the same tactics."""
+    session = understood(tuple(statements))
+    found = [session.catalog.find(name, "query") for name in queries]
+    definitions = [one for one in found if isinstance(one, QueryDefinition)]
+    choices = Choices.of(definitions[0].tactics) if definitions else None
+    plans = {one.name: one.plan for one in definitions}
+    groups = tuple(groups_for(plans, first, lanes, choices))
+    return PipelinePlan(tuple(statements), groups, session=session)
 
 
 class Driver:
@@ -70,15 +85,8 @@ class Driver:
 
     def run(self, statements: Sequence[str], queries: Sequence[str], *, lanes: int = 1) -> None:
         """Run other statements and queries from the next batch on."""
-        session = bound(PipelinePlan(tuple(statements))).session
-        plans = {
-            name: plan
-            for name in queries
-            if (plan := getattr(session.catalog.find(name, "query"), "plan", None)) is not None
-        }
         first = 1 + max(self.ledger.plan.groups, default=-1)
-        groups = groups_for(plans, first, lanes)
-        self.ledger.change_plan(PipelinePlan(tuple(statements), tuple(groups)))
+        self.ledger.change_plan(plan_of(statements, queries, lanes, first))
 
     def batch(self, rows: Mapping[str, Rows], offsets: Mapping[str, object] | None = None) -> None:
         """One micro-batch: rows of streams, as Python values by column; instants are numbers."""

@@ -230,7 +230,11 @@ def slide_sent(plan: RelationToStream | Internal) -> Range | Rows | None:
     """The slide at which an operator sends what a periodic query answers, None if at any time."""
     if isinstance(plan, _AtSlides):
         assert not isinstance(plan.slide, Undecided)
-        return plan.slide
+        if not isinstance(plan.slide, Rows):
+            return plan.slide
+        # A rewritten plan may call the columns of its partitions by other names.
+        windows = (one for one in input_windows(plan.child) if isinstance(one, Window))
+        return next((one.spec for one in windows if isinstance(one.spec, Rows)), plan.slide)
     return slide_of(plan.child)
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 NAN = float("nan")
 """The only NaN object: hashing and `in` go by identity, so one object makes NaN equal itself."""
 
+NO_ROWS, NO_RESULTS = "(empty)", "(none)"
+"""Texts that say that no row holds at an instant, and that there is no result at all."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 INTEGER_RANGE = {"INT": (-(2**31), 2**31 - 1), "BIGINT": (-(2**63), 2**63 - 1)}
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from penstock.cql.syntax import Length, Moment, Name, WindowSyntax
 
 
+ALL_TIME = 2**64
+"""Steps from the first instant to beyond the last."""
+
+
 def bind_window(syntax: WindowSyntax, source: Plan, what: str) -> Window:
     """The window over a stream, in its time unit.
 
@@ -71,10 +75,22 @@ def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
         slide = _count(syntax.slide) if syntax.slide else None
         keys = tuple(_column(name, source) for name in syntax.partition_by)
         return Rows(_count(syntax.length), slide, keys)
-    length = length_in(syntax.length, unit)
     if syntax.kind == "FIXED":
-        return Fixed(length)
-    return Range(length, length_in(syntax.slide, unit) if syntax.slide else None)
+        return Fixed(length_in(syntax.length, unit))
+    return _range(syntax.length, syntax.slide, unit)
+
+
+def _range(written: Length, slide: Length | None, unit: TimeUnit) -> WindowSpec:
+    """A RANGE, exact also for the first rows of all time: instants have 64 bits, and so has it."""
+    length = _steps(written, unit)
+    if length >= ALL_TIME and slide is None:
+        return Unbounded()
+    step = _steps(slide, unit) if slide else None
+    for what, steps, at in (("RANGE", length, written), ("SLIDE", step or 1, slide)):
+        if steps > INFINITY and at is not None:
+            msg = f"the {what} is longer than {INFINITY} steps of time"
+            raise Refused(msg, hint="Write [UNBOUNDED] to keep all rows.", at=at.span)
+    return Range(length, step)
 
 
 def _count(length: Length) -> int:
@@ -82,11 +98,15 @@ def _count(length: Length) -> int:
 
 
 def length_in(length: Length, unit: TimeUnit) -> int:
-    """A written length in steps of a time unit; a length beyond all time is infinite.
+    """A written length in steps of a time unit, at most as many as there are instants.
 
     Raises:
         Refused: Months and years, a unit on ticks, or a length that is not a whole number of steps.
     """
+    return min(_steps(length, unit), INFINITY)
+
+
+def _steps(length: Length, unit: TimeUnit) -> int:
     steps = Decimal(0)
     for count, written in length.parts:
         if written in UNEVEN_UNITS:
@@ -107,7 +127,7 @@ def length_in(length: Length, unit: TimeUnit) -> int:
         msg = f"the length is not a whole number of the stream's time unit ({unit.value})"
         hint = "Declare a finer one: OPTIONS (time_unit 'us')."
         raise Refused(msg, hint=hint, at=length.span)
-    return min(int(steps), INFINITY)
+    return int(steps)
 
 
 def _plain_steps(count: Decimal, length: Length, unit: TimeUnit) -> Decimal:

@@ -97,6 +97,12 @@ class Catalog:
     def __init__(self) -> None:
         self._by_name: dict[str, Definition] = {}
 
+    def copy(self) -> Catalog:
+        """A catalog of its own with the same definitions."""
+        made = Catalog()
+        made._by_name = dict(self._by_name)
+        return made
+
     def __iter__(self) -> Iterator[Definition]:
         """The definitions in the order of declaration."""
         return iter(self._by_name.values())

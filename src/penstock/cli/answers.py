@@ -1,17 +1,18 @@
-"""Printing what queries answer: every change, what holds at an instant, or rows with their time."""
+"""Printing what statements say and queries answer, in the order of a script, as it comes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.errors import QueryError, count
+from penstock.errors import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
-    from penstock.algebra.plan import Plan
-    from penstock.reference.timeline import Bag, Emission, Row, Timeline
+    from penstock.connection.connection import Connection
+    from penstock.session import Outcome
+    from penstock.spark.script import Script, ScriptQuery
 
 
 @dataclass(frozen=True)
@@ -21,25 +22,39 @@ class OutputOptions:
     at: str = ""
     intervals: bool = False
 
-
-@dataclass(frozen=True)
-class Answered:
-    """A query and its answer: emissions for ISTREAM and its kin, else the result over time."""
-
-    title: str | None
-    plan: Plan
-    result: Timeline | Sequence[Emission]
+    @property
+    def is_timed(self) -> bool:
+        """Whether it takes a query whose rows hold for some time."""
+        return bool(self.at or self.intervals)
 
 
-def lines_of(answer: Answered, wish: OutputOptions) -> list[str]:
-    """The columns, and what is to be shown.
+class Paragraphs:
+    """Texts with an empty line between those that do not belong together.
 
-    Raises:
-        QueryError: There is no such thing to show of a query that sends out rows.
+    Args:
+        show: Prints lines.
     """
-    columns = " | ".join(answer.plan.schema.names)
-    title = f"{answer.title}: {columns}" if answer.title else columns
-    return [title, *(_intervals(answer) if wish.intervals else _results(answer, wish.at))]
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        self._show = show
+        self._is_first = True
+
+    def add(self, texts: Iterable[str], *, begins: bool) -> bool:
+        """Print texts that belong together.
+
+        Args:
+            texts: The texts.
+            begins: Whether they are the first of those that belong together.
+
+        Returns:
+            Whether there was any.
+        """
+        found = False
+        for text in texts:
+            is_apart = begins and not found and not self._is_first
+            self._show(f"\n{text}" if is_apart else text)
+            found, self._is_first = True, False
+        return found
 
 
 def failure_warning(failures: Mapping[str, int]) -> str:
@@ -48,70 +63,113 @@ def failure_warning(failures: Mapping[str, int]) -> str:
     return f"warning: {count(sum(failures.values()), 'expression')} failed and gave NULL ({kinds})"
 
 
-def _timeline(answer: Answered) -> Timeline:
-    from penstock.reference.timeline import Timeline
+def said(outcome: Outcome) -> list[str]:
+    """What SHOW, DESCRIBE and EXPLAIN say; other statements say nothing."""
+    from penstock.cql import syntax
+    from penstock.session import tabulated
 
-    if not isinstance(answer.result, Timeline):
-        msg = "the query sends out rows, which hold at no time"
-        raise QueryError(msg, hint="Leave out --at and --intervals, or ISTREAM and its kin.")
-    return answer.result
-
-
-def _results(answer: Answered, at: str) -> list[str]:
-    from penstock.algebra.time import TimeUnit
-    from penstock.reference.compare import by_instant
-    from penstock.reference.timeline import Timeline
-    from penstock.testing.printing import print_table
-    from penstock.testing.values import print_cell, read_instant
-
-    plan = answer.plan
-    unit = plan.unit or TimeUnit.TICK
-    if at:
-        instant = read_instant(at, unit)
-        content = [(instant, _signed("", _timeline(answer).at(instant)))]
-    elif isinstance(answer.result, Timeline):
-        content = _changes(answer.result)
-    else:
-        sent = by_instant(answer.result)
-        content = [(when, [("", row) for row in rows]) for when, rows in sent.items()]
-
-    def cells(row: Row) -> list[str]:
-        return [print_cell(value, one) for value, one in zip(row, plan.schema.types, strict=True)]
-
-    printed = [(when, [(sign, cells(row)) for sign, row in rows]) for when, rows in content]
-    return print_table(printed, plan.schema.types, unit, None)
+    if isinstance(outcome.statement, syntax.Show | syntax.Describe):
+        return ["\n".join(tabulated(outcome))]
+    return [outcome.message or ""] if isinstance(outcome.statement, syntax.Explain) else []
 
 
-def _intervals(answer: Answered) -> list[str]:
-    """One line per row: the half-open interval in which it holds, and the row."""
-    from penstock.algebra.time import BEGINNING, TimeUnit
-    from penstock.reference.intervals import validities
-    from penstock.testing.values import print_cell
+def say(script: Script, paragraphs: Paragraphs) -> None:
+    """Print what the statements of a script say, without the answers of queries."""
+    from penstock.session import Outcome
 
-    unit = answer.plan.unit or TimeUnit.TICK
-    lines = []
-    for one in validities(_timeline(answer)):
-        start = "start" if one.start == BEGINNING else unit.format(one.start)
-        cells = zip(one.row, answer.plan.schema.types, strict=True)
-        values = " | ".join(print_cell(value, type_) for value, type_ in cells)
-        lines.append((f"[{start}, {unit.format(one.end)})", values))
-    width = max((len(interval) for interval, _ in lines), default=0)
-    return [f"{interval.ljust(width)}  {values}" for interval, values in lines]
+    for step in script.steps:
+        if isinstance(step, Outcome):
+            paragraphs.add(said(step), begins=True)
 
 
-def _signed(sign: str, bag: Bag) -> list[tuple[str, Row]]:
-    from penstock.reference.timeline import in_order
+class ScriptAnswers:
+    """The answers of a script's queries, one after the other, each as it becomes known.
 
-    return [(sign, row) for row in in_order(bag)]
+    Args:
+        script: The statements.
+        options: What is to be shown of answers.
+        show: Prints lines.
+    """
+
+    def __init__(
+        self, script: Script, options: OutputOptions, show: Callable[[str], object]
+    ) -> None:
+        self._steps = list(script.steps)
+        self._printed = {one.query for one in script.without_sinks()}
+        self._options = options
+        self._paragraphs = Paragraphs(show)
+        self._current: _Answer | None = None
+
+    def follow(self, db: Connection, last: int) -> None:
+        """Print what is known up to a record, which is not the last one."""
+        if self._to_next_query(db):
+            self._print(last, is_end=False)
+
+    def end(self, db: Connection, last: int) -> None:
+        """Print all that is left, up to the last record."""
+        while self._to_next_query(db):
+            self._print(last, is_end=True)
+            self._current = None
+            self._steps.pop(0)
+
+    def _to_next_query(self, db: Connection) -> bool:
+        """Say what comes before the next query; whether there is one."""
+        from penstock.session import Outcome
+
+        while self._steps and self._current is None:
+            step = self._steps[0]
+            if not isinstance(step, Outcome) and step.query in self._printed:
+                self._current = _Answer(db, step, self._options)
+                break
+            if isinstance(step, Outcome):
+                self._paragraphs.add(said(step), begins=True)
+            self._steps.pop(0)
+        return self._current is not None
+
+    def _print(self, last: int, *, is_end: bool) -> None:
+        answer = self._current
+        assert answer is not None
+        texts = answer.texts(last, is_end=is_end)
+        answer.is_begun |= self._paragraphs.add(texts, begins=not answer.is_begun)
 
 
-def _changes(timeline: Timeline) -> list[tuple[int, list[tuple[str, Row]]]]:
-    """What was there before all input, then every change."""
-    from penstock.algebra.time import BEGINNING
+class _Answer:
+    """The answer of one query, as text.
 
-    content = [
-        (change.at, _signed("-", change.removed) + _signed("+", change.inserted))
-        for change in timeline.changes()
-    ]
-    initial = _signed("+", timeline.initial)
-    return [(BEGINNING, initial), *content] if initial else content
+    Attributes:
+        is_begun: Whether any of it has been printed.
+    """
+
+    def __init__(self, db: Connection, asked: ScriptQuery, options: OutputOptions) -> None:
+        from penstock.results.answer_text import AnswerText
+        from penstock.spark.script import result_reader
+
+        self.is_begun = False
+        self._db = db
+        self._asked = asked
+        self._at = options.at
+        self._text = AnswerText(asked.plan, asked.title, intervals=options.intervals)
+        self._reader = result_reader(db, asked.query)
+
+    def texts(self, last: int, *, is_end: bool) -> Iterable[str]:
+        """What there is to print, up to a record."""
+        if self._at:
+            if is_end:
+                yield from self._snapshot(last)
+            return
+        for commit in self._reader.read(last):
+            if commit.block is not None:
+                yield from self._text.add(commit.block)
+        if is_end:
+            yield from self._text.end()
+
+    def _snapshot(self, last: int) -> Iterable[str]:
+        from penstock.algebra.instants import read_instant
+        from penstock.results.answer_kind import unit_of
+        from penstock.results.answer_text import snapshot_text
+        from penstock.spark.script import rows_at
+
+        plan, query = self._asked.plan, self._asked.query
+        instant = read_instant(self._at, unit_of(plan))
+        columns = rows_at(self._db, query, instant, last)
+        return snapshot_text(plan, self._asked.title, instant, columns)

@@ -56,8 +56,10 @@ def bench(
     ] = None,
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
+    from penstock.cli.checkouts import require_checkout
     from penstock.errors import UnknownName, did_you_mean
 
+    require_checkout("penstock_bench", "bench")
     if not name:
         for known, summary in BENCHMARKS.items():
             typer.echo(f"{known}  {summary}")

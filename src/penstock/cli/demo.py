@@ -74,13 +74,18 @@ def _quiet_end(db: Connection) -> Iterator[None]:
 
 
 def _require_place(out: Path, home: Path | None) -> None:
-    """See that there is a place for all that is written, before a minute is spent.
+    """See that all can be drawn and written, before a minute is spent.
 
     Raises:
-        DataError: There is none.
+        PenstockError: Something is missing, or there is no place.
     """
-    from penstock.errors import DataError
+    from importlib.util import find_spec
 
+    from penstock.errors import DataError, PenstockError
+
+    if find_spec("matplotlib") is None:
+        msg = "the demonstration ends with a picture, and there is no matplotlib to draw it"
+        raise PenstockError(msg, hint="Install it: pip install 'penstock[pictures]'.")
     if not out.parent.is_dir():
         msg = f"there is no folder {out.parent} for the picture"
         raise DataError(msg, hint="Make it first, or name another place with --out.")

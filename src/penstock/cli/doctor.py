@@ -43,12 +43,13 @@ class Finding:
 
 
 def doctor() -> None:
-    """Check Python, Java, packages, disk and Spark, and say what to do about what is wrong."""
+    """Check Python, Java, packages, disk, loops, Spark; say what to do about what is wrong."""
     checks: dict[str, Callable[[], Finding]] = {
         "python": check_python,
         "java": check_java,
         "packages": check_packages,
         "disk": check_disk,
+        "loops": check_loops,
         "spark": check_spark,
     }
     levels = [report(name, check()).level for name, check in checks.items()]
@@ -143,6 +144,20 @@ def check_disk() -> Finding:
         return Finding("ok", text)
     level: Literal["warn", "fail"] = "warn" if free >= FAIL_BELOW else "fail"
     return Finding(level, text, f"make room there: {WARN_BELOW // GIGABYTE} GB is comfortable")
+
+
+def check_loops() -> Finding:
+    """The loops of usual queries are compiled: those that are missing are compiled here."""
+    from penstock.connection.engines.local.warm_up import warm_up_in_parallel
+    from penstock.state.loop_folder import folder, is_empty
+
+    if is_empty():
+        typer.echo("compiling the loops of queries, a minute, once ...", err=True)
+    if not warm_up_in_parallel(lambda _: None):
+        return Finding("fail", "cannot be compiled", "the lines above say why")
+    if kept := folder():
+        return Finding("ok", f"compiled ({kept})")
+    return Finding("warn", "compiled, but not kept", "set NUMBA_CACHE_DIR to a folder for them")
 
 
 def check_spark() -> Finding:

@@ -38,6 +38,9 @@ def fuzz(
     ] = None,
 ) -> None:
     """Try random queries, inputs and cuts; shrink the first failure to a stream test."""
+    from penstock.cli.checkouts import require_checkout
+
+    require_checkout("penstock_fuzz", "fuzz")
     from penstock_fuzz.campaign import Campaign
     from penstock_fuzz.engines import contender_called
 

@@ -60,6 +60,7 @@ class Display:
     ) -> None:
         if self._live is not None:
             self._live.stop()
+            self._live = None
 
     def show(self, text: str) -> None:
         """Print results; on a terminal above the display."""

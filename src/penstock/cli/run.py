@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.answers import Answered, OutputOptions, failure_warning, lines_of
+from penstock.cli.answers import OutputOptions, Paragraphs, say
 from penstock.cli.live import EVERY
-from penstock.cli.script import ScriptFile, ScriptText, execute, read_script
+from penstock.cli.script import ScriptFile, ScriptText, read_script
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from penstock.algebra.plan import Plan
-    from penstock.reference.inputs import Inputs
-    from penstock.reference.timeline import Emission, Timeline
-    from penstock.session import Outcome, Session
     from penstock.spark.script import Script
 
 
@@ -82,9 +76,11 @@ def run(
     By default it ends when all input that is there has been taken in, and prints every change of
     each answer, with its instant. With --trigger continuous, changes are printed as they come.
     """
-    wish = OutputOptions(at, intervals)
+    options = OutputOptions(at, intervals)
     if engine is Engine.oracle:
-        _ask_oracle(script, text, wish)
+        from penstock.cli.oracle_run import run_on_oracle
+
+        run_on_oracle(script, text, options)
         return
     from penstock.errors import QueryError
 
@@ -94,22 +90,36 @@ def run(
         raise QueryError(msg, hint="Leave them out, or --trigger continuous.")
     spark_settings = _pairs(settings or [])
     understood = _understood(script, text, home)
-    if not understood.asked and not understood.text:
-        _say(understood, {}, wish)
-        return
     if not understood.asked:
-        _say(understood, {}, wish)
-        typer.echo("there is no query to run", err=True)
+        say(understood, Paragraphs(typer.echo))
+        if understood.text:
+            typer.echo("there is no query to run", err=True)
         return
+    from penstock.cli.first_use import tell_first_use
+
+    _refuse(understood, options)
     from penstock.cli.script_run import ScriptRun
 
+    tell_first_use()
     piping = ScriptRun(understood, master, home, lanes, spark_settings, progress)
     if is_finite:
-        _say(understood, piping.run_to_end(), wish)
-        piping.leave()
+        piping.run_to_end(options)
     else:
-        _say(understood, {}, wish)
+        say(understood, Paragraphs(typer.echo))
         piping.run_until_stopped()
+
+
+def _refuse(script: Script, options: OutputOptions) -> None:
+    """Refuse what cannot be shown of an answer, before anything runs."""
+    from penstock.algebra.instants import read_instant
+    from penstock.results.answer_kind import unit_of
+    from penstock.results.answer_text import require_timed
+
+    for asked in script.without_sinks():
+        if options.is_timed:
+            require_timed(asked.plan)
+        if options.at:
+            read_instant(options.at, unit_of(asked.plan))
 
 
 def _understood(script: Path | None, text: str, home: Path | None) -> Script:
@@ -135,86 +145,3 @@ def _pairs(settings: list[str]) -> dict[str, str]:
             msg = f'--set "{one}" has no value'
             raise QueryError(msg, hint="Write --set key=value.")
     return dict(one.split("=", 1) for one in settings)
-
-
-def _say(script: Script, answers: dict[str, Answered], wish: OutputOptions) -> None:
-    """Print what statements say and queries answer, in the order of the script."""
-    from penstock.session import Outcome
-
-    is_first = True
-    for step in script.steps:
-        if isinstance(step, Outcome):
-            lines = _shown(step)
-        else:
-            found = answers.get(step.query)
-            lines = [] if found is None else lines_of(found, wish)
-        if lines:
-            typer.echo("\n".join(lines if is_first else ["", *lines]))
-            is_first = False
-
-
-def _shown(outcome: Outcome) -> list[str]:
-    """What SHOW, DESCRIBE and EXPLAIN say; other statements say nothing."""
-    from penstock.cql import syntax
-    from penstock.session import tabulated
-
-    if isinstance(outcome.statement, syntax.Show | syntax.Describe):
-        return tabulated(outcome)
-    return [outcome.message or ""] if isinstance(outcome.statement, syntax.Explain) else []
-
-
-def _ask_oracle(script: Path | None, text: str, wish: OutputOptions) -> None:
-    """Let the reference evaluator answer from CSV and JSON files: exact, and slow."""
-    session, outcomes = execute(script, text)
-    answered = False
-    declared = None
-    for outcome in outcomes:
-        lines = _shown(outcome) or _answer(session, outcome, wish)
-        if lines:
-            typer.echo("\n".join(["", *lines] if answered else lines))
-            answered = True
-        declared = outcome.message
-    if not answered and declared:
-        typer.echo(f"{declared}; there is no query to answer", err=True)
-
-
-def _answer(session: Session, outcome: Outcome, wish: OutputOptions) -> list[str]:
-    """What a query answers; declarations answer nothing."""
-    from penstock.algebra.streams import RelationToStream
-    from penstock.cql import syntax
-    from penstock.reference.oracle import Oracle
-
-    statement, plan = outcome.statement, outcome.plan
-    is_query = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
-    if plan is None or not (is_query or isinstance(statement, syntax.Select)):
-        return []
-    oracle = Oracle(_inputs(session, plan))
-    result: Timeline | Sequence[Emission]
-    if isinstance(plan, RelationToStream) and not (wish.at or wish.intervals):
-        result = oracle.emissions(plan)
-    else:
-        result = oracle.timeline(plan)
-    lines = lines_of(Answered(outcome.name, plan, result), wish)
-    if oracle.failures.count:
-        typer.echo(failure_warning(oracle.failures.by_function), err=True)
-    return lines
-
-
-def _inputs(session: Session, plan: Plan) -> Inputs:
-    """The files of the streams and relations that a plan reads."""
-    from penstock.algebra import streams as st
-    from penstock.algebra.plan import different_nodes
-    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-    from penstock.reference.files import read_rows
-    from penstock.reference.inputs import Inputs, RelationHistory
-
-    nodes = different_nodes(plan)
-    names = {node.name for node in nodes if isinstance(node, st.Stream | st.Relation)}
-    streams, relations = {}, {}
-    for name in sorted(names):
-        source = session.catalog.get(name)
-        if isinstance(source, StreamDefinition):
-            streams[name] = read_rows(source)
-        elif isinstance(source, RelationDefinition):
-            relations[name] = RelationHistory(read_rows(source))
-    return Inputs(streams, relations)

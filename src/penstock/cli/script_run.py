@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 import penstock
-from penstock.cli.answers import Answered, failure_warning
+from penstock.cli.answers import ScriptAnswers, failure_warning
 from penstock.cli.late import aside_lines
 from penstock.cli.live import REFRESH, Display
 from penstock.errors import PenstockError, PipelineFailed, count
-from penstock.spark.script import elements_of
+from penstock.results.lines import row_lines
 from penstock.spark.session import java_end, when_java_ends
-from penstock.spark.sink_targets import row_lines
 from penstock.spark.spark_engine import spark_engine
-from penstock.testing.inline import answer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.cli.answers import OutputOptions
     from penstock.connection.connection import Connection
     from penstock.connection.following import Since
     from penstock.spark.script import Script, ScriptQuery
@@ -97,30 +96,27 @@ class ScriptRun:
         self._sinks = spark_engine(self._db).sinks
         self._sinks.show = self._display.show
 
-    def run_to_end(self) -> dict[str, Answered]:
-        """Take in all input that is there, and let queries say all that is left.
+    def run_to_end(self, options: OutputOptions) -> None:
+        """Take in all input that is there, and print the answers of queries that no sink takes.
 
-        Returns:
-            The answers of queries that no sink takes, by name.
-        """
-        try:
-            with self._display, _plain_end():
-                self._begin()
-                self._wait(self._finish)
-            self._warn()
-            return {one.query: self._answered(one) for one in self._script.without_sinks()}
-        except BaseException:
-            self._close()
-            raise
-
-    def leave(self) -> None:
-        """Close the pipeline.
+        Args:
+            options: What is to be shown of answers.
 
         Raises:
             typer.Exit: A sink has not taken all.
         """
-        errors = self._sinks.errors
-        self._close()
+        answers = ScriptAnswers(self._script, options, self._show)
+        try:
+            with self._display, _plain_end():
+                self._begin()
+                for one in self._script.without_sinks():
+                    self._sinks.hold(_printing(one), one.query)
+                self._wait(self._db.finish, lambda: self._follow_answers(answers))
+            self._warn()
+            answers.end(self._db, self._running.record.number)
+            errors = self._sinks.errors
+        finally:
+            self._close()
         if errors:
             for name, why in errors.items():
                 typer.echo(f'sink "{name}" has not taken all: {why}', err=True)
@@ -138,7 +134,7 @@ class ScriptRun:
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
                     self._sinks.call(_printing(one), one.query, self._printer(one), since)
-                self._wait(self._follow)
+                self._wait(self._follow, lambda: None)
         finally:
             self._close()
         self._stopped()
@@ -152,15 +148,29 @@ class ScriptRun:
             assert said is not None
             typer.echo(f"{text}: {said['plan'][0]}", err=True)
 
-    def _finish(self) -> None:
-        self._db.finish()
+    def _show(self, text: str) -> None:
+        """Print a part of an answer, unless somebody wants an end.
+
+        Raises:
+            typer.Exit: Somebody stopped it.
+        """
+        if self._interrupts.came.is_set():
+            self._stopped()
+        self._display.show(text)
+
+    def _follow_answers(self, answers: ScriptAnswers) -> None:
+        """Print what is known of answers already."""
+        record = self._running.record
+        # What is said at the end of the input counts when it has come to its end.
+        if record.kind != "flush":
+            answers.follow(self._db, record.number)
 
     def _follow(self) -> None:
         """Go along with the pipeline; without rows, clocks get on as far as they can."""
         while not self._interrupts.came.is_set():
             self._running.wait_for_news(self._running.record.number, REFRESH)
 
-    def _wait(self, work: Callable[[], None]) -> None:
+    def _wait(self, work: Callable[[], None], meanwhile: Callable[[], None]) -> None:
         """Let a thread work; this one shows how it goes, and takes the interrupts.
 
         Raises:
@@ -180,6 +190,7 @@ class ScriptRun:
         while thread.is_alive() and not self._interrupts.came.is_set():
             thread.join(REFRESH / 5)
             self._display.update(self._sinks.errors)
+            meanwhile()
         if failures:
             raise self._for_users(failures[0])
         if self._interrupts.came.is_set():
@@ -212,14 +223,9 @@ class ScriptRun:
 
         def show(table: pa.Table, number: int) -> None:
             del number
-            self._display.show("\n".join(f"{start}{line}" for line in row_lines(table)))
+            self._display.show(row_lines(table, start))
 
         return show
-
-    def _answered(self, asked: ScriptQuery) -> Answered:
-        """The whole answer of a query whose input has come to its end."""
-        blocks = elements_of(self._db, asked.query)
-        return Answered(asked.title, asked.plan, answer_of(asked.plan, blocks, 0).result)
 
     def _warn(self) -> None:
         """Say what was not taken in, and what failed."""

@@ -33,17 +33,22 @@ def run_tests(
     ] = "",
 ) -> None:
     """Run stream tests: streams in, answers at instants out, compared with what is written."""
-    from penstock.testing.collect import collect, run
+    from penstock.testing.collect import collect
     from penstock.testing.engines import engine_called
+    from penstock.testing.together import run_all
 
+    if engine != "oracle":
+        from penstock.cli.first_use import tell_first_use
+
+        tell_first_use()
     chosen = engine_called(engine)
     files = collect(paths, wanted)
     counts: Counter[str] = Counter(passed=0, failed=0)
     with screen(sum(len(file.cases) for file in files)) as shown:
         for file in files:
             verdicts = []
-            for case in file.cases:
-                verdicts.append(run(case, chosen))
+            for verdict in run_all(file.cases, chosen):
+                verdicts.append(verdict)
                 shown.advance()
             counts.update(_conclude(file, verdicts, shown, update=update))
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())

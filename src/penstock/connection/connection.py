@@ -103,8 +103,7 @@ class Connection:
     def queries(self) -> dict[str, Query]:
         """All queries of the catalog by name, also the stopped ones."""
         self.require_open()
-        names = [one.name for one in self.engine.catalog.of_kind("query")]
-        return {name: self[name] for name in names if self.engine.is_visible(name)}
+        return {one.name: self[one.name] for one in self.engine.catalog.of_kind("query")}
 
     def source(self, name: str) -> BuiltQuery:
         """A stream or relation as `penstock.builder` takes it: the beginning of a query.
@@ -293,7 +292,7 @@ class Connection:
         return [f"penstock connection, {self.engine.title}", *failed]
 
     def _overview(self) -> pa.Table:
-        return overview([one for one in self.engine.catalog if self.engine.is_visible(one.name)])
+        return overview(self.engine.catalog)
 
     def require_open(self) -> None:
         """See that the connection is open.

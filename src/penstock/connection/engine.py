@@ -127,9 +127,6 @@ class Engine(Protocol):
     def position(self) -> int:
         """The number of the newest commit."""
 
-    def is_visible(self, name: str) -> bool:
-        """Whether a name of the catalog is the user's."""
-
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
 

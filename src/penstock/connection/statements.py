@@ -11,14 +11,13 @@ from penstock.algebra.streams import Relation, Stream
 from penstock.builder import source
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
 from penstock.cql import syntax
-from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError, QueryError, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.builder import Query as BuiltQuery
-    from penstock.catalog.definitions import Catalog
+    from penstock.catalog.definitions import Catalog, Definition
     from penstock.connection.engine import Replanned
     from penstock.session import Outcome, Session
 
@@ -30,9 +29,6 @@ class StatementTarget(Protocol):
     def session(self) -> Session:
         """The catalog and the settings."""
 
-    def is_visible(self, name: str) -> bool:
-        """Whether a name of the catalog is the user's."""
-
     def prepare(self, statement: syntax.Statement) -> None:
         """See that a statement can be performed here.
 
@@ -42,9 +38,6 @@ class StatementTarget(Protocol):
 
     def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
         """Note what a statement did to the catalog; `before`: the query of its name until then."""
-
-    def take_in_plan(self, query: QueryDefinition) -> None:
-        """Note a query that has no text: its plan was built."""
 
     def apply(self) -> None:
         """Let what has been noted take effect: queries that were noted together start together."""
@@ -82,10 +75,10 @@ def register(target: StatementTarget, name: str, query: str | BuiltQuery) -> Non
     """
     if isinstance(query, str):
         outcome, text = target.session.create_query(name, query)
-        target.take_in(outcome, text, None)
     else:
         _require_declared(target.session.catalog, query)
-        target.take_in_plan(target.session.add_query(name, query.plan, str(query)))
+        outcome, text = target.session.create_plan(name, query.plan)
+    target.take_in(outcome, text, None)
     target.apply()
 
 
@@ -106,18 +99,19 @@ def _performed(
     target: StatementTarget, text: str
 ) -> Iterator[tuple[Outcome, QueryDefinition | None]]:
     """Each statement that was performed, and the query of the same name before it."""
-    whole = Source(text)
-    for statement in parse_script(text):
-        try:
-            _refuse_nameless(statement)
-            _refuse_replaced_source(target.session.catalog, statement)
-            target.prepare(statement)
-        except PenstockError as error:
-            error.at = error.at or statement.span
-            raise error.locate(whole) from None
+    found: Definition | None = None
+
+    def prepare(statement: syntax.Statement) -> None:
+        nonlocal found
+        _refuse_nameless(statement)
+        _refuse_replaced_source(target.session.catalog, statement)
+        target.prepare(statement)
         name = getattr(statement, "name", None)
         found = None if name is None else target.session.catalog.get(name.text)
-        outcome = target.session.perform(statement, whole)
+
+    for statement in target.session.parsed(text):
+        # The session may be another after a statement.
+        outcome = target.session.perform(statement, Source(text), prepare)
         yield outcome, found if isinstance(found, QueryDefinition) else None
 
 
@@ -160,10 +154,7 @@ def _shown(target: StatementTarget, outcome: Outcome, text: str) -> pa.Table | N
             return pa.table({"plan": lines.splitlines()})
     if not outcome.header:
         return None
-    rows = outcome.rows
-    if isinstance(outcome.statement, syntax.Show):
-        rows = tuple(row for row in rows if target.is_visible(row[0]))
-    columns = [[row[place] for row in rows] for place in range(len(outcome.header))]
+    columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]
     return pa.table([pa.array(one, pa.string()) for one in columns], list(outcome.header))
 
 

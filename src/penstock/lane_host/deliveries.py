@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Schema
+    from penstock.lane_host.hosted_plan import HostedFragment, HostedPlan
     from penstock.operators.block import Block
-    from penstock.pipeline.bound import BoundFragment, BoundPlan
     from penstock.planner.partition.partitioning import Route
 
 
@@ -81,7 +81,7 @@ class Deliveries:
         return list(range(delivery.lanes)) if delivery.keys is not None else [0]
 
 
-def deliveries_for(plan: BoundPlan, tasks: int) -> Deliveries:
+def deliveries_for(plan: HostedPlan, tasks: int) -> Deliveries:
     """How the streams of a plan are delivered to so many tasks."""
     first = [one for one in plan.fragments.values() if one.stage == 0]
     most = max((one.lanes for one in first), default=1)
@@ -99,7 +99,7 @@ def deliveries_for(plan: BoundPlan, tasks: int) -> Deliveries:
     return made
 
 
-def _delivery(fragment: BoundFragment, stream: str, tasks: int) -> Delivery:
+def _delivery(fragment: HostedFragment, stream: str, tasks: int) -> Delivery:
     if fragment.lanes == 1:
         return Delivery(None, 1, fragment.task_of(0, tasks))
     return Delivery(fragment.partitioning.routes[stream], fragment.lanes)

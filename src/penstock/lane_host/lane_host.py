@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
+from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
 from penstock.lane_host.images import read_image, write_images
 from penstock.lane_host.logs import Log, sent_part
+from penstock.lane_host.plan_files import PhysicalPlans, read_plan_file
 from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
-from penstock.pipeline.bound import BoundPlan, bound
-from penstock.pipeline.plans import read_plan
 from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, Results
 from penstock.store.bundles import write_bundle
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.lane_host.arrivals import Arrivals
+    from penstock.lane_host.hosted_plan import HostedFragment
     from penstock.lane_host.work import Work
     from penstock.operators.block import Block
-    from penstock.pipeline.bound import BoundFragment, BoundGroup
-    from penstock.pipeline.plans import Group
     from penstock.store.layout import Home
     from penstock.store.records import LaneState
 
@@ -49,7 +48,6 @@ class HostedLane:
     """A lane in memory, and which state it is in."""
 
     lane: Lane
-    group: Group
     version: str | None = None
     failed_before: dict[str, Counter[str]] = field(default_factory=dict)
 
@@ -71,7 +69,8 @@ class LaneHost:
     def __init__(self, home: Home, least_log: int = LEAST_LOG) -> None:
         self._home = home
         self._least_log = least_log
-        self._plans: dict[str, BoundPlan] = {}
+        self._plans: dict[str, HostedPlan] = {}
+        self._physical = PhysicalPlans(home)
         self._kept: dict[str, HostedLane] = {}
 
     def do(self, work: Work) -> Done:
@@ -99,7 +98,7 @@ class LaneHost:
         done = Done(work.task, streams=_counted(log))
         for name, one in kept.items():
             one.version = work.log
-            _add_progress(done, plan.lanes[name], plan.groups, one)
+            _add_progress(done, plan.lanes[name], plan.hosted, one)
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
         done.results = self._write_results(plan, work, outcomes)
@@ -120,27 +119,32 @@ class LaneHost:
         Raises:
             DataError: A file of the state is missing or damaged.
         """
-        bound_plan = self._plan(plan)
-        return {name: self._at(bound_plan, name, state) for name, state in states.items()}
+        hosted = self._plan(plan)
+        return {name: self._at(hosted, name, state) for name, state in states.items()}
 
-    def _plan(self, name: str) -> BoundPlan:
+    def _plan(self, name: str) -> HostedPlan:
+        """The plan of a file: what it says is decoded, nothing is planned here."""
         if name not in self._plans:
-            plan = bound(read_plan(self._home, name))
+            found = read_plan_file(self._home, name)["groups"]
+            physical = self._physical.read(one["physical"] for one in found)
+            groups = (
+                HostedGroup(one["number"], plan, one["lanes"])
+                for one, plan in zip(found, physical, strict=True)
+            )
+            plan = HostedPlan(groups)
             self._plans = {name: plan}
             self._forget_others(plan)
         return self._plans[name]
 
-    def _forget_others(self, plan: BoundPlan) -> None:
+    def _forget_others(self, plan: HostedPlan) -> None:
         """What belongs to no query any more needs no memory."""
         self._kept = {
-            name: one
-            for name, one in self._kept.items()
-            if _runs_on(one, plan.lanes.get(name), plan)
+            name: one for name, one in self._kept.items() if _runs_on(one, plan.lanes.get(name))
         }
         for name, kept in self._kept.items():
             kept.lane.let_go(plan.lanes[name].graph)
 
-    def _at(self, plan: BoundPlan, name: str, state: LaneState) -> HostedLane:
+    def _at(self, plan: HostedPlan, name: str, state: LaneState) -> HostedLane:
         """A lane in a given state: the one in memory, brought there, or made anew."""
         kept = self._kept.get(name)
         if kept is not None and kept.version == state.version:
@@ -156,21 +160,20 @@ class LaneHost:
             kept.version = log
         return kept
 
-    def _from_image(self, plan: BoundPlan, name: str, state: LaneState) -> HostedLane:
+    def _from_image(self, plan: HostedPlan, name: str, state: LaneState) -> HostedLane:
         fragment = plan.lanes[name]
         lane = Lane(fragment.graph, whole=fragment.partitioning.whole)
-        group = plan.groups[fragment.group].group
         if state.image is None:
-            return HostedLane(lane, group)
+            return HostedLane(lane)
         tables, failures = read_image(self._home, state.image, name)
         lane.restore(tables)
         failed = {query: Counter(counts) for query, counts in failures.items()}
-        return HostedLane(lane, group, state.image, failed)
+        return HostedLane(lane, state.image, failed)
 
     def _log(self, name: str) -> Log:
         return Log(self._home.segments / name)
 
-    def _feed(self, plan: BoundPlan, name: str, kept: HostedLane, log: Log) -> Results:
+    def _feed(self, plan: HostedPlan, name: str, kept: HostedLane, log: Log) -> Results:
         """Let a lane take in its share of a log."""
         fragment = plan.lanes[name]
         blocks = self._changes(fragment, name, log)
@@ -193,7 +196,7 @@ class LaneHost:
                 blocks[stream] = arrived.block
         return kept.lane.feed(blocks, watermarks)
 
-    def _changes(self, fragment: BoundFragment, name: str, log: Log) -> dict[str, Block]:
+    def _changes(self, fragment: HostedFragment, name: str, log: Log) -> dict[str, Block]:
         """A lane's share of the changes of relations."""
         found: dict[str, Block] = {}
         for relation, tables in log.changes(fragment.group):
@@ -204,7 +207,7 @@ class LaneHost:
         return found
 
     def _write_results(
-        self, plan: BoundPlan, work: Work, outcomes: Mapping[str, Results]
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
     ) -> str | None:
         """Write the results of all lanes; the file, if any."""
         results: dict[str, list[Block]] = {}
@@ -230,7 +233,7 @@ class LaneHost:
         return self._written(work, "aside", whole)
 
     def _write_sent(
-        self, plan: BoundPlan, work: Work, outcomes: Mapping[str, Results]
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
     ) -> str | None:
         """Write what fragments send, divided among the lanes that read it; the file, if any."""
         whole: dict[str, list[pa.Table]] = {}
@@ -294,24 +297,22 @@ class LaneHost:
         return states | written
 
 
-def _runs_on(kept: HostedLane, fragment: BoundFragment | None, plan: BoundPlan) -> bool:
-    """Whether a lane is one of a plan, and its operators are those of the plan."""
+def _runs_on(kept: HostedLane, fragment: HostedFragment | None) -> bool:
+    """Whether a lane is one of a plan, and has the operators of the plan."""
     if fragment is None:
         return False
-    return kept.group.statistics == plan.groups[fragment.group].group.statistics
+    return {*fragment.graph.identities} <= {*kept.lane.graph.identities}
 
 
 def _add_progress(
     done: Done,
-    fragment: BoundFragment,
-    groups: Mapping[int, BoundGroup],
+    fragment: HostedFragment,
+    groups: Mapping[int, HostedGroup],
     kept: HostedLane,
 ) -> None:
     """Say how far a lane has come."""
     lane = kept.lane
-    for query in groups[fragment.group].plans:
-        if query in fragment.graph.left:
-            continue
+    for query in groups[fragment.group].results:
         # What fails in a fragment that sends rows, fails in the query that they are for.
         result = query if fragment.sends is None else fragment.sends
         done.failures[query] = dict(Counter(done.failures.get(query, {})) + kept.failures(result))
@@ -349,7 +350,7 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
     return counted
 
 
-def _result_rows(plan: BoundPlan, outcomes: Mapping[str, Results]) -> dict[str, int]:
+def _result_rows(plan: HostedPlan, outcomes: Mapping[str, Results]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for name, outcome in outcomes.items():
         if plan.lanes[name].sends is None:

@@ -91,6 +91,11 @@ class Spec:
         """A new operator; expressions that fail are counted."""
         raise NotImplementedError
 
+    def on_lanes(self, lanes: int) -> Spec:
+        """The same where so many lanes share the rows; most operators do not care."""
+        del lanes
+        return self
+
     def lineage(self) -> Lineage | None:
         """The origin of its rows; None: nobody knows which lane they belong to."""
         return None

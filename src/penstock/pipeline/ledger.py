@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,15 @@ from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.lane_host.logs import CHANGES
+from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
-from penstock.pipeline.plans import PipelinePlan, plan_check, read_plan
+from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import due_from, read_changes
 from penstock.store.bundles import write_bundle
-from penstock.store.files import publish, sync_folder
+from penstock.store.files import sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.store.rejected_rows import kept_with
 
@@ -47,9 +47,9 @@ class Ledger:
 
     def __init__(self, home: Home) -> None:
         self.home = home
+        self._physical = PhysicalPlans(home)
         self.record = home.chain.last() or self._first()
-        self.plan: BoundPlan = bound(read_plan(home, self.record.plan))
-        _require_same_shapes(self.plan)
+        self.plan: BoundPlan = bound(read_plan(home, self.record.plan, self._physical))
         # When each stream last brought rows, by the clock that `pass_idle` is given.
         self._last_rows: dict[str, float] = {}
         self._known_files: dict[str, KnownFiles] = {}
@@ -59,14 +59,9 @@ class Ledger:
         self.home.chain.publish(record)
         return record
 
-    def _written(self, number: int, plan: PipelinePlan, made: BoundPlan | None = None) -> str:
-        shapes = made.shapes if made is not None else {}
-        content = replace(plan, shapes=shapes).to_json().encode()
-        name = f"{number:012d}.{plan_check(content)}.plan"
-        # A plan that was about to be committed when the process ended is there already.
-        with suppress(FileExistsError):
-            publish(self.home.plans / name, content)
-        return name
+    def _written(self, number: int, plan: PipelinePlan) -> str:
+        files = self._physical.written(number, [one.physical for one in plan.groups])
+        return written_plan(self.home, number, plan.to_json(files))
 
     def change_plan(self, plan: PipelinePlan) -> None:
         """Run another plan from the next batch on.
@@ -99,7 +94,7 @@ class Ledger:
         self._known_files = {name: one for name, one in self._known_files.items() if name in known}
         self._commit(
             "change",
-            plan=self._written(before.number + 1, plan, made),
+            plan=self._written(before.number + 1, plan),
             files=files,
             offsets={name: one for name, one in before.offsets.items() if name in known},
             lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
@@ -115,7 +110,7 @@ class Ledger:
     def change_lanes(self, plan: PipelinePlan, lanes: dict[str, LaneState]) -> None:
         """Run the same queries on other lanes from the next batch on."""
         made = bound(plan)
-        written = self._written(self.record.number + 1, plan, made)
+        written = self._written(self.record.number + 1, plan)
         self._commit("change", plan=written, lanes=lanes)
         self.plan = made
 
@@ -144,7 +139,7 @@ class Ledger:
             write_bundle(self.home.segments / files[0], tables, durable=True)
         self._commit(
             "batch",
-            plan=self._written(before.number + 1, plan, made),
+            plan=self._written(before.number + 1, plan),
             lanes=lanes,
             results=files,
             clocks={name: one for name, one in before.clocks.items() if name in queries},
@@ -392,17 +387,6 @@ def _of_groups(relation: RelationProgress, groups: Collection[int]) -> RelationP
     """What is known of a relation, without groups that are no more."""
     left = {name: one for name, one in relation.groups.items() if int(name) in groups}
     return replace(relation, groups=left)
-
-
-def _require_same_shapes(made: BoundPlan) -> None:
-    """State is that of the operators which wrote it; the planner may have learnt since."""
-    for number, shape in made.plan.shapes.items():
-        group = made.groups[int(number)]
-        if group.shape != shape:
-            names = ", ".join(f'"{name}"' for name in group.plans)
-            msg = f"this version of Penstock plans {names} otherwise than the one that ran it"
-            hint = "Go on with that version, or register the query in a new home."
-            raise DataError(msg, hint=hint)
 
 
 def _require_all(done: Sequence[Done], tasks: int, stages: int) -> None:

@@ -1,43 +1,29 @@
-"""What a pipeline runs: statements, and groups of queries that share lanes.
-
-A plan is written down as text; whoever runs a part of it makes the operators from that again, so
-nothing but text and Arrow ever travels.
-"""
+"""Plans of pipelines: statements, and groups of queries that share lanes, with physical plans."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING
-from penstock.errors import DataError
+from penstock.lane_host.hosted_plan import HostedGroup
+from penstock.lane_host.plan_files import PhysicalPlans, read_plan_file
 from penstock.planner.physical.building import Choices
 from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
+    from penstock.planner.physical.physical_plan import PhysicalPlan
+    from penstock.session import Session
     from penstock.store.layout import Home
 
-_LEFTOVER = re.compile(r" \(left group \d+\)$")
 _SUCCESSOR = " (new plan)"
 
 
-def is_leftover(query: str) -> bool:
-    """Whether a query has left its group, in which others run on."""
-    return _LEFTOVER.search(query) is not None
-
-
-def without_mark(query: str) -> str:
-    """What a query that has left its group was called before."""
-    return _LEFTOVER.sub("", query)
-
-
 def successor(query: str) -> str:
-    """What a query is called in a group that is to replace its own."""
+    """The name of a query in a group that is to replace its own."""
     return query + _SUCCESSOR
 
 
@@ -46,7 +32,7 @@ class Group:
     """Queries that were registered together and are divided by the same key.
 
     They share their operators; `lanes` instances of these share the keys. `number` is never given
-    to another group of the same home.
+    to another group of the same home. `physical` is what they run by.
 
     `statistics` are those by which its plan was chosen, as text; empty if nothing was known. A
     group that `replaces` another runs the same queries by another plan, beside it. Its windows
@@ -56,6 +42,7 @@ class Group:
     number: int
     queries: tuple[str, ...]
     lanes: int
+    physical: PhysicalPlan
     statistics: str = ""
     replaces: int | None = None
     since: int = BEGINNING
@@ -74,52 +61,79 @@ class Group:
             return {name: name for name in self.queries}
         return {name: name.removesuffix(_SUCCESSOR) for name in self.queries}
 
+    @property
+    def hosted(self) -> HostedGroup:
+        """It with its lanes."""
+        return HostedGroup(self.number, self.physical, self.lanes)
+
+    def only(self, queries: Collection[str]) -> Group:
+        """The same without some of its queries; operators that only these needed are gone."""
+        kept = tuple(one for one in self.queries if one in queries)
+        return replace(self, queries=kept, physical=self.physical.only(kept))
+
+    def on_lanes(self, lanes: int) -> Group:
+        """The same on another number of lanes."""
+        return replace(self, lanes=lanes, physical=self.physical.on_lanes(lanes))
+
+    def to_json(self, file: str) -> dict[str, Any]:
+        """As it is written down, its physical plan in a file."""
+        return {
+            "number": self.number,
+            "queries": list(self.queries),
+            "lanes": self.lanes,
+            "physical": file,
+            "statistics": self.statistics,
+            "replaces": self.replaces,
+            "since": self.since,
+        }
+
 
 @dataclass(frozen=True)
 class PipelinePlan:
     """The statements that declare streams and queries, and the groups that run.
 
-    `shapes` says, for each group, what operators the planner made of its queries: state belongs
-    to these, and another version of the planner may make others.
+    `session` has understood the statements, if somebody has.
     """
 
     statements: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()
     partitions: int = Choices().partitions
-    shapes: Mapping[str, str] = field(default_factory=dict, compare=False)
+    session: Session | None = field(default=None, compare=False, repr=False)
 
-    def to_json(self) -> str:
-        """As it is written down."""
-        return json.dumps(asdict(self), indent=1)
+    def to_json(self, files: Sequence[str]) -> dict[str, Any]:
+        """As it is written down, the physical plans of its groups in files."""
+        named = zip(self.groups, files, strict=True)
+        return {
+            "statements": list(self.statements),
+            "groups": [group.to_json(file) for group, file in named],
+            "partitions": self.partitions,
+        }
 
     @staticmethod
-    def from_json(text: str) -> PipelinePlan:
-        """The plan that was written down."""
-        values: dict[str, Any] = json.loads(text)
+    def from_json(values: Mapping[str, Any], physical: Sequence[PhysicalPlan]) -> PipelinePlan:
+        """The plan that was written down, whose groups have these physical plans."""
         groups = tuple(
-            Group(**{**one, "queries": tuple(one["queries"])}) for one in values.pop("groups")
+            Group(**{**one, "queries": tuple(one["queries"]), "physical": plan})
+            for one, plan in zip(values["groups"], physical, strict=True)
         )
-        return PipelinePlan(groups=groups, statements=tuple(values.pop("statements")), **values)
+        return PipelinePlan(tuple(values["statements"]), groups, values["partitions"])
 
 
-def read_plan(home: Home, name: str) -> PipelinePlan:
+def read_plan(home: Home, name: str, plans: PhysicalPlans | None = None) -> PipelinePlan:
     """A plan that was written down.
+
+    Raises:
+        DataError: A file is missing or damaged, or another version of Penstock wrote it.
+    """
+    values = read_plan_file(home, name)
+    files = [one["physical"] for one in values["groups"]]
+    return PipelinePlan.from_json(values, (plans or PhysicalPlans(home)).read(files))
+
+
+def group_numbers(home: Home, name: str) -> list[int]:
+    """The numbers of the groups that run in a plan that was written down.
 
     Raises:
         DataError: The file is missing or damaged.
     """
-    path = home.plans / name
-    try:
-        content = path.read_bytes()
-        if plan_check(content) != name.split(".")[1]:
-            msg = "it is not what was written"
-            raise ValueError(msg)
-        return PipelinePlan.from_json(content.decode())
-    except (OSError, ValueError, KeyError, TypeError) as fault:
-        msg = f"the plan {path} cannot be read: {fault}"
-        raise DataError(msg, hint="Restore the home from a backup.") from fault
-
-
-def plan_check(content: bytes) -> str:
-    """What a plan's name says of its content."""
-    return hashlib.sha256(content).hexdigest()[:16]
+    return [one["number"] for one in read_plan_file(home, name)["groups"]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.routable_keys import is_routable
@@ -9,13 +11,14 @@ from penstock.pipeline.plans import Group
 from penstock.planner.clocks import has_clock, may_share
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
+from penstock.planner.physical.building import Choices
+from penstock.planner.planning import lowered
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
     from penstock.planner.partition.partitioning import Partitioning
-    from penstock.planner.physical.building import Choices
 
 
 def groups_for(
@@ -27,42 +30,57 @@ def groups_for(
     that reads relations only: its clock is what the changes say, and a lane would know only its
     own.
     """
+    choices = choices or Choices()
     together: list[_Together] = []
-    alone: list[str] = []
+    apart: list[Mapping[str, Plan]] = []
     for name, plan in plans.items():
-        own = _common({name: plan}, choices)
-        if not has_clock(plan) or not is_routable(own):
-            alone.append(name)
-        elif not any(one.takes(name, plan, own) for one in together):
-            together.append(_Together(name, plan, own, choices))
-    agreed = [names for one in together for names in one.groups()]
-    found = [*agreed, *((name,) for name in alone)]
-    return [Group(first + number, names, lanes) for number, names in enumerate(found)]
+        query = _Query(name, plan, plans_to_run({name: plan}, choices=choices))
+        if not has_clock(plan) or not is_routable(query.partitioning):
+            apart.append(query.running)
+        elif not any(one.takes(query) for one in together):
+            together.append(_Together(query, choices))
+    found = [*(running for one in together for running in one.groups()), *apart]
+    return [
+        Group(first + place, tuple(one), lanes, lowered(one, choices, is_routable, lanes))
+        for place, one in enumerate(found)
+    ]
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A query, and what it would run by alone."""
+
+    name: str
+    plan: Plan
+    running: Mapping[str, Plan]
+
+    @cached_property
+    def partitioning(self) -> Partitioning:
+        return common_partitioning(list(self.running.values()))
 
 
 class _Together:
     """Queries with a key that all agree on."""
 
-    def __init__(
-        self, name: str, plan: Plan, partitioning: Partitioning, choices: Choices | None
-    ) -> None:
+    def __init__(self, query: _Query, choices: Choices) -> None:
         self._choices = choices
-        self._plans = {name: plan}
-        self._partitioning = partitioning
+        self._queries = [query]
+        self._partitioning = query.partitioning
         # What queries would be divided by alone, of those that have been taken in.
-        self._alone = [partitioning.routes]
+        self._alone = [query.partitioning.routes]
 
-    def takes(self, name: str, plan: Plan, own: Partitioning) -> bool:
+    def takes(self, query: _Query) -> bool:
         """Take a query in, if it has a key in common with the others, and clocks allow it."""
-        if not may_share(plan, self._plans.values()):
+        if not may_share(query.plan, [one.plan for one in self._queries]):
             return False
-        if not self._is_alike(own):
-            found = _common({**self._plans, name: plan}, self._choices)
+        if not self._is_alike(query.partitioning):
+            running = self._running([*self._queries, query])
+            found = common_partitioning(list(running.values()))
             if not is_routable(found):
                 return False
             self._partitioning = found
-            self._alone.append(own.routes)
-        self._plans[name] = plan
+            self._alone.append(query.partitioning.routes)
+        self._queries.append(query)
         return True
 
     def _is_alike(self, own: Partitioning) -> bool:
@@ -72,12 +90,14 @@ class _Together:
         same = bool(shared) and all(own.routes[one] == routes[one] for one in shared)
         return same or own.routes in self._alone
 
-    def groups(self) -> list[tuple[str, ...]]:
-        """All of them, if they agree when they run together: they run otherwise than alone."""
-        names = tuple(self._plans)
-        is_agreed = is_routable(_common(self._plans, self._choices))
-        return [names] if is_agreed else [(name,) for name in names]
+    def groups(self) -> list[Mapping[str, Plan]]:
+        """The plans of all, if they agree when they run together; else those of each alone."""
+        if len(self._queries) == 1:
+            return [self._queries[0].running]
+        running = self._running(self._queries)
+        is_agreed = is_routable(common_partitioning(list(running.values())))
+        return [running] if is_agreed else [one.running for one in self._queries]
 
-
-def _common(plans: Mapping[str, Plan], choices: Choices | None) -> Partitioning:
-    return common_partitioning(list(plans_to_run(plans, choices=choices).values()))
+    def _running(self, queries: Sequence[_Query]) -> dict[str, Plan]:
+        """What queries run by together: otherwise than alone."""
+        return plans_to_run({one.name: one.plan for one in queries}, choices=self._choices)

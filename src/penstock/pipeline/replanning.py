@@ -22,16 +22,18 @@ from penstock.lane_host.images import write_images
 from penstock.lane_host.lane_host import LaneHost
 from penstock.lane_host.routable_keys import is_routable
 from penstock.operators.block import Block, concatenated
-from penstock.pipeline.bound import BoundGroup, bound
-from penstock.pipeline.plans import Group, is_leftover, successor, without_mark
+from penstock.pipeline.plans import Group, successor
 from penstock.pipeline.result_folding import left_of_results
 from penstock.pipeline.state_horizon import NeverForgets, memory_of
+from penstock.planner.planning import physical_plan
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
+    from penstock.pipeline.bound import BoundGroup
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
+    from penstock.planner.physical.physical_plan import PhysicalPlan
     from penstock.planner.statistics.statistics import Statistics
     from penstock.store.records import LaneState
 
@@ -59,15 +61,22 @@ def replanned(
     memory = _memory(group)
     if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None
-    made = _successor(ledger, group, statistics, new, memory)
-    candidate = BoundGroup(made, {successor(q): p for q, p in group.plans.items()}, group.choices)
-    if not _is_divisible(candidate, group) or (candidate.shape == group.shape and not even_if_same):
+    lanes = group.lanes
+    physical = physical_plan(group.plans, group.choices, is_routable, lanes, statistics)
+    is_same = physical.identity == group.physical.identity
+    if not _is_divisible(physical, group) or (is_same and not even_if_same):
         return None
+    made = _successor(ledger, group, physical, statistics, new, memory)
     return replace(ledger.plan.plan, groups=(*ledger.plan.plan.groups, made))
 
 
 def _successor(
-    ledger: Ledger, group: BoundGroup, statistics: Statistics, number: int, memory: int
+    ledger: Ledger,
+    group: BoundGroup,
+    physical: PhysicalPlan,
+    statistics: Statistics,
+    number: int,
+    memory: int,
 ) -> Group:
     record = ledger.record
     streams = [record.streams[name].latest for name in group.streams]
@@ -82,14 +91,15 @@ def _successor(
     return Group(
         number,
         tuple(map(successor, group.group.queries)),
-        group.group.lanes,
+        group.lanes,
+        physical.called({name: successor(name) for name in group.group.queries}),
         json.dumps(statistics.to_json()),
-        group.group.number,
+        group.number,
         BEGINNING if latest == BEGINNING else latest + memory + 1,
     )
 
 
-def _is_divisible(made: BoundGroup, before: BoundGroup) -> bool:
+def _is_divisible(made: PhysicalPlan, before: BoundGroup) -> bool:
     """Whether several queries still have a key in common by which streams can be divided."""
     return len(before.plans) == 1 or is_routable(made.fragments[0].partitioning)
 
@@ -111,19 +121,13 @@ def _memory(group: BoundGroup) -> int:
 
 def _refusal(query: str, together: list[str], reason: NeverForgets) -> Refused:
     """Why a query, and with it those that it shares operators with, cannot be planned anew."""
-    msg = f"{_called(query)} cannot be planned anew while it runs: it has {reason.what}"
+    msg = f'query "{query}" cannot be planned anew while it runs: it has {reason.what}'
     hint = reason.hint
-    others = [_called(one) for one in together if one != query]
+    others = [f'query "{one}"' for one in together if one != query]
     if others:
         msg += f"; nor can {' and '.join(others)}, registered together with it"
         hint += " Or register the others in an execute() of their own."
     return Refused(msg, hint=hint)
-
-
-def _called(query: str) -> str:
-    if is_leftover(query):
-        return f'query "{without_mark(query)}", which was dropped or stopped,'
-    return f'query "{query}"'
 
 
 def due(ledger: Ledger) -> list[int]:
@@ -133,12 +137,8 @@ def due(ledger: Ledger) -> list[int]:
         one.replaces
         for one in ledger.plan.plan.groups
         if one.replaces is not None
-        and all(clocks.get(name, BEGINNING) >= one.since for name in _wanted(one))
+        and all(clocks.get(name, BEGINNING) >= one.since for name in one.queries)
     ]
-
-
-def _wanted(group: Group) -> list[str]:
-    return [name for name, query in group.runs.items() if not is_leftover(query)]
 
 
 def replace_group(ledger: Ledger, number: int) -> bool:
@@ -152,11 +152,11 @@ def replace_group(ledger: Ledger, number: int) -> bool:
     """
     plan, record = ledger.plan.plan, ledger.record
     (made,) = (one for one in plan.groups if one.replaces == number)
-    clocks = [(record.clocks[made.runs[name]], record.clocks[name]) for name in _wanted(made)]
+    clocks = [(record.clocks[made.runs[name]], record.clocks[name]) for name in made.queries]
     if any(old != new for old, new in clocks):
         return False
     (old,) = (one for one in plan.groups if one.number == number)
-    after = replace(old, statistics=made.statistics)
+    after = replace(old, statistics=made.statistics, physical=made.physical.called(made.runs))
     groups = tuple(after if one is old else one for one in plan.groups if one is not made)
     handed_over = _Handover(ledger, made)
     ledger.change_group(
@@ -176,7 +176,6 @@ class _Handover:
 
     def lanes(self, after: Group) -> dict[str, LaneState]:
         """How the state of each lane is made: as that of the lane that has run beside it."""
-        plan = bound(replace(self._ledger.plan.plan, groups=(after,)))
         host = LaneHost(self._home)
         states = dict(self._record.lanes)
         for name in [one for one in states if one.startswith(f"{after.number}.")]:
@@ -184,7 +183,7 @@ class _Handover:
         # What failed under the old plan is told by one lane; what fails from now on, by all.
         failed = {query: self._record.failures.get(query, {}) for query in after.queries}
         images = []
-        for fragment in plan.fragments.values():
+        for fragment in after.hosted.fragments:
             beside = f"{self._made.number}.{fragment.number}"
             for lane, name in enumerate(fragment.lane_names()):
                 state = states.pop(f"{beside}.{lane}", None)
@@ -201,7 +200,7 @@ class _Handover:
         """What takes the place of what, at the instant that both plans have come to."""
         left = left_of_results(self._home, self._record, self._ledger.plan)
         made: dict[str, Block] = {}
-        for name in _wanted(self._made):
+        for name in self._made.queries:
             query = self._made.runs[name]
             parts = [(left.get(query), -1), (left.get(name), 1)]
             block = _difference(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from penstock.lane_host.images import write_images
 from penstock.lane_host.lane_host import LaneHost
 from penstock.operators.division import CannotDivide
-from penstock.pipeline.bound import bound
 from penstock.runtime.repartition import repartitioned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.pipeline.bound import BoundFragment, BoundGroup
+    from penstock.lane_host.hosted_plan import HostedFragment
+    from penstock.pipeline.bound import BoundGroup
     from penstock.pipeline.ledger import Ledger
     from penstock.store.layout import Home
     from penstock.store.records import LaneState, Record
@@ -42,7 +42,7 @@ def relane(ledger: Ledger, lanes: int) -> dict[str, str]:
         state = _GroupState(ledger, group)
         try:
             states |= state.divided(lanes)
-            groups.append(replace(group.group, lanes=lanes))
+            groups.append(group.group.on_lanes(lanes))
         except CannotDivide as reason:
             refused |= dict.fromkeys(group.group.queries, reason.message)
             states |= state.as_it_is()
@@ -57,7 +57,6 @@ class _GroupState:
     def __init__(self, ledger: Ledger, group: BoundGroup) -> None:
         self._home: Home = ledger.home
         self._record: Record = ledger.record
-        self._plan = ledger.plan.plan
         self._group = group
         self._host = LaneHost(ledger.home)
 
@@ -68,8 +67,8 @@ class _GroupState:
 
     def divided(self, lanes: int) -> dict[str, LaneState]:
         """How the state of each lane there is to be is made."""
-        changed = replace(self._group.group, lanes=lanes)
-        after = bound(replace(self._plan, groups=(changed,))).fragments
+        changed = self._group.group.on_lanes(lanes).hosted
+        after = {one.name: one for one in changed.fragments}
         states: dict[str, LaneState] = {}
         for before in self._group.fragments:
             names = before.lane_names()
@@ -83,7 +82,7 @@ class _GroupState:
         return states
 
     def _fragment(
-        self, before: BoundFragment, after: BoundFragment, states: Mapping[str, LaneState]
+        self, before: HostedFragment, after: HostedFragment, states: Mapping[str, LaneState]
     ) -> dict[str, LaneState]:
         kept = self._host.lanes_at(self._record.plan, states)
         segments = [one.lane.segments() for one in kept.values()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
 from penstock.operators.block import to_table
-from penstock.pipeline.plans import read_plan
+from penstock.pipeline.plans import group_numbers
 from penstock.store.bundles import Bundle, write_bundle
 from penstock.store.contents import folded, lasting
 from penstock.store.records import Content
@@ -141,8 +141,7 @@ class _Folding:
 
     def _groups_in(self, plan: str) -> set[int]:
         if plan not in self._running:
-            groups = read_plan(self._home, plan).groups
-            self._running[plan] = {group.number for group in groups}
+            self._running[plan] = set(group_numbers(self._home, plan))
         return self._running[plan]
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.lane_host.plan_files import physical_files
 from penstock.store.layout import number_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
     now = time.time() if now is None else now
     oldest = _oldest_kept(home, record, retention, now)
     state = state_of(record) | set(oldest.results)
+    # A group that runs in any record between runs in the oldest, or came by a later one.
     plans = {oldest.plan, record.plan}
+    plans |= {file for name in plans for file in physical_files(home, name)}
 
     def is_needed_segment(name: str, number: int) -> bool:
         if name.endswith(".results"):

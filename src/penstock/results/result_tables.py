@@ -29,18 +29,18 @@ MARKS = ("_at", "_sign", "_ts", "_te")
 
 def changes_table(plan: Plan, block: Block) -> pa.Table:
     """Net changes, each with its instant `_at` and its `_sign`."""
-    marks = [("_at", _instants(block.ts, unit_of(plan))), ("_sign", _signs(block.signs))]
+    marks = [("_at", instants(block.ts, unit_of(plan))), ("_sign", signs(block.signs))]
     return _marked(plan, block, marks)
 
 
 def emissions_table(plan: Plan, block: Block) -> pa.Table:
     """Rows that were sent out, each with its instant `_at`."""
-    return _marked(plan, block, [("_at", _instants(block.ts, unit_of(plan)))])
+    return _marked(plan, block, [("_at", instants(block.ts, unit_of(plan)))])
 
 
 def elements_table(plan: Plan, block: Block) -> pa.Table:
     """Elements: rows valid from `_ts` to before `_te`; with a `_sign`."""
-    return _marked(plan, block, [*_validity(plan, block), ("_sign", _signs(block.signs))])
+    return _marked(plan, block, [*_validity(plan, block), ("_sign", signs(block.signs))])
 
 
 def validity_table(plan: Plan, block: Block) -> pa.Table:
@@ -62,16 +62,16 @@ def _marked(plan: Plan, block: Block, marks: Sequence[tuple[str, pa.Array]]) -> 
 
 def _validity(plan: Plan, block: Block) -> list[tuple[str, pa.Array]]:
     unit = unit_of(plan)
-    return [("_ts", _instants(block.ts, unit)), ("_te", _instants(block.te, unit))]
+    return [("_ts", instants(block.ts, unit)), ("_te", instants(block.te, unit))]
 
 
-def _instants(values: Ints, unit: TimeUnit) -> pa.Array:
+def instants(values: Ints, unit: TimeUnit) -> pa.Array:
     """Instants as a column; NULL is before all input (a beginning), or never (an end)."""
     outside = (values == BEGINNING) | (values == INFINITY)
     column = pa.array(values, mask=outside)
     return column.cast(pa.timestamp("us")) if unit is TimeUnit.TIMESTAMP else column
 
 
-def _signs(values: Signs) -> pa.Array:
+def signs(values: Signs) -> pa.Array:
     """`+` for a row that enters, `-` for one that leaves."""
     return pa.array(["-", "+"]).take(pa.array((values > 0).astype(np.int8)))

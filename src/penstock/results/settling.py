@@ -12,6 +12,7 @@ import numpy as np
 from penstock.algebra.operators import Final
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.streams import RelationToStream
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, concatenated
 from penstock.operators.output.order_limit import order_codes
 from penstock.operators.set.counted import CountedRows, Target
@@ -136,6 +137,14 @@ class Content(Settling):
         self._counted.restore(own)
 
 
+class ContentAtEnd(Content):
+    """The net changes of rows that are told when they have ended: known at the end of the input."""
+
+    def take_in(self, blocks: Sequence[Block], clock: int) -> Block | None:
+        """New elements, and the query's clock: all changes when it is beyond all time."""
+        return super().take_in(blocks, INFINITY if clock == INFINITY else BEGINNING)
+
+
 def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int) -> Elements:
     """An empty fold that makes of a query's elements what the query says.
 
@@ -148,3 +157,12 @@ def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: in
     if isinstance(plan, RelationToStream):
         return Sending()
     return Elements() if isinstance(plan, Final) else Content(types, span, partitions)
+
+
+def timed_fold_for(
+    plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int
+) -> Elements:
+    """The same for who wants to see results in time order, whatever kind they are of."""
+    if isinstance(plan, Final):
+        return ContentAtEnd(types, span, partitions)
+    return fold_for(plan, types, span, partitions)

@@ -17,10 +17,11 @@ from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.prefilter import gate_of
 from penstock.runtime.sampling import Budget, StreamMeter
+from penstock.runtime.scheduler import ToCompletion
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     import pyarrow as pa
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
     from penstock.runtime.operator_report import OperatorReport
+    from penstock.runtime.scheduler import Scheduler
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536
@@ -67,56 +69,64 @@ class Lane:
     before the watermark at the opening of the feed is late: it is counted, and handed back with
     the results.
 
-    Of the streams in `whole`, other lanes of the graph get the same rows, not others.
+    Of the streams in `whole`, other lanes of the graph get the same rows, not others. The
+    scheduler says which station runs next.
     """
 
     def __init__(
-        self, graph: Graph, step_rows: int = STEP_ROWS, whole: Collection[str] = ()
+        self,
+        graph: Graph,
+        step_rows: int = STEP_ROWS,
+        whole: Collection[str] = (),
+        scheduler: Scheduler | None = None,
     ) -> None:
-        self.graph = graph
+        self.scheduler = scheduler or ToCompletion()
         self.step_rows = step_rows
         self._whole = whole
         self._budget = Budget()
-        self.stations = [Station(node, self._budget) for node in graph.nodes]
-        self._meters = {
-            number: StreamMeter(name, stream.schema.names, self._budget)
-            for name, (stream, number) in graph.streams.items()
-        }
+        self._waiting: list[Ints] = []
+        self.watermarks: dict[str, int] = {}
+        self.late_rows: dict[str, int] = {}
+        self.told: dict[str, int] = {}
+        self._meters: dict[str, StreamMeter] = {}
+        self._run(graph, [Station(node, self._budget) for node in graph.nodes])
+        self._fuse = Fuse()
+
+    def _run(self, graph: Graph, stations: list[Station]) -> None:
+        """Let the stations of the nodes of a graph work; what is known of its inputs stays."""
+        self.graph = graph
+        self.stations = stations
         self._clocked = {name: number for name, (_, number) in graph.clocked.items()}
-        self.watermarks = dict.fromkeys([*self._clocked, *graph.beside], BEGINNING)
-        self.late_rows = dict.fromkeys(self._clocked, 0)
+        self.watermarks = _begun([*self._clocked, *graph.beside], self.watermarks, BEGINNING)
+        self.late_rows = _begun(self._clocked, self.late_rows, 0)
+        self.told = _begun(graph.relations, self.told, BEGINNING)
+        self._meters = {
+            name: self._meters.get(name) or StreamMeter(name, stream.schema.names, self._budget)
+            for name, (stream, _) in graph.streams.items()
+        }
+        self._metered = {number: self._meters[name] for name, (_, number) in graph.streams.items()}
         self._readers: list[list[tuple[int, int]]] = [[] for _ in graph.nodes]
         for number, node in enumerate(graph.nodes):
             for port, child in enumerate(node.inputs):
                 self._readers[child].append((number, port))
-        self._waiting: list[Ints] = []
-        self.told = dict.fromkeys(graph.relations, BEGINNING)
-        self._look_at_results()
-        self._fuse = Fuse()
-
-    def _look_at_results(self) -> None:
-        """See what is wanted, and what is needed for it."""
-        self._needed = self.graph.needed
         self._queries: dict[int, list[str]] = {}
-        for name, number in self.graph.wanted.items():
+        for name, number in graph.results.items():
             self._queries.setdefault(number, []).append(name)
         self._relation_readers = self._readers_of_relations()
-        readers = [[one for one, _ in each if one in self._needed] for each in self._readers]
+        readers = [[one for one, _ in each] for each in self._readers]
         self._gates = {
-            name: gate_of(number, readers, self.stations, {*self._queries})
-            for name, (_, number) in self.graph.streams.items()
+            name: gate_of(number, readers, stations, {*self._queries})
+            for name, (_, number) in graph.streams.items()
         }
 
     def let_go(self, graph: Graph) -> None:
-        """Go on with a graph that is the same, but of which fewer results are wanted.
+        """Go on with a graph that is a part of the one that runs: fewer results are wanted.
 
         What only others needed is freed.
         """
-        self.graph = graph
-        before = self._needed
-        self._look_at_results()
-        for number in before - self._needed:
-            self.stations[number] = Station(graph.nodes[number], self._budget)
+        if graph.identities != self.graph.identities or graph.results != self.graph.results:
+            known = dict(zip(self.graph.identities, self.stations, strict=True))
+            self._run(graph, [known[one] for one in graph.identities])
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
@@ -134,8 +144,7 @@ class Lane:
         began = time.perf_counter()
         with self._fuse.guarding():
             for name, block in blocks.items():
-                if entries[name] in self._needed:
-                    self._take_in(name, self.stations[entries[name]], block, results)
+                self._take_in(name, self.stations[entries[name]], block, results)
             for name, watermark in watermarks.items():
                 known = self.told if name in self.told else self.watermarks
                 known[name] = max(known[name], watermark)
@@ -152,7 +161,7 @@ class Lane:
                 self.late_rows[name] += int(late.sum())
                 block = block.take(~late)
             if name in self.graph.streams:
-                self._meters[self._clocked[name]].take_in(block, self.watermarks[name])
+                self._meters[name].take_in(block, self.watermarks[name])
             gate = self._gates.get(name)
             block = block if gate is None else gate.let_in(block)
             self._waiting.append(block.ts)
@@ -206,23 +215,25 @@ class Lane:
         for name, reach in self._relations_reach().items():
             station = self.stations[self.graph.relations[name][1]]
             station.reached[0] = max(station.reached[0], min(reach, cut))
-        for number in sorted(self._needed):
-            station = self.stations[number]
-            made = station.run()
-            for reader, port in self._readers[number]:
-                if reader not in self._needed:
-                    continue
-                self.stations[reader].reached[port] = station.frontier
-                for block in made:
-                    self.stations[reader].push(port, block)
-            for query in self._queries.get(number, ()):
-                for block in made:
-                    results.add(query, block)
+        for number in self.scheduler.turns(self.stations):
+            self._take_turn(number, results)
+
+    def _take_turn(self, number: int, results: Results) -> None:
+        """Let a station do what it can, and hand what it made to those who read it."""
+        station = self.stations[number]
+        made = station.run()
+        for reader, port in self._readers[number]:
+            self.stations[reader].reached[port] = station.frontier
+            for block in made:
+                self.stations[reader].push(port, block)
+        for query in self._queries.get(number, ()):
+            for block in made:
+                results.add(query, block)
 
     def _readers_of_relations(self) -> dict[str, list[_Reader]]:
         """The queries that read each relation, by what tells them of time."""
         found: dict[str, list[_Reader]] = {}
-        for number in self.graph.wanted.values():
+        for number in self.graph.results.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
             relations = {name for name, (_, n) in self.graph.relations.items() if n in below}
@@ -254,10 +265,10 @@ class Lane:
 
     def reports(self) -> list[OperatorReport]:
         """What each operator has done, inputs before what reads them."""
-        return [self._report(number) for number in sorted(self._needed)]
+        return [self._report(number) for number in range(len(self.stations))]
 
     def _report(self, number: int) -> OperatorReport:
-        meter = self._meters.get(number)
+        meter = self._metered.get(number)
         stream = None if meter is None else meter.report(self._whole)
         below = self.graph.below(number)
         reads = [name for name, (_, entry) in self.graph.streams.items() if entry in below]
@@ -275,27 +286,28 @@ class Lane:
     def segments(self) -> dict[str, pa.Table]:
         """The whole state as Arrow tables, between two feeds."""
         self._fuse.check()
-        made: dict[str, pa.Table] = {}
-        for number in sorted(self._needed):
-            station = self.stations[number]
-            made |= {f"{number}/{name}": table for name, table in station.segments().items()}
-        return made
+        return {
+            f"{identity}/{name}": table
+            for identity, station in zip(self.graph.identities, self.stations, strict=True)
+            for name, table in station.segments().items()
+        }
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Go on from saved state; the lane is new, and of the same graph.
-
-        More results may have been wanted then.
-        """
+        """Go on from saved state; the lane is new, and of the same graph, or a part of it."""
         with self._fuse.guarding():
-            for number in sorted(self._needed):
-                station = self.stations[number]
-                station.restore(_below(f"{number}/", segments))
+            for identity, station in zip(self.graph.identities, self.stations, strict=True):
+                station.restore(_below(f"{identity}/", segments))
             for name, number in self._clocked.items():
                 self.watermarks[name] = self.stations[number].reached[0]
                 queued = self.stations[number].queued_instants()
                 self._waiting += [queued] if len(queued) else []
             for name in self._relation_readers:
                 self.told[name] = self.stations[self.graph.relations[name][1]].reached[0]
+
+
+def _begun(names: Iterable[str], known: Mapping[str, int], at: int) -> dict[str, int]:
+    """What is known of inputs, and where those begin of which nothing is."""
+    return {name: known.get(name, at) for name in names}
 
 
 def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

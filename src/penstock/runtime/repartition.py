@@ -49,28 +49,27 @@ def repartitioned(
     if lanes == len(segments):
         return [dict(one) for one in segments]
     places = whereabouts(graph, partitioning)
-    parts = [_by_station(one, len(graph.nodes)) for one in segments]
+    parts = [_by_station(one, graph.identities) for one in segments]
     numbers = Numbers()
-    needed = sorted(graph.needed)
     if any(place.numbers for place in places):
-        for number in needed:
+        for number in range(len(graph.nodes)):
             _divided(graph, places, number, [one[number] for one in parts], lanes, numbers)
     numbers.settle()
     made: list[dict[str, pa.Table]] = [{} for _ in range(lanes)]
-    for number in needed:
+    for number, identity in enumerate(graph.identities):
         stations = [one[number] for one in parts]
         divided = _divided(graph, places, number, stations, lanes, numbers)
         for own, station in zip(made, divided, strict=True):
-            own |= {f"{number}/{name}": table for name, table in station.items()}
+            own |= {f"{identity}/{name}": table for name, table in station.items()}
     return made
 
 
-def _by_station(segments: Mapping[str, pa.Table], stations: int) -> list[Segments]:
-    parts: list[Segments] = [{} for _ in range(stations)]
+def _by_station(segments: Mapping[str, pa.Table], identities: Sequence[str]) -> list[Segments]:
+    parts: dict[str, Segments] = {one: {} for one in identities}
     for name, table in segments.items():
-        number, own = name.split("/", 1)
-        parts[int(number)][own] = table
-    return parts
+        identity, own = name.split("/", 1)
+        parts[identity][own] = table
+    return list(parts.values())
 
 
 def _divided(

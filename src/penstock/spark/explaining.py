@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.routable_keys import is_routable
-from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.query_groups import groups_for
 from penstock.planner.explain.explain import Explaining, explained
 from penstock.planner.physical.building import Choices
@@ -37,8 +36,8 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
         return explained(query.plan, Choices.of(query.tactics))
     runs = bound[group.number]
     lanes = pipeline.status.operators
-    gone = [name for name, one in group.runs.items() if is_leftover(one)]
-    whole = Explaining(runs.plans, runs.choices, measured(lanes), group.known, gone, is_routable)
+    known = measured(lanes)
+    whole = Explaining(runs.plans, runs.choices, known, group.known, routes=is_routable)
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     used = described_use(own, runs.choices.strategy)
     return "\n".join([whole.text(query.name), *runs.described_fragments(), *used])

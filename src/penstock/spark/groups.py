@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from penstock.pipeline.plans import read_plan
+from penstock.pipeline.plans import group_numbers
+from penstock.store.layout import Home
 from penstock.store.result_reader import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from penstock.pipeline.plans import Group
-    from penstock.store.layout import Home
 
 
 def next_group_of(home: Home) -> int:
     """A number for a group that no plan of a home has had; also none that was never committed."""
-    plans = [read_plan(home, path.name) for path in home.plans.glob("[0-9]*.plan")]
-    return max((group.number for plan in plans for group in plan.groups), default=-1) + 1
+    plans = (_numbers(home.plans, path.name) for path in home.plans.glob("[0-9]*.plan"))
+    return max((number for one in plans for number in one), default=-1) + 1
+
+
+@lru_cache(maxsize=1 << 16)
+def _numbers(plans: Path, name: str) -> tuple[int, ...]:
+    """The numbers of the groups of a plan, which is never written twice."""
+    return tuple(group_numbers(Home(plans.parent), name))
 
 
 def plans_with(home: Home, group: Group) -> Callable[[str], bool]:
@@ -27,7 +34,7 @@ def plans_with(home: Home, group: Group) -> Callable[[str], bool]:
 
     @cache
     def runs_in(plan: str) -> bool:
-        return any(one.number == group.number for one in read_plan(home, plan).groups)
+        return group.number in _numbers(home.plans, plan)
 
     return runs_in
 

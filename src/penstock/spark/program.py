@@ -13,15 +13,14 @@ from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
-from penstock.pipeline.bound import BoundGroup
-from penstock.pipeline.plans import Group, PipelinePlan, is_leftover
+from penstock.pipeline.bound import understood
 from penstock.pipeline.query_groups import groups_for
 from penstock.planner.physical.building import Choices
-from penstock.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.pipeline.plans import Group, PipelinePlan
     from penstock.session import Outcome
 
 
@@ -101,19 +100,29 @@ class Program:
         gone: Names that were dropped since `plan` was last called, in lower case.
     """
 
-    def __init__(self, plan: PipelinePlan, next_group: int, lanes: int) -> None:
-        self.session = Session()
+    def __init__(
+        self,
+        plan: PipelinePlan,
+        next_group: int,
+        lanes: int,
+        entries: Sequence[Entry] | None = None,
+    ) -> None:
+        self.session = (plan.session or understood(plan.statements)).copy()
         self.groups = list(plan.groups)
         self.gone: set[str] = set()
         self._plan = plan
         self._next_group = next_group
         self._lanes = lanes
-        self._entries: list[Entry] = []
+        self._entries = list(entries) if entries is not None else _entries_of(plan)
         self._waiting: dict[str, QueryDefinition] = {}
-        for text in plan.statements:
-            (statement,) = parse_script(text)
-            self.session.execute(text)
-            self._entries.append(entry_of(statement, text))
+
+    def after(self, plan: PipelinePlan, next_group: int) -> Program:
+        """The program of a plan that others have changed, which has the same statements or less."""
+        known = {one.text: one for one in self._entries}
+        if not all(text in known for text in plan.statements):
+            return Program(plan, next_group, self._lanes)
+        entries = [known[text] for text in plan.statements]
+        return Program(plan, next_group, self._lanes, entries)
 
     def group_of(self, query: str) -> Group | None:
         """The group that a query runs in."""
@@ -177,33 +186,21 @@ class Program:
     def _leave(self, query: QueryDefinition, *, stays: bool) -> None:
         """Take a query out of its group, and out of the statements unless it stays.
 
-        As long as others of the group run, it is there under another name: operators are known
-        by their number among those of the group.
+        Others of the group run on; operators that only it needed are gone.
         """
         name = query.name.lower()
         self._waiting.pop(name, None)
         place = max(n for n, one in enumerate(self._entries) if one.creates == name)
-        entry = self._entries[place]
+        if not stays:
+            del self._entries[place]
         group = self.group_of(name)
-        remains: list[Entry] = [entry] if stays else []
-        if group is not None:
-            # Another plan for queries of which one is gone would be another one again.
-            self.groups = [one for one in self.groups if one.replaces != group.number]
-            left = f"{query.name} (left group {group.number})"
-            queries = tuple(left if one.lower() == name else one for one in group.queries)
-            self.groups[self.groups.index(group)] = replace(group, queries=queries)
-            self.session.catalog.add(replace(query, name=left))
-            remains.insert(0, _renamed(entry, left))
-        self._entries[place : place + 1] = remains
-        self._forget_empty_groups()
-
-    def _forget_empty_groups(self) -> None:
-        for group in [one for one in self.groups if all(map(is_leftover, one.queries))]:
-            self.groups.remove(group)
-            gone = {query.lower() for query in group.queries}
-            self._entries = [one for one in self._entries if one.creates not in gone]
-            for query in gone:
-                self.session.catalog.drop(self.session.catalog.find(query, "query"))
+        if group is None:
+            return
+        # Another plan for queries of which one is gone would be another one again.
+        self.groups = [one for one in self.groups if one.replaces != group.number]
+        rest = [one for one in group.queries if one.lower() != name]
+        place = self.groups.index(group)
+        self.groups[place : place + 1] = [group.only(rest)] if rest else []
 
     def plan(self) -> PipelinePlan:
         """The plan that runs what was started and kept.
@@ -228,7 +225,8 @@ class Program:
     def unchanged(self) -> PipelinePlan:
         """The plan that runs what is kept, without what waits to be started."""
         statements = tuple(one.text for one in self._entries)
-        return replace(self._plan, statements=statements, groups=tuple(self.groups))
+        groups, session = tuple(self.groups), self.session.copy()
+        return replace(self._plan, statements=statements, groups=groups, session=session)
 
     def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[Group]:
         """Queries of different tactics have no operators in common."""
@@ -236,20 +234,11 @@ class Program:
         for tactics in dict.fromkeys(one.tactics for one in queries.values()):
             plans = {name: one.plan for name, one in queries.items() if one.tactics == tactics}
             choices = Choices.of(tactics, self._plan.partitions)
-            groups = groups_for(plans, self._next_group + len(found), self._lanes, choices)
-            for group in groups:
-                # Lowered here, so that what cannot run is known before anything is stopped.
-                own = {name: plans[name] for name in group.queries}
-                _ = BoundGroup(group, own, choices).fragments
-            found += groups
+            found += groups_for(plans, self._next_group + len(found), self._lanes, choices)
         return found
 
 
-def _renamed(entry: Entry, name: str) -> Entry:
-    """The statement that creates a query, under another name."""
-    (statement,) = parse_script(entry.text)
-    assert isinstance(statement, syntax.CreateQuery)
-    span = statement.name.span
-    quoted = f"`{name.replace('`', '``')}`"
-    text = f"{entry.text[: span.start]}{quoted}{entry.text[span.end :]}"
-    return Entry(text, creates=name.lower())
+def _entries_of(plan: PipelinePlan) -> list[Entry]:
+    """The entries of the statements of a plan that was written down."""
+    parsed = [(parse_script(text), text) for text in plan.statements]
+    return [entry_of(statement, text) for (statement,), text in parsed]

@@ -34,13 +34,16 @@ class Registrar:
         self._running = running
         self._home = home
         self._lanes = lanes
-        self.program = self._written_down()
+        bound = running.pipeline.ledger.plan
+        plan = replace(bound.plan, session=bound.session)
+        self.program = Program(plan, next_group_of(home), lanes)
         self._wished: set[str] = set()
 
     def _written_down(self) -> Program:
         """The program of the plan that runs."""
-        plan = self._running.pipeline.ledger.plan.plan
-        return Program(plan, next_group_of(self._home), self._lanes)
+        bound = self._running.pipeline.ledger.plan
+        plan = replace(bound.plan, session=bound.session)
+        return self.program.after(plan, next_group_of(self._home))
 
     def prepare(self, statement: syntax.Statement) -> None:
         """Let the old query of a name end before a new one begins, also for who reads records."""

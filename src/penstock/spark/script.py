@@ -7,6 +7,7 @@ its queries go on.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import different_nodes
@@ -21,21 +22,26 @@ from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
-from penstock.pipeline.plans import read_plan
-from penstock.results.settling import Elements
+from penstock.lane_host.plan_files import read_plan_file
+from penstock.results.answer_kind import unit_of
+from penstock.results.settling import timed_fold_for
 from penstock.session import Session
 from penstock.spark.sink_targets import refuse_sink
 from penstock.spark.spark_engine import spark_engine
 from penstock.store.layout import Home
+from penstock.store.result_reader import require_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
+
     from penstock.algebra.plan import Plan
     from penstock.connection.connection import Connection
-    from penstock.operators.block import Block
     from penstock.session import Outcome
+    from penstock.spark.spark_answer import SparkAnswer
+    from penstock.store.result_reader import ResultsReader
 
 _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 """Statements that change nothing."""
@@ -174,20 +180,36 @@ def declared_in(home: Path | None) -> tuple[str, ...]:
         return ()
     folder = Home(home)
     last = folder.chain.last()
-    return () if last is None else read_plan(folder, last.plan).statements
+    return () if last is None else tuple(read_plan_file(folder, last.plan)["statements"])
 
 
-def elements_of(db: Connection, query: str) -> list[Block]:
-    """All results of a query that are kept, as they came.
+def result_reader(db: Connection, query: str) -> ResultsReader:
+    """A reader of all results of a query that are kept, in time order.
 
     Raises:
         QueryError: It does not run.
     """
-    answer = spark_engine(db).answer(query)
-    if answer is None:
+    answer = _answer(db, query)
+    return answer.records(partial(timed_fold_for, answer.plan, *answer.shape))
+
+
+def rows_at(db: Connection, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
+    """The rows of a query that hold at an instant which is final, by the records up to one.
+
+    Raises:
+        QueryError: It does not run, or what held then is not kept any more.
+    """
+    answer = _answer(db, query)
+    require_kept(answer.start(), query, instant, unit_of(answer.plan))
+    return answer.content_at(instant, last)
+
+
+def _answer(db: Connection, query: str) -> SparkAnswer:
+    found = spark_engine(db).answer(query)
+    if found is None:
         msg = f'query "{query}" is stopped in this home'
         raise QueryError(msg, hint="start() of the query in Python lets it run again.")
-    return [one.block for one in answer.reader(Elements).read() if one.block is not None]
+    return found
 
 
 def _is_query(statement: syntax.Statement) -> bool:

@@ -11,6 +11,8 @@ from penstock.connectors.connector_list import CONNECTORS, SINKS
 from penstock.connectors.folder_sink import FolderSink
 from penstock.connectors.zoned_times import with_zone
 from penstock.errors import InternalError, QueryError, did_you_mean
+from penstock.results.lines import row_lines
+from penstock.results.result_tables import MARKS
 from penstock.spark.causes import cause_of
 
 if TYPE_CHECKING:
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 PYTHON = "python"
 """What the format of a sink that calls a function is called; no statement can declare one."""
-MARKS = ("_at", "_sign", "_ts", "_te")
-"""Columns that a sink may add to those of its query."""
 
 
 class Target(Protocol):
@@ -71,7 +71,7 @@ class ConsoleSink(Append):
     def write(self, number: int, table: pa.Table) -> None:
         """Print the rows."""
         del number
-        self._show("\n".join(f"{self._name} {line}" for line in row_lines(table)))
+        self._show(row_lines(table, f"{self._name} "))
 
 
 class MemorySink:
@@ -127,27 +127,6 @@ def _messages(frame: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     return frame.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("value"))
-
-
-def row_lines(table: pa.Table) -> list[str]:
-    """Rows for people to read: the instant, the sign, the values."""
-    marks = [name for name in table.column_names if name in MARKS]
-    names = [name for name in table.column_names if name not in MARKS]
-    lines = []
-    for row in table.to_pylist():
-        if "_ts" in marks:
-            when = f"[{_text(row['_ts'], 'start')}, {_text(row['_te'], 'inf')})"
-        else:
-            when = f"@{_text(row['_at'], 'start')}"
-        sign = [row["_sign"]] if "_sign" in marks else []
-        lines.append(" ".join([when, *sign, " | ".join(_text(row[name]) for name in names)]))
-    return lines
-
-
-def _text(value: object, nothing: str = "NULL") -> str:
-    if value is None:
-        return nothing
-    return str(value).upper() if isinstance(value, bool) else str(value)
 
 
 def target_for(

@@ -174,13 +174,17 @@ class Sinks:
             )
         self._wake()
 
+    def hold(self, name: str, query: str) -> None:
+        """Keep all results of a query that there are, and that will come, until `forget`."""
+        self._files.write(Progress(name, query, PYTHON, {}))
+
     def forget(self, name: str) -> None:
         """Call a function no more; one that is passed under its name later begins anew."""
         with self._news:
             found = self._sinks.get(name.lower())
-            if found is None or found.progress.format != PYTHON:
+            if found is not None and found.progress.format != PYTHON:
                 return
-            del self._sinks[name.lower()]
+            self._sinks.pop(name.lower(), None)
         self._files.remove(name)
 
     def table(self, sink: str) -> pa.Table | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
@@ -45,7 +44,12 @@ class SparkReader:
 
 
 class SparkAnswer:
-    """The results of a query as it runs in a group."""
+    """The results of a query as it runs in a group.
+
+    Attributes:
+        plan: The query's plan.
+        shape: Types and span of its rows, and into how many parts that time is divided.
+    """
 
     def __init__(self, engine: SparkEngine, query: str, group: Group, plan: Plan) -> None:
         self.plan = plan
@@ -55,9 +59,7 @@ class SparkAnswer:
         # At once: when the query runs no more, nobody can say what its results were.
         bound = engine.running.pipeline.ledger.plan.groups[group.number]
         node = bound.result(query)
-        self.content: Callable[[], Content] = partial(
-            Content, node.arrow_types, node.span, bound.choices.queue_partitions
-        )
+        self.shape = (list(node.arrow_types), node.span, bound.choices.queue_partitions)
 
     @property
     def run(self) -> int:
@@ -72,7 +74,7 @@ class SparkAnswer:
     @property
     def earliest(self) -> int:
         """Of instants before this nothing is kept."""
-        clock = self._start().clock
+        clock = self.start().clock
         return clock if clock == BEGINNING else clock - 1
 
     @property
@@ -81,19 +83,28 @@ class SparkAnswer:
         now = self._engine.program.group_of(self._query)
         return now is None or now.number != self._group.number
 
+    def content(self) -> Content:
+        """An empty content of the query, if its result is a relation."""
+        return Content(*self.shape)
+
     def reader(self, fold: Callable[[], Elements]) -> SparkReader:
         """A reader that begins with the first results that are kept."""
+        return SparkReader(self._engine, self.records(fold))
+
+    def records(self, fold: Callable[[], Elements]) -> ResultsReader:
+        """The same, for who knows up to which record to read."""
         home = self._engine.home
         runs_in = plans_with(home, self._group)
-        reader = ResultsReader(home, self._query, self._start(), fold, runs_in)
-        return SparkReader(self._engine, reader)
+        return ResultsReader(home, self._query, self.start(), fold, runs_in)
 
-    def content_at(self, instant: int) -> tuple[pa.Array, ...]:
-        """The rows that hold at an instant, which is final and kept."""
-        home, last = self._engine.home, self._engine.position
-        return content_at(home, self._start(), last, self._query, instant, self.content())
+    def content_at(self, instant: int, last: int | None = None) -> tuple[pa.Array, ...]:
+        """The rows that hold at an instant, which is final and kept, by the records up to one."""
+        home = self._engine.home
+        newest = self._engine.position if last is None else last
+        return content_at(home, self.start(), newest, self._query, instant, self.content())
 
-    def _start(self) -> Start:
+    def start(self) -> Start:
+        """Where the results begin that are kept."""
         first = self._engine.first_record(self._group)
         has_content = is_relation(self.plan)
         return start_of(self._engine.home, self._query, first, has_content=has_content)

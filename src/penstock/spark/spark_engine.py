@@ -13,7 +13,6 @@ from penstock.connection.operator_table import operator_table
 from penstock.connectors.memory import is_inserted
 from penstock.connectors.zoned_times import with_zone
 from penstock.errors import NotSupported, PipelineFailed, QueryError
-from penstock.pipeline.plans import is_leftover
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.explaining import explained_query
@@ -131,10 +130,6 @@ class SparkEngine:
         """The number of the newest record."""
         return self.running.record.number
 
-    def is_visible(self, name: str) -> bool:
-        """Whether a name of the catalog is the user's."""
-        return not is_leftover(name)
-
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
         with self.running.changing:
@@ -154,16 +149,6 @@ class SparkEngine:
     def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
         """Note what a statement did to the catalog."""
         self.program.take_in(outcome, text, before)
-
-    def take_in_plan(self, query: QueryDefinition) -> None:
-        """Refused: a query travels as text.
-
-        Raises:
-            NotSupported: Always.
-        """
-        self.catalog.drop(query)
-        msg = "a query that was built in Python does not run on Spark yet"
-        raise NotSupported(msg, hint="penstock.connect_inline() runs it; or write it in CQL.")
 
     def apply(self) -> None:
         """Let the pipeline run what has been noted."""
@@ -273,7 +258,7 @@ class SparkEngine:
 
     def progress(self) -> dict[str, Any]:
         """How far streams and queries are, and what is remembered."""
-        names = [one.name for one in self.catalog.of_kind("query") if self.is_visible(one.name)]
+        names = [one.name for one in self.catalog.of_kind("query")]
         return progress_of(self.program, self.running, names)
 
     def wait_idle(self) -> None:

@@ -17,11 +17,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numba.core import config, serialize, sigutils
+from numba.core import serialize, sigutils
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 
 from penstock.state import loop_content
+from penstock.state.loop_folder import folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,28 +94,6 @@ class LoopCache(_Cache):
 def _can_be_kept(made: Any) -> bool:
     """Addresses of this process may be in the code of a loop that reads a large global array."""
     return not made.lifted and not made.library.has_dynamic_globals
-
-
-@cache
-def folder() -> Path | None:
-    """The first folder of those we may write to."""
-    return next(filter(_is_writable, _candidates()), None)
-
-
-def _candidates() -> list[Path]:
-    """The folder asked for, one for all checkouts of this user, one in this checkout."""
-    if chosen := vars(config)["CACHE_DIR"]:
-        return [Path(chosen)]
-    places = [Path(__file__).parents[1] / "__pycache__"]
-    with suppress(RuntimeError):  # a user without a home
-        places.insert(0, Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"))
-    return [place / "penstock" / "loops" for place in places]
-
-
-def _is_writable(place: Path) -> bool:
-    with suppress(OSError):
-        place.mkdir(parents=True, exist_ok=True)
-    return os.access(place, os.W_OK | os.X_OK)
 
 
 def _read(file: Path) -> tuple[Any, ...] | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 7
+FORMAT = 8
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -175,7 +175,11 @@ def decoded(content: bytes) -> Record:
     version = whole["format"]
     if version != FORMAT:
         msg = f"the home has format {version}, this version of Penstock reads format {FORMAT}"
-        raise DataError(msg, hint="Use the version that wrote it, or start with a new home.")
+        hint = (
+            "Go on with the version of Penstock that wrote it, or register the queries in a new "
+            "home: their windows begin empty there, and streams are read from their beginning."
+        )
+        raise DataError(msg, hint=hint)
     values: dict[str, Any] = whole["record"]
     if _check_sum(values) != whole["check"]:
         msg = "it is not what was written"

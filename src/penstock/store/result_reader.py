@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
-from penstock.errors import DataError
+from penstock.errors import DataError, QueryError
 from penstock.store.bundles import Bundle
 from penstock.store.result_files import content_blocks, result_blocks
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.time import TimeUnit
     from penstock.operators.block import Block
     from penstock.results.settling import Content, Elements
     from penstock.store.layout import Home
@@ -177,6 +178,18 @@ class ResultsReader:
     def reached(self) -> int:
         """The query's clock after all that was read."""
         return self.clock if self._at_end is None else self._at_end[1]
+
+
+def require_kept(start: Start, query: str, instant: int, unit: TimeUnit) -> None:
+    """The content of a query at an instant is asked for.
+
+    Raises:
+        QueryError: It is not kept any more.
+    """
+    if instant < start.clock - 1 and start.clock != BEGINNING:
+        msg = f'the result of query "{query}" at {unit.format(instant)} is not kept any more'
+        hint = f"The earliest that is kept is that at {unit.format(start.clock - 1)}."
+        raise QueryError(msg, hint=hint)
 
 
 def content_at(

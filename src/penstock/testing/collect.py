@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import DataError
 from penstock.testing.format import StreamTest, load_test
-from penstock.testing.jsonl import JsonCase, load_json_cases, run_json_case
-from penstock.testing.runner import Verdict, run_case
+from penstock.testing.jsonl import JsonCase, load_json_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from penstock.testing.engines import Engine
     from penstock.testing.format import Case
 
 SUFFIXES = (".stream", ".jsonl")
@@ -67,8 +65,3 @@ def _load(path: Path, wanted: str) -> TestFile:
     folded = wanted.lower()
     in_path = folded in str(path).lower()
     return TestFile(path, test, [one for one in cases if in_path or folded in one.title.lower()])
-
-
-def run(case: Case | JsonCase, engine: Engine) -> Verdict:
-    """Run a case of either form."""
-    return run_json_case(case, engine) if isinstance(case, JsonCase) else run_case(case, engine)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.tactics import Tactics
-from penstock.errors import UnknownName, did_you_mean
+from penstock.errors import PenstockError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,6 +49,18 @@ class Engine(Protocol):
 
     def answer(self, question: Question) -> Answer:
         """The complete result, the inputs having come to their end."""
+        ...
+
+
+@runtime_checkable
+class SharingEngine(Engine, Protocol):
+    """An engine on which a question costs little more than nothing if it comes with others."""
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer | PenstockError]:
+        """The complete result of each question, or why it was refused.
+
+        Any other exception is a crash, and all questions are without an answer.
+        """
         ...
 
 

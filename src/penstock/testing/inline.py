@@ -10,9 +10,9 @@ import pyarrow as pa
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, RelationToStream, Stream
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.algebra.types import to_arrow
 from penstock.algebra.values import canonical
 from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory, arrivals_of, relation_elements
 from penstock.reference.timeline import Bag, Emission, Row, Timeline
 from penstock.runtime.local_run import LocalRun
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Value
     from penstock.algebra.plan import Plan
-    from penstock.algebra.types import Schema, Type
+    from penstock.algebra.types import Schema
     from penstock.operators.block import Block
     from penstock.reference.inputs import Inputs
     from penstock.testing.engines import Question
@@ -77,12 +77,6 @@ def tables_of(running: LocalRun, inputs: Inputs) -> dict[str, pa.Table]:
     return tables
 
 
-def stream_table(schema: Schema, rows: Sequence[Row]) -> pa.Table:
-    """Rows of the reference evaluator as Arrow."""
-    columns = [column_of([row[n] for row in rows], f.type) for n, f in enumerate(schema)]
-    return pa.table(columns, names=list(schema.names))
-
-
 def changes_table(schema: Schema, history: RelationHistory) -> pa.Table:
     """A relation's content before all input, and its changes."""
     rows = [*history.initial, *(change.row for change in history.changes)]
@@ -92,16 +86,6 @@ def changes_table(schema: Schema, history: RelationHistory) -> pa.Table:
     table = stream_table(schema, rows)
     table = table.append_column("_at", pa.array(at, pa.int64()))
     return table.append_column("_sign", pa.array(signs, pa.int8()))
-
-
-def column_of(values: Sequence[object], type_: Type) -> pa.Array:
-    """Values of the reference evaluator as an Arrow column: days and microseconds are numbers."""
-    wanted = to_arrow(type_)
-    if pa.types.is_date(wanted):
-        return pa.array(values, pa.int32()).cast(wanted)
-    if pa.types.is_timestamp(wanted):
-        return pa.array(values, pa.int64()).cast(wanted)
-    return pa.array(values, wanted)
 
 
 def rows_of(block: Block) -> list[Row]:

@@ -19,7 +19,7 @@ from penstock.reference.compare import Difference, by_instant, report, unmatched
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.timeline import Row, Timeline, in_order
 from penstock.testing.engines import Question
-from penstock.testing.runner import Verdict, guarded
+from penstock.testing.runner import Asking, CaseRun, Verdict, answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,11 +90,12 @@ def _case(path: Path, number: int, line: str) -> JsonCase:
 
 
 def run_json_case(case: JsonCase, engine: Engine) -> Verdict:
-    """Run a case in a session of its own; whatever happens ends in the verdict."""
-    return guarded(case.title, case.place, lambda: _run(case, engine))
+    """Run a case in a session of its own."""
+    return answered(CaseRun(case.title, case.place, asking(case)), engine)
 
 
-def _run(case: JsonCase, engine: Engine) -> Verdict:
+def asking(case: JsonCase) -> Asking:
+    """Run a case up to its question, and on from the answer."""
     from penstock.session import Session
 
     session = Session()
@@ -103,7 +104,7 @@ def _run(case: JsonCase, engine: Engine) -> Verdict:
         session.execute(statement)
     text = case.content["query"]
     plan = session.bind(text).plan
-    answer = engine.answer(Question(plan, inputs_of(case), tuple(statements), text))
+    answer = yield Question(plan, inputs_of(case), tuple(statements), text)
     expected, actual = _expected(case), _actual(case, answer.result)
     differences = [
         _difference(at, expected.get(at, []), actual.get(at, []), plan)

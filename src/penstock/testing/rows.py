@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.algebra.instants import read_instant
 from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.errors import DataError
 from penstock.reference.compare import (
@@ -23,7 +24,6 @@ from penstock.testing.values import (
     ExpectedRow,
     expected_row,
     print_cell,
-    read_instant,
 )
 
 if TYPE_CHECKING:

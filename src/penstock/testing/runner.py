@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
-from penstock.testing.engines import Question
+from penstock.testing.engines import Answer, Question
 from penstock.testing.expectations import Finding, Outcome, check
 from penstock.testing.rows import Computed
 from penstock.testing.setup import set_up
@@ -39,44 +40,84 @@ class Verdict:
         return not self.text
 
 
+Asking = Generator[Question, Answer, Verdict]
+"""The steps of a case: it asks its question, if it comes to that, and judges the answer."""
+
+
+class CaseRun:
+    """A case on its way: it waits for the answer to its question, or has its verdict.
+
+    Whatever happens ends in the verdict: the user's mistake as text, a crash as a traceback.
+    """
+
+    def __init__(self, title: str, place: str, steps: Asking) -> None:
+        self._title, self._place, self._steps = title, place, steps
+        self.question: Question | None = None
+        self.verdict: Verdict | None = None
+        self._go(lambda: next(steps))
+
+    def take(self, answer: Answer | Exception) -> Verdict:
+        """Judge an answer, or the failure to give one."""
+        if isinstance(answer, Exception):
+            self._go(lambda: self._steps.throw(answer))
+        else:
+            self._go(lambda: self._steps.send(answer))
+        assert self.verdict is not None, "a case asks one question"
+        return self.verdict
+
+    def _go(self, step: Callable[[], Question]) -> None:
+        try:
+            self.question = step()
+        except StopIteration as end:
+            self.verdict = end.value
+        except PenstockError as error:
+            self.verdict = Verdict(self._title, self._place, str(error))
+        except Exception:
+            # Whatever an engine or the binder does wrong must not hide the other cases.
+            text = f"crashed\n{traceback.format_exc().rstrip()}"
+            self.verdict = Verdict(self._title, self._place, text)
+
+
 def run_case(case: Case, engine: Engine) -> Verdict:
-    """Run a case in a session of its own; whatever happens ends in the verdict."""
-    return guarded(case.title, case.place, lambda: _run(case, engine))
+    """Run a case in a session of its own."""
+    return answered(CaseRun(case.title, case.place, asking(case)), engine)
 
 
-def guarded(title: str, place: str, run: Callable[[], Verdict]) -> Verdict:
-    """A verdict also where there is none: the user's mistake as text, a crash as a traceback."""
+def answered(running: CaseRun, engine: Engine) -> Verdict:
+    """The verdict of a case that an engine answers."""
+    if running.question is None:
+        assert running.verdict is not None
+        return running.verdict
+    answer: Answer | Exception
     try:
-        return run()
-    except PenstockError as error:
-        return Verdict(title, place, str(error))
-    except Exception:
-        # Whatever an engine or the binder does wrong must not hide the other cases.
-        return Verdict(title, place, f"crashed\n{traceback.format_exc().rstrip()}")
+        answer = engine.answer(running.question)
+    except Exception as error:
+        answer = error
+    return running.take(answer)
 
 
-def _run(case: Case, engine: Engine) -> Verdict:
+def asking(case: Case) -> Asking:
+    """Run a case up to its question, and on from the answer."""
     setup = set_up(case)
     try:
-        outcome = _outcome(case, setup, engine)
+        outcome = yield from _outcome(case, setup)
     except PenstockError as error:
         outcome = Outcome(error=str(error))
     return _verdict(case, check(case, outcome))
 
 
-def _outcome(case: Case, setup: Setup, engine: Engine) -> Outcome:
+def _outcome(case: Case, setup: Setup) -> Generator[Question, Answer, Outcome]:
     if case.subject.kind == "statement":
         setup.session.execute(case.subject.text)
         return Outcome()
     bound = setup.session.bind(case.subject.text)
-    question = Question(
+    answer = yield Question(
         bound.plan,
         setup.inputs,
         tuple(setup.statements),
         case.subject.text,
         setup.session.settings.tactics,
     )
-    answer = engine.answer(question)
     return Outcome(
         computed=Computed(bound.plan, bound.warnings, answer.result, answer.failures, setup.day)
     )

@@ -1,27 +1,32 @@
-"""The Spark engine for stream tests: a pipeline with a home of its own for each case."""
+"""The Spark engine for stream tests: a pipeline for a case, or for many of them."""
 
 from __future__ import annotations
 
 import re
 import tempfile
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.pipeline.plans import PipelinePlan
+from penstock.errors import PenstockError
+from penstock.pipeline.plans import Group, PipelinePlan
 from penstock.pipeline.query_groups import groups_for
+from penstock.planner.physical.building import Choices
+from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
+from penstock.session import Session
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
 from penstock.store.inserted_rows import bring
 from penstock.store.layout import Home
 from penstock.store.result_files import result_blocks
+from penstock.testing.company import named_apart, settings_of
 from penstock.testing.inline import (
     QUERY,
     answer_of,
     changes_table,
     refuse_bad_inputs,
-    stream_table,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +51,7 @@ def _with_reader(statement: str) -> str:
 
 
 class SparkEngine:
-    """Runs a query on Spark: all input in one micro-batch, then the end.
+    """Runs queries on Spark: all input in one micro-batch, then the end.
 
     Of half of the queries the input is read by Spark, of the others by the tasks themselves.
     """
@@ -59,35 +64,97 @@ class SparkEngine:
     def answer(self, question: Question) -> Answer:
         """The complete result."""
         refuse_bad_inputs(question.plan, question.inputs)
+        return self._answered([_Asked(question, question, QUERY)])[0]
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer | PenstockError]:
+        """The complete results; questions with the same settings share a pipeline."""
+        found: dict[int, Answer | PenstockError] = {}
+        companies: dict[tuple[str, ...] | int, dict[int, _Asked]] = {}
+        for number, question in enumerate(questions):
+            try:
+                refuse_bad_inputs(question.plan, question.inputs)
+            except PenstockError as error:
+                found[number] = error
+                continue
+            settings = settings_of(question)
+            company = companies.setdefault(number if settings is None else settings, {})
+            company[number] = _in_company(question, number)
+        for company in companies.values():
+            found.update(zip(company, self._answered(list(company.values())), strict=True))
+        return [found[number] for number in range(len(questions))]
+
+    def _answered(self, asked: Sequence[_Asked]) -> list[Answer]:
         with tempfile.TemporaryDirectory(prefix="penstock-test-") as folder:
             home = Home(Path(folder))
             home.open()
             try:
-                return self._answered(home, question)
+                pipeline = Pipeline(self._spark, home, self._tasks)
+                pipeline.ledger.change_plan(_plan_of(asked, self._tasks))
+                for one in asked:
+                    _bring_inputs(pipeline, one)
+                pipeline.start(finite=True)
+                pipeline.wait()
+                pipeline.flush()
+                return [_answer_of(pipeline, one) for one in asked]
             finally:
                 home.close()
 
-    def _answered(self, home: Home, question: Question) -> Answer:
-        pipeline = Pipeline(self._spark, home, self._tasks)
-        create = f"CREATE QUERY {QUERY} AS {question.text}"
-        groups = groups_for({QUERY: question.plan}, 0, self._tasks)
-        statements = (*question.statements, create)
-        if zlib.crc32(question.text.encode()) % 2:
-            statements = read_by_spark(statements)
-        plan = PipelinePlan(statements, tuple(groups))
-        pipeline.ledger.change_plan(plan)
-        (group,) = pipeline.ledger.plan.groups.values()
-        for name, stream in group.streams.items():
-            rows = question.inputs.streams.get(name, ())
-            bring(home, name, stream_table(stream.schema, rows))
-        for name, relation in group.relations.items():
-            history = question.inputs.relations.get(name, RelationHistory())
-            pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
-        pipeline.start(finite=True)
-        pipeline.wait()
-        pipeline.flush()
-        blocks = [
-            block for record in home.chain.since(0) for block in result_blocks(home, record, QUERY)
-        ]
-        failures = pipeline.ledger.record.failures.get(QUERY, {})
-        return answer_of(question.plan, blocks, sum(failures.values()))
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question as it was asked, as it runs, and the name of its query.
+
+    In company names have a prefix; `question` has the plan that the answer is read by.
+    """
+
+    question: Question
+    running: Question
+    query: str
+    prefix: str = ""
+
+
+def _in_company(question: Question, number: int) -> _Asked:
+    prefix = f"q{number}_"
+    return _Asked(question, named_apart(question, prefix), f"{prefix}{QUERY}", prefix)
+
+
+def _plan_of(asked: Sequence[_Asked], tasks: int) -> PipelinePlan:
+    """All queries in one catalog, each in a group of its own."""
+    statements: list[str] = []
+    session = Session()
+    groups: list[Group] = []
+    for one in asked:
+        declared = [text for text in one.running.statements if text not in statements]
+        for text in declared:
+            session.execute(text)
+        plan = session.bind(one.running.text).plan
+        groups += groups_for({one.query: plan}, len(groups), tasks, Choices.of(one.running.tactics))
+        create = f"CREATE QUERY {one.query} AS {one.running.text}"
+        is_read_by_spark = zlib.crc32(one.question.text.encode()) % 2
+        statements += read_by_spark(declared) if is_read_by_spark else declared
+        statements.append(create)
+    return PipelinePlan(tuple(statements), tuple(groups))
+
+
+def _bring_inputs(pipeline: Pipeline, asked: _Asked) -> None:
+    """The rows of streams and the changes of relations that a query reads."""
+    inputs = asked.question.inputs
+    [group] = [one for one in pipeline.ledger.plan.groups.values() if asked.query in one.plans]
+    for name, stream in group.streams.items():
+        rows = inputs.streams.get(name.removeprefix(asked.prefix), ())
+        bring(pipeline.home, name, stream_table(stream.schema, rows))
+    for name, relation in group.relations.items():
+        history = inputs.relations.get(name.removeprefix(asked.prefix), RelationHistory())
+        pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
+
+
+def _answer_of(pipeline: Pipeline, asked: _Asked) -> Answer:
+    """What a finished pipeline has written down of a query."""
+    home = pipeline.home
+    blocks = [
+        block
+        for record in home.chain.since(0)
+        for block in result_blocks(home, record, asked.query)
+    ]
+    failures = pipeline.ledger.record.failures.get(asked.query, {})
+    return answer_of(asked.question.plan, blocks, sum(failures.values()))

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
+from penstock.algebra.instants import TIME_OF_DAY
 from penstock.algebra.time import TimeUnit
 from penstock.algebra.types import DOUBLE, STRING, TIMESTAMP, Type
-from penstock.algebra.values import format_value, parse_timestamp, read_value
+from penstock.algebra.values import NO_RESULTS, NO_ROWS, format_value, read_value
 from penstock.errors import DataError
 from penstock.reference.compare import Tolerance
 
@@ -25,11 +26,10 @@ if TYPE_CHECKING:
     from penstock.algebra.types import Schema
     from penstock.reference.timeline import Row
 
-NOTHING = ("(empty)", "(none)")
+NOTHING = (NO_ROWS, NO_RESULTS)
 """How a block says that there is no row."""
 
 _CELL = re.compile(r"\s*('(?:[^']|'')*'|[^'|][^|]*|)\s*(\||$)")
-_TIME_OF_DAY = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?")
 _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\\\": "\\", "''": "'"}
 _ESCAPED = {meant: written for written, meant in _ESCAPES.items()}
 _TOLERANCE = Tolerance()
@@ -68,7 +68,7 @@ def read_cell(text: str, type_: Type, day: str | None = None) -> Value:
             msg = f"quotes are for strings; {text} stands in a column of type {type_}"
             raise DataError(msg)
         return re.sub(r"\\n|\\r|\\\\|''", lambda found: _ESCAPES[found[0]], text[1:-1])
-    if type_ == TIMESTAMP and day and _TIME_OF_DAY.fullmatch(text):
+    if type_ == TIMESTAMP and day and TIME_OF_DAY.fullmatch(text):
         text = f"{day} {text}"
     value = read_value(text, type_)
     if isinstance(value, Decimal) and value != Decimal(text):
@@ -179,31 +179,6 @@ def expected_row(text: str, schema: Schema, day: str | None = None) -> ExpectedR
     """A row of an expectation."""
     cells = zip(cells_of(text, schema), schema.types, strict=True)
     return ExpectedRow(tuple(expected_cell(cell, type_, day) for cell, type_ in cells))
-
-
-def read_instant(text: str, unit: TimeUnit | None, day: str | None = None) -> int:
-    """The instant behind an `@`: a whole number, or a date and time; None takes either.
-
-    >>> read_instant("00:01", TimeUnit.TIMESTAMP, day="1970-01-01")
-    60000000
-    """
-    numeric = re.fullmatch(r"-?\d+", text) is not None
-    if unit is not None and numeric == (unit is TimeUnit.TIMESTAMP):
-        wanted = "a date and time" if numeric else "a whole number"
-        msg = f"the instants of this query are not written like @{text}, expected {wanted}"
-        raise DataError(msg)
-    if numeric:
-        return int(text)
-    if _TIME_OF_DAY.fullmatch(text):
-        if day is None:
-            msg = f"@{text} does not say on which day"
-            raise DataError(msg, hint="Write the date too, or a line such as: day 2024-01-31")
-        text = f"{day} {text}"
-    try:
-        return parse_timestamp(text)
-    except ValueError as fault:
-        msg = f"there is no such date and time: {text}"
-        raise DataError(msg) from fault
 
 
 def print_instant(instant: int, unit: TimeUnit, day: str | None = None) -> str:

@@ -6,8 +6,6 @@ from collections import Counter, defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from penstock.reference.aggregates import aggregate
-
 from operators.accumulating import call_of
 from operators.contract import inputs
 from operators.contract.trial import Case, Edge, Trial, column, spread_by
@@ -20,6 +18,7 @@ from penstock.operators.aggregate.aggregate import Aggregate
 from penstock.operators.aggregate.aggregate_calls import Call
 from penstock.operators.aggregate.combine_partials import Combining
 from penstock.operators.aggregate.partials import partial_for
+from penstock.reference.aggregate_values import aggregate
 from penstock.reference.failure import Failures as ReferenceFailures
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
-from penstock.operators.buffered import Buffered
-
 import penstock.operators
 from operators.contract import (
     aggregate_cases,
@@ -17,6 +15,7 @@ from operators.contract import (
     window_cases,
 )
 from operators.contract.inputs import Draws, Size
+from penstock.operators.join.matching import Matching
 from penstock.operators.operator import Operator
 from penstock.operators.set.set_counts import Counting
 
@@ -30,7 +29,7 @@ CASES = [
     *aggregate_cases.CASES,
     *output_cases.CASES,
 ]
-BASES: set[type[Operator]] = {Buffered, Counting}
+BASES: set[type[Operator]] = {Counting, Matching}
 """Classes that others are made of, and that no plan runs."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from operators.join_model import block_of, elements_of, read_back
 from penstock.operators.division import Division, Spread
+from penstock.operators.operator import stepped
 from penstock.operators.window.merged_numbers import Numbers
 from penstock.state.routing import lanes_of
 
@@ -31,11 +32,8 @@ class Driver:
 
     def step(self, inputs: Sequence[Sequence[Block]], clock: int) -> list[Element]:
         """Results of a step: the blocks of each port, then the clock."""
-        made: list[Block] = []
-        for port, blocks in enumerate(inputs):
-            for block in blocks:
-                made += self.operator.process(port, block)
-        made += self.operator.advance(clock)
+        given = [[block for block in blocks if len(block)] for blocks in inputs]
+        made = stepped(self.operator, given, clock)
         return [one for block in made for one in elements_of(block)]
 
     def reopened(self) -> Driver:

@@ -7,7 +7,6 @@ what a certain rule wants, what it rewrites is compared. And each rule has queri
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from penstock_fuzz.generate import generate
 from penstock_fuzz.trial import late_rows
 from planner.rules.parts import random_inputs
 from planner.rules.templates import random_plan
+from tiers import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from penstock.reference.inputs import Inputs
     from penstock.testing.engines import Answer
 
-TRIALS = int(os.environ.get("PENSTOCK_RULE_TRIALS", "300"))
-ENOUGH = int(os.environ.get("PENSTOCK_RULE_USES", "30"))
+TRIALS = amount(usual=300, long=3000)
+ENOUGH = amount(usual=30, long=300)
 """A rule has to change so many of its own plans, with an answer that is not empty."""
 MOST_PLANS = 8 * ENOUGH
 """Of these plans it has to be so many."""

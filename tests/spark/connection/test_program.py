@@ -7,7 +7,7 @@ import pytest
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
 from penstock.pipeline.bound import bound
-from penstock.pipeline.plans import PipelinePlan, is_leftover
+from penstock.pipeline.plans import PipelinePlan
 from penstock.spark.program import Program, entry_of, pruned
 
 S = "CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)"
@@ -64,15 +64,15 @@ def test_queries_of_one_call_share_a_group_and_later_ones_do_not() -> None:
     assert [group.number for group in plan.groups] == [0, 1]
 
 
-def test_a_query_that_leaves_others_behind_is_computed_on_under_another_name() -> None:
+def test_a_query_that_leaves_others_behind_is_gone_and_they_run_on() -> None:
     made = program()
     run(made, f"{S}; {Q}; {P}")
     plan = run(made, "DROP QUERY q")
     (group,) = plan.groups
     assert group.number == 0
-    assert group.queries[1] == "p"
-    assert is_leftover(group.queries[0])
-    assert bound(plan).groups[0].result(group.queries[0]) is not None
+    assert group.queries == ("p",)
+    assert list(group.physical.columns) == ["p"]
+    assert [one.name for one in made.session.catalog] == ["s", "p"]
     plan = run(made, Q)
     assert [one.number for one in plan.groups] == [0, 1], "the same name again, in a new group"
     plan = run(made, "DROP QUERY p; DROP QUERY q; DROP STREAM s")
@@ -113,9 +113,9 @@ def test_a_plan_that_is_opened_again_makes_the_same_catalog() -> None:
 def test_a_name_that_is_declared_again_is_noticed() -> None:
     made = program()
     run(made, f"{S}; {Q}")
-    text = "DROP QUERY q"
+    text, before = "DROP QUERY q", made.definition("q")
     (outcome,) = made.session.execute(text)
-    made.take_in(outcome, text, bound(made.unchanged()).session.catalog.find("q", "query"))  # type: ignore[arg-type]  # a query
+    made.take_in(outcome, text, before)
     (create,) = parse_script(Q)
     assert made.creates_what_is_gone(create)
     made.plan()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from penstock.errors import PenstockError
 from penstock.pipeline.plans import PipelinePlan
+from penstock.planner.physical.physical_plan import PhysicalPlan
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.session import start_session
 from penstock.store.layout import Home
@@ -21,7 +22,9 @@ from penstock.store.layout import Home
 def main(settings: dict[str, str]) -> None:
     home = Home(Path(settings["home"]))
     home.open()
-    wanted = PipelinePlan.from_json(settings["plan"])
+    values = json.loads(settings["plan"])
+    physical = [PhysicalPlan.from_json(json.loads(one["physical"])) for one in values["groups"]]
+    wanted = PipelinePlan.from_json(values, physical)
     spark = start_session("recovery", master=settings["master"])
     pipeline = Pipeline(spark, home, int(settings["tasks"]))
     if pipeline.ledger.plan.plan != wanted:

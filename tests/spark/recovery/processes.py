@@ -139,7 +139,7 @@ def start_driver(
     settings = (settings_in or home.parent) / f"{home.name}.{uuid4().hex[:6]}.json"
     values = {
         "home": str(home),
-        "plan": plan.to_json(),
+        "plan": json.dumps(plan.to_json([one.physical.text for one in plan.groups])),
         "tasks": str(tasks),
         "master": master,
         "flush": "yes" if flush else "",

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.spark.session import launch_environment
-from spark.recovery.circumstances import only_long
 from spark.recovery.processes import PATIENCE, python_path, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
+from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark.recovery.circumstances import only_long
 from spark.recovery.processes import start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
+from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The driver is killed at random moments, and started again until it is done.
 
 Once with files that tasks read, once with files that Spark reads, once with both. PENSTOCK_KILLS
-says how often in all; a long run has 30 and more. PENSTOCK_SEED draws other moments.
+says how often in all (./test --long: 30 times). PENSTOCK_SEED draws other moments.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import pytest
 
 from spark.recovery.processes import kill_at_random, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
+from tiers import amount
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-KILLS = int(os.environ.get("PENSTOCK_KILLS", "3"))
+KILLS = int(os.environ.get("PENSTOCK_KILLS", amount(usual=3, long=30)))
 SEED = int(os.environ.get("PENSTOCK_SEED", "4"))
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spark.recovery.circumstances import only_long
 from spark.recovery.processes import start_run
+from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,15 +10,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark.recovery.circumstances import only_long
 from spark.recovery.processes import newest_record, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
+from tiers import amount, only_long
 
 if TYPE_CHECKING:
     from spark.recovery.processes import Driver
 
 WORKER, KEEPER = "pyspark.worker", "penstock.lane_host.lane_server"
-BATCHES = int(os.environ.get("PENSTOCK_KILLS", "4")) * 2 + 6
+BATCHES = int(os.environ.get("PENSTOCK_KILLS", amount(usual=4, long=30))) * 2 + 6
 
 
 def test_killed_processes_are_replaced(tmp_path: Path) -> None:

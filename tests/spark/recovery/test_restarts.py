@@ -12,7 +12,6 @@ from penstock.errors import DataError
 from penstock.pipeline.plans import PipelinePlan
 from penstock.reference.inputs import Inputs
 from penstock.store.layout import Home, number_of
-from spark.recovery.circumstances import only_long
 from spark.recovery.processes import start_driver
 from spark.recovery.scenario import (
     QUERIES,
@@ -23,6 +22,7 @@ from spark.recovery.scenario import (
     make_scenario,
     on_time,
 )
+from tiers import only_long
 
 if TYPE_CHECKING:
     from pathlib import Path

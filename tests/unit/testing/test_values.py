@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from penstock.algebra.instants import read_instant
 from penstock.algebra.time import TimeUnit
 from penstock.algebra.types import (
     BIGINT,
@@ -27,7 +28,6 @@ from penstock.testing.values import (
     print_cell,
     print_instant,
     read_cell,
-    read_instant,
     read_row,
     split_cells,
 )

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PARTITION_FIELDS = 5
 """Of each partition: its oldest row, its newest, the oldest not begun, how many rows there are,
 and how many have not begun."""
+MOST_ROWS = 2**62
+"""More rows than there are: a number of a row plus this is still a number of 64 bits."""
 ROW_FIELDS = 2
 """Of each row: the next of its partition, and whether it has begun."""
 
@@ -73,7 +75,7 @@ class RowsWindow(Operator):
             self._came,
             self._of_partition,
             self._of_row,
-            self.spec.count,
+            min(self.spec.count, MOST_ROWS),
             self.spec.slide or 1,
             len(self._pool),
             self._tell_vanished,

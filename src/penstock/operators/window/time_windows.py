@@ -88,7 +88,7 @@ def intervals(spec: WindowSpec, ts: Ints) -> tuple[Ints, Ints]:
         case Fixed(length):
             # A length beyond all time has one multiple that counts: zero.
             length = min(length, INFINITY)
-            return ts, plus(ts // length * length, length)
+            return ts, _multiples(ts // length + 1, length)
         case Now():
             return ts, plus(ts, 1)
         case Unbounded():
@@ -110,6 +110,11 @@ def plus(instants: Ints, length: int) -> Ints:
 def rounded_up(instants: Ints, step: int) -> Ints:
     """The multiple of `step` at or after each instant; beyond all time, infinity."""
     step = min(step, INFINITY)
-    multiples = -(-instants // step)
-    beyond = (multiples > INFINITY // step) | (instants >= INFINITY)
-    return np.where(beyond, INFINITY, multiples * step)
+    # Not by the negative, which the first instant of all time does not have.
+    up = _multiples(instants // step + (instants % step != 0), step)
+    return np.where(instants >= INFINITY, INFINITY, up)
+
+
+def _multiples(numbers: Ints, step: int) -> Ints:
+    """Multiples of a step by their numbers; beyond all time, infinity."""
+    return np.where(numbers > INFINITY // step, INFINITY, numbers * step)

@@ -7,7 +7,6 @@ compares all rows runs on one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
@@ -18,6 +17,7 @@ from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.partition.phases import in_phases
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.physical.physical_plan import Fragment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,25 +56,6 @@ def _is_plain(plan: Plan) -> bool:
     if isinstance(plan, st.IStream):
         return not plan.restore
     return isinstance(plan, _PLAIN | st.DStream)
-
-
-@dataclass(frozen=True)
-class Fragment:
-    """A part of a plan.
-
-    Args:
-        graph: Its operators; inputs may be what earlier fragments send.
-        partitioning: How its inputs are divided among its lanes.
-        is_divided: Whether it has several lanes at all.
-        stage: It reads only what fragments of earlier stages send; in stage 0, streams.
-        name: What it sends, as others read it; None for the last one, which has the result.
-    """
-
-    graph: Graph
-    partitioning: Partitioning
-    is_divided: bool
-    stage: int
-    name: str | None = None
 
 
 def fragments_of(

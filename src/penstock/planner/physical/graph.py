@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, StreamSpec
 from penstock.operators.spec import Edge, Lineage, Spec
+from penstock.planner.physical.codec import content_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     import pyarrow as pa
 
     from penstock.algebra.expressions import Expression
@@ -115,8 +118,7 @@ class Graph:
     Nodes of the same operator over the same inputs are one node, also across queries.
 
     `beside` are streams that only other fragments of the query read: relations must not be looked
-    at beyond what these have reached, or a change that comes later would be too late here. `left`
-    are results that nobody wants any more: nodes keep their numbers, but not all are needed.
+    at beyond what these have reached, or a change that comes later would be too late here.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -125,8 +127,9 @@ class Graph:
     exchanges: dict[str, tuple[Exchanged, int]] = field(default_factory=dict)
     results: dict[str, int] = field(default_factory=dict)
     beside: frozenset[str] = frozenset()
-    left: frozenset[str] = frozenset()
-    _known: dict[tuple[Spec, tuple[int, ...]], int] = field(default_factory=dict)
+    _known: dict[tuple[Spec, tuple[int, ...]], int] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def add(self, node: Node) -> int:
         """The number of the node; one with the same spec and inputs is there already, perhaps."""
@@ -148,15 +151,13 @@ class Graph:
         """The inputs that say how far time has passed."""
         return {**self.streams, **self.exchanges}
 
-    @property
-    def wanted(self) -> dict[str, int]:
-        """The results that somebody wants."""
-        return {name: one for name, one in self.results.items() if name not in self.left}
-
-    @property
-    def needed(self) -> set[int]:
-        """The nodes that these depend on."""
-        return {node for number in self.wanted.values() for node in self.below(number)}
+    @cached_property
+    def identities(self) -> list[str]:
+        """For each node, what it is by content: state is kept under that name."""
+        found: list[str] = []
+        for node in self.nodes:
+            found.append(content_hash(node.spec, [found[one] for one in node.inputs]))
+        return found
 
     def below(self, number: int) -> set[int]:
         """A node and everything its results depend on."""
@@ -168,3 +169,15 @@ class Graph:
                 found.add(node)
                 waiting += self.nodes[node].inputs
         return found
+
+    def only(self, results: Collection[str]) -> Graph:
+        """The same with some of the results, and the nodes that these depend on."""
+        wanted = {name: one for name, one in self.results.items() if name in results}
+        needed = {node for number in wanted.values() for node in self.below(number)}
+        made, numbers = Graph(beside=self.beside), dict[int, int]()
+        for number in sorted(needed):
+            node = self.nodes[number]
+            inputs = tuple(numbers[one] for one in node.inputs)
+            numbers[number] = made.add(replace(node, inputs=inputs))
+        made.results = {name: numbers[one] for name, one in wanted.items()}
+        return made

@@ -56,7 +56,8 @@ def operator_graph(
     lowering = Lowering(Building(choices), uncut, ways)
     for name, plan in plans.items():
         lowering.building.graph.results[name] = lowering.lower(plan)
-    return lowering.building.graph
+    # Some were only looked at.
+    return lowering.building.graph.only(plans)
 
 
 class Lowering:

@@ -6,7 +6,7 @@ which order inputs are probed: the operator chooses anew by it when rows come at
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -89,6 +89,13 @@ class MultiJoinSpec(Spec):
             1.0 / self.lanes,
             [place for place, side in enumerate(sides) if side.is_counted],
         )
+
+    def on_lanes(self, lanes: int) -> MultiJoinSpec:
+        """The same where so many lanes share the rows: each will have another share of them."""
+        if self.expected is None:
+            return replace(self, lanes=lanes)
+        expected = tuple(one * self.lanes // lanes for one in self.expected)
+        return replace(self, lanes=lanes, expected=expected)
 
     def lineage(self) -> Lineage:
         """Rows of all inputs that meet: keys of one agreement are equal."""

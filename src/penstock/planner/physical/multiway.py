@@ -139,7 +139,7 @@ def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[f
         ConditionEstimate(one.inputs, share, COMPARED + asking_cost(one.asks))
         for one, share in zip(agreed.conditions, asked, strict=True)
     ]
-    return JoinModel(sides, conditions, Weights(look=LOOK, visit=VISIT))
+    return JoinModel(tuple(sides), tuple(conditions), Weights(look=LOOK, visit=VISIT))
 
 
 def follows_rate(plan: Plan) -> bool:

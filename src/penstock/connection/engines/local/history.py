@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Entry:
-    """A statement, or a query whose plan was built; the query that it makes, if it makes one.
+    """A statement, and the query that it makes, if it makes one.
 
     `drops` is the entry of the query that it drops.
     """
@@ -21,7 +21,6 @@ class Entry:
     text: str
     query: QueryDefinition | None = None
     drops: Entry | None = None
-    is_built: bool = False
 
 
 class History:

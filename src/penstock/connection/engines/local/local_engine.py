@@ -124,11 +124,6 @@ class LocalEngine:
         """What is declared."""
         return self.registry.session.catalog
 
-    def is_visible(self, name: str) -> bool:
-        """Whether a name of the catalog is the user's: all are."""
-        del name
-        return True
-
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Held while something changes; whoever waits for news is told then."""
@@ -157,10 +152,6 @@ class LocalEngine:
         """Note what a statement did to the catalog."""
         del before
         self.registry.take_in(outcome, text)
-
-    def take_in_plan(self, query: QueryDefinition) -> None:
-        """Note a query whose plan was built."""
-        self.registry.take_in_plan(query)
 
     def apply(self) -> None:
         """Start the queries that have been noted."""

@@ -79,11 +79,6 @@ class Registry:
         self._take_in(outcome, Entry(text))
         self._tidy()
 
-    def take_in_plan(self, query: QueryDefinition) -> None:
-        """A query whose plan was built is to start."""
-        self._add(query, self.history.add(Entry(query.text, is_built=True)))
-        self._tidy()
-
     def _take_in(self, outcome: Outcome, entry: Entry) -> None:
         statement = outcome.statement
         if isinstance(statement, syntax.Drop):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.connection.engines.local.batch import Batch, within
 from penstock.connection.engines.local.saved_folder import write_folder
-from penstock.errors import DataError, NotSupported
+from penstock.errors import DataError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,13 +25,8 @@ def save_engine(engine: LocalEngine, path: Path) -> None:
 
     Raises:
         DataError: There is something else at the path.
-        NotSupported: A query was built, and has no text.
     """
     options, registry = engine.feeding.options, engine.registry
-    for entry in registry.history.entries:
-        if entry.is_built and entry.query is not None:
-            msg = f'query "{entry.query.name}" was built in Python, and cannot be saved'
-            raise NotSupported(msg, hint="Drop it first, or write it in CQL.")
     places = {entry: place for place, entry in enumerate(registry.history.entries)}
     page = {
         "lanes": options.lanes,
