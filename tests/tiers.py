@@ -29,6 +29,7 @@ SLOW = (
     "tests/runtime/",
     "tests/spark/",
     "tests/test_external_cases.py",
+    "tests/unit/cli/test_scripts.py",
 )
 """Tests that `./test --quick` leaves out, and that begin first where two processes share them."""
 

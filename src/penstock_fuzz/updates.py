@@ -65,6 +65,19 @@ class Step:
     k: int = 0
     at: int | None = None
 
+    def __str__(self) -> str:
+        """As a line of a program."""
+        match self.kind:
+            case "insert" | "delete":
+                return f'db.update("{self.name}", {self.kind}=[({self.k},)], at={self.at})'
+            case "arrive":
+                return f'db.insert("{self.name}", [({self.at}, {self.k})])'
+            case "advance":
+                return f'db.advance("{self.name}", {self.at})'
+            case "read":
+                return f'print(db["{self.name}"])'
+        return 'db.save("saved"); db = penstock.connect_inline(restore="saved")'
+
 
 @dataclass(frozen=True)
 class Case:

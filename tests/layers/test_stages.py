@@ -44,13 +44,13 @@ MAY_IMPORT = {
         "connectors",
     },
     "testing": {
-        "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
-        "store", "pipeline", "spark",
+        "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",
+        "runtime", "store", "pipeline", "spark",
     },
     "demo": {"errors", "connection", "spark"},
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
-        "planner", "operators", "results", "store", "observe", "connection", "demo",
+        "planner", "operators", "results", "store", "observe", "connection", "demo", "state",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

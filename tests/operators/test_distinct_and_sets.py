@@ -28,7 +28,8 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.set.counted import WIDE, CountedRows, Target
+from penstock.operators.declared_state.slot_entries import WIDE
+from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.set.distinct import Distinct
 from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
@@ -116,7 +117,7 @@ def test_set_operations_count_copies(data: st.DataObject) -> None:
     signed = [pattern is Pattern.STR for pattern in patterns]
 
     def make() -> SetOperation:
-        return SetOperation(CountedRows(TYPES, patterns, target, *queue), ports)
+        return SetOperation(CountedRows(TYPES, patterns, target, *queue))
 
     run = Run(make, [TYPES] * ports, signed)
     found = run.results(data, inputs)
@@ -138,7 +139,7 @@ def test_rows_that_enter_and_rows_that_leave_are_reported(data: st.DataObject) -
     queue = data.draw(QUEUES)
 
     def make() -> Operator:
-        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue), 1)
+        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue))
 
     found = Run(make, [TYPES], [pattern is Pattern.STR]).results(data, [elements])
     wanted: Counter[Element] = Counter()
@@ -165,7 +166,7 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
     made: dict[str, Operator] = {
         "distinct": Distinct([type_], 100, 8),
         "levels": Levels([type_], 100, 8, least=True),
-        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8), 2),
+        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8)),
     }
     operator, sizes = made[kind], []
     for start in range(0, 10_000, 250):
@@ -178,7 +179,7 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
 
 def test_what_is_withdrawn_leaves_no_end_behind() -> None:
     """Rows that would last long, each withdrawn soon."""
-    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8), 1)
+    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8))
     for start in range(0, 10_000, 250):
         ts = np.arange(start, start + 250)
         rows = np.repeat(ts, 2)
@@ -198,16 +199,16 @@ def test_counts_pass_what_32_bits_hold(copies: int) -> None:
     row = pa.array([1]), pa.array(["a"])
     first = counted()
     first.step([Block(row, np.array([0]), np.array([INFINITY]))], 1)
-    saved = first.segments()
-    rows = saved["rows"].set_column(3, "_count0", pa.array([copies]))
-    saved["rows"] = rows.set_column(5, "_count2", pa.array([copies]))
+    saved = first.rows.segments()
+    rows = saved["rows"].set_column(2, "_count0", pa.array([copies]))
+    saved["rows"] = rows.set_column(4, "_count2", pa.array([copies]))
     second = counted()
-    second.restore(saved)
+    second.rows.restore(saved)
     three = tuple(column.take(pa.array([0, 0, 0])) for column in row)
     changes = second.step([Block(three, np.arange(1, 4), np.full(3, INFINITY))], 9)
     assert changes.deltas.tolist() == [1, 1, 1]
     assert second.counts[0].tolist() == [copies + 3, 0, copies + 3]
     assert (second.counts.itemsize == 8) == (copies + 3 > WIDE)
-    table = second.segments()["rows"]
+    table = second.rows.segments()["rows"]
     assert table["_count0"].to_pylist() == [copies + 3]
     assert table.schema == saved["rows"].schema

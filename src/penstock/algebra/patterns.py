@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 Strategy = Literal["upa", "direct", "negative", "auto"]
-"""How ends are dealt with: by update pattern; by looking through all state; by negative rows.
+"""The way ends are dealt with: by update pattern; by looking through all state; by negative rows.
 
 `auto` goes by update pattern as well, and chooses while running how rows are found that are
 withdrawn before their end.

@@ -56,7 +56,7 @@ class RelationDefinition(Definition):
 
     @property
     def reload_seconds(self) -> float | None:
-        """How often its source is read again; None: never."""
+        """The time after which its source is read again; None: never."""
         text = self.options.get("reload")
         return None if text is None else seconds_of("reload", text)
 
@@ -83,7 +83,7 @@ class QueryDefinition(Definition):
 
 @dataclass(frozen=True)
 class SinkDefinition(Definition):
-    """Where the results of a query go."""
+    """A sink: the place that the results of a query go to."""
 
     query: str
     format: str

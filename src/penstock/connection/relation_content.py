@@ -98,10 +98,10 @@ class RelationContent:
 
     def segments(self) -> Segments:
         """The content and the changes to come, as Arrow."""
-        counted = self._counted.segments()
+        counted = self._counted.rows.segments()
         return counted | {"pending": to_table(self._pending)}
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back; this is new."""
-        self._counted.restore(segments)
+        self._counted.rows.restore(segments)
         self._pending = from_table(segments["pending"])

@@ -43,7 +43,7 @@ class Demonstration:
 
     @property
     def rows(self) -> int:
-        """How many rows have been taken in."""
+        """The number of rows that have been taken in."""
         return int(self._db.progress()["streams"]["vehicles"]["rows"])
 
     @property

@@ -20,6 +20,7 @@ from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import due_from, read_changes
+from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
 from penstock.store.files import sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
@@ -343,8 +344,7 @@ class Ledger:
     def _watermark(self, stream: str, latest: int) -> int:
         definition = self.plan.session.catalog.find(stream, "stream")
         assert isinstance(definition, StreamDefinition)
-        # Before all time there is nothing to be late for.
-        return BEGINNING if latest == BEGINNING else max(latest - definition.slack, BEGINNING + 1)
+        return watermark_after(latest, definition.slack)
 
     def _relations(self, done: Sequence[Done]) -> dict[str, RelationProgress]:
         """The relations, with how far the lanes of each group have looked at them."""

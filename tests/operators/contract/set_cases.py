@@ -64,7 +64,7 @@ def set_operation(target: Target) -> Callable[[Draws], Trial]:
 
         def make() -> SetOperation:
             counted = CountedRows(TYPES, patterns, target, *inputs.queue(random))
-            return SetOperation(counted, ports)
+            return SetOperation(counted)
 
         results = spread_by(0, 2, strict=True)
         return Trial(make, edges_of(random, patterns), results, MEANINGS[target], strict=True)
@@ -77,7 +77,7 @@ def reported(kind: type[InsertedRows]) -> Callable[[Draws], Trial]:
         pattern = random.choice(list(Pattern))
 
         def make() -> InsertedRows:
-            return kind(CountedRows(TYPES, [pattern], Target.COPIES, *inputs.queue(random)), 1)
+            return kind(CountedRows(TYPES, [pattern], Target.COPIES, *inputs.queue(random)))
 
         return Trial(make, edges_of(random, [pattern]), spread_by(0, 2, strict=False))
 

@@ -60,7 +60,7 @@ class CountedSpec(Spec):
 
     def build(self, failures: Failures) -> SetOperation:
         """The operation."""
-        return SetOperation(self.counting.build(), len(self.counting.inputs))
+        return SetOperation(self.counting.build())
 
     def lineage(self) -> Lineage:
         """Rows of any of the inputs."""
@@ -76,7 +76,7 @@ class ChangedSpec(Spec):
 
     def build(self, failures: Failures) -> InsertedRows:
         """What tells them."""
-        return (RemovedRows if self.removed else InsertedRows)(self.counting.build(), 1)
+        return (RemovedRows if self.removed else InsertedRows)(self.counting.build())
 
     def lineage(self) -> Lineage:
         """Rows of the result."""

@@ -1,4 +1,4 @@
-"""What an edge of a plan carries, and what operators make of it."""
+"""Flows: the rows on an edge of a plan, and what operators make of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Flow:
-    """What an edge carries.
+    """The rows on an edge.
 
     Args:
         rate: Rows that begin in a step of time.
@@ -43,11 +43,11 @@ class Flow:
         )
 
     def values(self, columns: Sequence[str]) -> float:
-        """How many different rows of these columns there may be."""
+        """The number of different rows that these columns may have."""
         return _product(self.different.get(name, DIFFERENT_VALUES) for name in columns)
 
     def meeting(self, columns: Sequence[str]) -> float:
-        """How many there would be, were all as frequent as the one that a row is of."""
+        """The number there would be, were all as frequent as the one that a row is of."""
         different = {**self.different, **self.even}
         return _product(different.get(name, DIFFERENT_VALUES) for name in columns)
 
@@ -60,7 +60,7 @@ def _product(counts: Iterable[float]) -> float:
 
 
 def present(values: float, rows: float) -> float:
-    """How many of so many values so many rows have."""
+    """The number of values that so many rows have, of so many."""
     return values * -math.expm1(-rows / values) if values > 0 else 0.0
 
 

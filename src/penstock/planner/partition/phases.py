@@ -54,7 +54,7 @@ def in_phases(plan: Plan) -> Phases | None:
 
 
 def _total(call: AggregateCall, place: int) -> AggregateCall:
-    """What is made of that."""
+    """The call that puts its partial forms together."""
     parts = partials_of(call) or ()
     sent = tuple(Column(f"{place}.{n}", one.of) for n, one in enumerate(parts))
     return AggregateCall(facts_of(call.function).total, sent, False, call.of)

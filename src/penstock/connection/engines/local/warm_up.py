@@ -9,15 +9,19 @@ import os
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 DECLARATIONS = """
-    CREATE STREAM s (ts BIGINT, k INTEGER, name STRING, x DOUBLE, WATERMARK FOR ts AS ts);
-    CREATE STREAM t (ts BIGINT, k INTEGER, name STRING, x DOUBLE, WATERMARK FOR ts AS ts);
-    CREATE STREAM u (ts BIGINT, k INTEGER, name STRING, x DOUBLE, WATERMARK FOR ts AS ts);
+    CREATE STREAM s (ts BIGINT, k INTEGER, name STRING, x DOUBLE, cost DECIMAL(10, 2),
+        WATERMARK FOR ts AS ts);
+    CREATE STREAM t (ts BIGINT, k INTEGER, name STRING, x DOUBLE, cost DECIMAL(10, 2),
+        WATERMARK FOR ts AS ts);
+    CREATE STREAM u (ts BIGINT, k INTEGER, name STRING, x DOUBLE, cost DECIMAL(10, 2),
+        WATERMARK FOR ts AS ts);
     CREATE RELATION r (k INTEGER, name STRING);
     CREATE NONRETROACTIVE RELATION n (k INTEGER, name STRING);
 """
@@ -48,6 +52,10 @@ QUERIES = (
     "ISTREAM(SELECT k, COUNT(*) AS n FROM s [RANGE 10] GROUP BY k)",
     "DSTREAM(SELECT DISTINCT name FROM s [RANGE 10])",
     "ISTREAM RESTORE (SELECT k FROM s [RANGE 2 SLIDE 5])",
+    "SELECT name, SUM(cost) AS total, AVG(cost) AS mean FROM s [RANGE 10] GROUP BY name",
+    "SELECT MAX(cost) AS top FROM s [RANGE 10]",
+    "SELECT k, COUNT(DISTINCT x) AS n FROM s [RANGE 10] GROUP BY k",
+    "RSTREAM(SELECT k, x FROM s [ROWS 4 SLIDE 2])",
     "SELECT k, STDDEV(x) AS spread, VARIANCE(k) AS square FROM s [RANGE 10] GROUP BY k",
     "SELECT s.k FROM s [RANGE 10] JOIN t [RANGE 10] ON s.k = t.k JOIN u [RANGE 10] ON t.k = u.k",
     "SELECT s.k FROM s [RANGE 10] FULL JOIN t [RANGE 10] ON s.k = t.k AND s.x < t.x",
@@ -67,7 +75,7 @@ def warm_up(queries: Sequence[str] = QUERIES) -> Iterator[str]:
         db.execute(DECLARATIONS)
         query = db.query(text)
         for at in range(0, 60, 3):
-            row = (at, at % 4, f"a name, {at % 5}", at / 2)
+            row = (at, at % 4, f"a name, {at % 5}", at / 2, Decimal(at))
             for relation in ("r", "n"):
                 db.update(relation, insert=[(at % 4, f"since {at}")])
             for stream in ("s", "t", "u"):
