@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from penstock.connectors.zoned_times import with_zone
 from penstock.errors import QueryError, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
-    from pyspark.sql import SparkSession
 
 Format = Literal["arrow", "pandas", "polars", "spark"]
 """Which library a table is for."""
 
 
-def converted(table: pa.Table, wanted: Format, spark: SparkSession) -> Any:
+def converted(table: pa.Table, wanted: Format, to_spark: Callable[[pa.Table], Any]) -> Any:
     """A table for a library.
 
     Raises:
@@ -32,7 +32,7 @@ def converted(table: pa.Table, wanted: Format, spark: SparkSession) -> Any:
 
             return polars.from_arrow(table)
         case "spark":
-            return spark.createDataFrame(with_zone(table))
+            return to_spark(table)
     known = get_args(Format)
     msg = f'there is no format called "{wanted}"'
     hint = did_you_mean(str(wanted), known, otherwise=f"Formats: {', '.join(known)}.")

@@ -13,13 +13,14 @@ import pyarrow as pa
 import pytest
 
 import penstock
+from connection.inside import batch_of, local_engine
 from penstock.errors import DataError, NotSupported, PenstockError, QueryError, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.inline.connection import Connection
+    from penstock.connection.connection import Connection
 
 TRADES = "CREATE STREAM trades (ts BIGINT, sym STRING, price DOUBLE, WATERMARK FOR ts AS ts - 5);"
 NAMES = "CREATE RELATION names (sym STRING, name STRING);"
@@ -62,28 +63,33 @@ def test_a_query_is_not_planned_anew(db: Connection) -> None:
 def test_content_changes_and_clock_follow_the_watermark(db: Connection) -> None:
     query = db.query("SELECT sym, MAX(price) AS top FROM trades [RANGE 10] GROUP BY sym")
     assert query.clock is None
-    assert query.current().num_rows == 0
+    assert query.snapshot().num_rows == 0
     db.insert("trades", [(1, "a", 2.0), (3, "a", 5.0)])
     assert query.changes().num_rows == 0, "within the slack nothing is final"
     db.advance("trades", 4)
     assert query.clock == 4
-    assert query.current().to_pylist() == [{"sym": "a", "top": 5.0}]
+    assert query.snapshot().to_pylist() == [{"sym": "a", "top": 5.0}]
     assert query.changes().to_pylist() == [
         {"sym": "a", "top": 2.0, "_at": 1, "_sign": "+"},
         {"sym": "a", "top": 2.0, "_at": 3, "_sign": "-"},
         {"sym": "a", "top": 5.0, "_at": 3, "_sign": "+"},
     ]
-    assert query.changes().num_rows == 0, "what was read does not come again"
+    assert query.changes(since="last").num_rows == 3
+    assert query.changes(since="last").num_rows == 0, "what was read does not come again"
+    assert query.changes().num_rows == 3, "unless it is asked for"
     db.finish()
-    assert query.changes().to_pylist() == [{"sym": "a", "top": 5.0, "_at": 13, "_sign": "-"}]
-    assert query.current().num_rows == 0
+    assert query.changes(since="last").to_pylist() == [
+        {"sym": "a", "top": 5.0, "_at": 13, "_sign": "-"}
+    ]
+    assert query.snapshot().num_rows == 0
 
 
 def test_elements_come_before_they_are_final_and_say_how_long_they_hold(db: Connection) -> None:
     query = db.query("SELECT sym FROM trades [RANGE 10]")
     db.insert("trades", [(1, "a", 0.0), (9, "b", 0.0)])
     assert query.elements().to_pylist() == [{"sym": "a", "_ts": 1, "_te": 11, "_sign": "+"}]
-    assert query.elements().num_rows == 0
+    assert query.elements(since="last").num_rows == 1
+    assert query.elements(since="last").num_rows == 0
 
 
 def test_emissions_of_an_ordered_query_keep_their_order(db: Connection) -> None:
@@ -110,7 +116,7 @@ def test_timestamps_are_timestamps_and_instants_may_be_dates() -> None:
         "lane": 1, "_at": datetime(2024, 5, 1, 12, 1), "_sign": "-"  # noqa: DTZ001 - as Arrow gives it
     }  # fmt: skip
     db.update("names", insert=[("a", "b")], at=noon)
-    reasons = db.late["names"]["_reason"].to_pylist()
+    reasons = db.late("names")["_reason"].to_pylist()
     assert reasons == ["overdue: takes effect at 1714564861000000"]
 
 
@@ -131,9 +137,9 @@ def test_timestamps_are_timestamps_and_instants_may_be_dates() -> None:
 )
 def test_rows_come_in_many_forms(db: Connection, rows: object) -> None:
     query = db.query("SELECT ts, sym, price FROM trades [UNBOUNDED]")
-    assert db.insert("trades", rows).taken == 1
+    assert db.insert("trades", rows) == 1
     db.finish()
-    assert query.current().to_pylist() == [{"ts": 1, "sym": "a", "price": 1.5}]
+    assert query.snapshot().to_pylist() == [{"ts": 1, "sym": "a", "price": 1.5}]
 
 
 def test_a_relation_holds_what_it_was_told_before_its_queries(db: Connection) -> None:
@@ -158,7 +164,7 @@ def test_a_change_that_is_dated_before_the_clock_is_kept_as_overdue(db: Connecti
     db.update("names", insert=[("a", "Alpha")], at=3)
     db.finish()
     assert query.changes()["_at"].to_pylist()[0] == 15
-    assert db.late["names"]["_reason"].to_pylist() == ["overdue: takes effect at 15"]
+    assert db.late("names")["_reason"].to_pylist() == ["overdue: takes effect at 15"]
 
 
 def test_a_change_takes_effect_at_the_clock_of_each_query_that_reads_the_relation(
@@ -179,8 +185,8 @@ def test_a_change_takes_effect_at_the_clock_of_each_query_that_reads_the_relatio
 def test_a_row_at_the_watermark_is_not_late(db: Connection) -> None:
     db.insert("trades", [(20, "a", 1.0)])
     rows = [(14, "late", 1.0), (15, "just in time", 1.0), (30, "b", 1.0), (16, "same block", 1.0)]
-    assert repr(db.insert("trades", rows)) == "Inserted(taken=3, late=1, aside=0)"
-    assert db.late["trades"]["sym"].to_pylist() == ["late"]
+    assert db.insert("trades", rows) == 4
+    assert db.late("trades")["sym"].to_pylist() == ["late"]
 
 
 def test_queries_of_one_script_share_operators_and_a_dropped_one_stops(db: Connection) -> None:
@@ -189,26 +195,31 @@ def test_queries_of_one_script_share_operators_and_a_dropped_one_stops(db: Conne
         "CREATE QUERY two AS SELECT price FROM trades [RANGE 9]"
     )
     one, two = db["one"], db["two"]
-    assert one.batch is two.batch
-    windows = [node for node in one.batch.graph.nodes if node.label.startswith("Window")]
+    assert batch_of(one) is batch_of(two)
+    windows = [node for node in batch_of(one).graph.nodes if node.label.startswith("Window")]
     assert len(windows) == 1
     db.execute("DROP QUERY one")
     db.insert("trades", [(1, "a", 1.0), (9, "b", 1.0)])
     assert two.changes().num_rows == 1
-    with pytest.raises(QueryError, match='query "one" runs no more'):
+    with pytest.raises(UnknownName, match='no query called "one"'):
         one.changes()
-    assert repr(one) == 'query "one", dropped'
+    assert repr(one).startswith('query "one", dropped')
     db.execute("DROP QUERY two; DROP STREAM trades;" + TRADES)
-    assert db.engine.batches == []
-    assert db.registry.history.entries[-1].text.startswith("CREATE STREAM")
+    engine = local_engine(db)
+    assert engine.feeding.batches == []
+    assert engine.registry.history.entries[-1].text.startswith("CREATE STREAM")
+    assert len(engine.registry.history.entries) == 4
 
 
 def test_replacing_a_query_stops_the_old_one(db: Connection) -> None:
-    old = db.query("SELECT sym FROM trades [RANGE 9]", name="q")
+    query = db.query("SELECT sym FROM trades [RANGE 9]", name="q")
+    old = batch_of(query)
     db.execute("CREATE OR REPLACE QUERY q AS SELECT price FROM trades [RANGE 9]")
-    assert db["Q"].columns == ("price",)
-    with pytest.raises(QueryError, match="runs no more"):
-        old.current()
+    assert db["Q"] is query
+    assert query.columns == ("price",)
+    assert query.snapshot().column_names == ["price"]
+    assert local_engine(db).feeding.batches == [batch_of(query)]
+    assert old is not batch_of(query)
 
 
 def test_operators_report_rows_and_state(db: Connection) -> None:
@@ -250,26 +261,26 @@ def test_saved_and_restored_it_goes_on_as_if_nothing_had_happened(
         one.finish()
     assert sorted(again.queries) == ["gone", "query_1", "top"]
     for name in db.queries:
-        for read in ("changes", "elements", "current"):
+        for read in ("changes", "elements", "snapshot"):
             left, right = getattr(db[name], read)(), getattr(again[name], read)()
             assert left.equals(right), (name, read)
         assert db[name].failures == again[name].failures
     assert db["query_1"].failures == {"cast": 4}
-    assert again.sources().equals(db.sources())
-    assert again.late["trades"].equals(db.late["trades"])
-    assert db.sources().to_pylist()[0] == {
-        "stream": "trades", "rows": 7, "late": 2, "aside": 1, "forgotten": 0
-    }  # fmt: skip
+    assert again.progress()["streams"] == db.progress()["streams"]
+    assert again.late("trades").equals(db.late("trades"))
+    facts = db.progress()["streams"]["trades"]
+    assert [facts[name] for name in ("rows", "late", "aside", "forgotten")] == [7, 2, 1, 0]
 
 
-def test_memory_does_not_grow_with_the_stream(db: Connection) -> None:
+def test_memory_does_not_grow_with_the_stream() -> None:
+    db = penstock.connect_inline(keep=1_000)
+    db.execute(TRADES)
     query = db.query("SELECT sym, COUNT(*) AS n FROM trades [RANGE 50] GROUP BY sym")
     sizes = []
     for start in range(0, 20_000, 1_000):
         db.insert("trades", [(n, str(n), 0.0) for n in range(start, start + 1_000)])
-        query.changes()
-        query.elements()
-        sizes.append(sum(one.nbytes for one in query.batch.segments().values()))
+        query.changes(since="last")
+        sizes.append(sum(one.nbytes for one in batch_of(query).segments().values()))
     assert max(sizes[5:]) <= 1.2 * sizes[4]
 
 
@@ -277,13 +288,22 @@ def test_results_that_nobody_reads_are_forgotten_and_that_is_told() -> None:
     db = penstock.connect_inline(keep=10)
     db.execute(TRADES)
     query = db.query("SELECT ts FROM trades [NOW]")
-    db.insert("trades", [(n, "a", 0.0) for n in range(100)])
-    with pytest.raises(DataError, match=r"177 rows of changes\(\) were forgotten"):
-        query.changes()
-    assert query.changes()["_at"].to_pylist() == [89, 89, 90, 90, 91, 91, 92, 92, 93, 93]
+    for start in range(0, 100, 10):
+        db.insert("trades", [(n, "a", 0.0) for n in range(start, start + 10)])
+    assert query.elements()["_ts"].to_pylist() == list(range(83, 94)), "what was left at 83, and on"
+    assert query.changes()["_at"].to_pylist()[:3] == [83, 84, 84]
+    assert query.changes(since="last").num_rows
+    for start in range(100, 200, 10):
+        db.insert("trades", [(n, "a", 0.0) for n in range(start, start + 10)])
+    with pytest.raises(DataError, match="90 results were forgotten before they were read"):
+        query.changes(since="last")
+    assert query.changes(since="last").equals(query.changes())
+    with pytest.raises(QueryError, match="at 150 is not kept any more"):
+        query.snapshot(at=150)
+    assert query.snapshot(at=190).to_pylist() == [{"ts": 190}]
     db.insert("trades", [(1, "late", 0.0)] * 25)
-    assert len(db.late["trades"]) == 10
-    assert db.sources().to_pylist()[0]["forgotten"] == 15
+    assert len(db.late("trades")) == 10
+    assert db.progress()["streams"]["trades"]["forgotten"] == 15
 
 
 def test_it_shows_itself_in_a_notebook(db: Connection) -> None:
@@ -294,18 +314,26 @@ def test_it_shows_itself_in_a_notebook(db: Connection) -> None:
     assert "<td>&lt;b&gt;</td>" in query._repr_html_()
     assert "<td>trades</td>" in db._repr_html_()
     sending = db.query("ISTREAM(SELECT sym FROM trades [NOW])")
-    assert repr(sending) == 'query "query_2": 0 rows sent out and not read, clock 24'
+    assert repr(sending) == 'query "query_2": clock 24'
+    assert "<td>&lt;b&gt;</td>" in query.snapshot()._repr_html_()
+    assert repr(query.changes()).splitlines()[:2] == ["sym | _at | _sign", "<b> | 1   | +"]
+    assert repr(query.changes(follow=True)) == 'changes of query "query_1" as they come'
 
 
 def test_a_closed_connection_answers_nothing() -> None:
     with penstock.connect_inline() as db:
         db.execute(TRADES)
         query = db.query("SELECT sym FROM trades [NOW]")
-    for ask in (lambda: db.insert("trades", []), lambda: db.late, lambda: db["x"], db.finish):
+    for ask in (
+        lambda: db.insert("trades", []),
+        lambda: db.late("trades"),
+        lambda: db["x"],
+        db.finish,
+    ):
         with pytest.raises(QueryError, match="the connection is closed"):
             ask()
-    with pytest.raises(QueryError, match="runs no more"):
-        query.current()
+    with pytest.raises(QueryError, match="the connection is closed"):
+        query.snapshot()
     assert repr(db) == "penstock connection, closed"
     db.close()
 
@@ -370,8 +398,8 @@ MISTAKES: dict[str, tuple[Callable[[Connection], object], type[PenstockError], s
         QueryError, "is a relation", "changes()",
     ),
     "content of EMIT FINAL": (
-        lambda db: db.query("SELECT sym FROM trades [RANGE 5] EMIT FINAL").current(),
-        QueryError, "when they have ended: it has no current()", "elements()",
+        lambda db: db.query("SELECT sym FROM trades [RANGE 5] EMIT FINAL").snapshot(),
+        QueryError, "when they have ended: it has no snapshot()", "elements()",
     ),
     "a row that is not there": (
         lambda db: db.update("names", delete=[("a", "b")]),
@@ -449,10 +477,10 @@ def test_queries_run_under_the_strategy_that_was_set_before_them(
         "CREATE QUERY two AS SELECT DISTINCT sym FROM trades [RANGE 9]"
     )
     one, two = db["one"], db["two"]
-    assert one.batch is not two.batch
-    labels = [[node.label for node in query.batch.graph.nodes] for query in (one, two)]
+    assert batch_of(one) is not batch_of(two)
+    labels = [[node.label for node in batch_of(query).graph.nodes] for query in (one, two)]
     assert "Announced ends" not in labels[0]
     assert "Announced ends" in labels[1]
     db.save(tmp_path / "saved")
     again = penstock.connect_inline(restore=tmp_path / "saved")
-    assert [node.label for node in again["two"].batch.graph.nodes] == labels[1]
+    assert [node.label for node in batch_of(again["two"]).graph.nodes] == labels[1]

@@ -89,7 +89,7 @@ def warm_up_in_parallel(say: Callable[[str], None]) -> bool:
     """Run all queries in a few processes of their own; whether all went well."""
     shares = min(4, len(os.sched_getaffinity(0)))
     reading, writing = os.pipe()
-    command = [sys.executable, "-P", "-m", "penstock.inline.warm_up"]
+    command = [sys.executable, "-P", "-m", "penstock.connection.engines.local.warm_up"]
     running = [
         subprocess.Popen([*command, str(share), str(shares)], stdout=writing)
         for share in range(shares)

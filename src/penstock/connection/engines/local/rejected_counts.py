@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from penstock.store.rejected_rows import POSITION, REASON, TEXT, rejected_schema
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from penstock.algebra.types import Schema
     from penstock.runtime.intake import RejectedRows
 
 
@@ -24,12 +27,27 @@ class RejectedCounts:
     def add(self, found: Iterable[RejectedRows]) -> None:
         """Keep rows with the reason and their place among the rows of their source."""
         for one in found:
-            table = one.rows.append_column("_reason", pa.array([one.reason] * len(one.rows)))
-            table = table.append_column("_position", pa.array(one.positions))
+            table = one.rows
+            marks = (pa.array(one.positions).cast(pa.string()), pa.nulls(len(table), pa.string()))
+            reasons = pa.array([one.reason] * len(table))
+            for name, column in zip((POSITION, TEXT, REASON), (*marks, reasons), strict=True):
+                table = table.append_column(name, column)
             self.counts[one.source, kind_of(one)] += len(table)
             before = self.tables.get(one.source)
             whole = table if before is None else pa.concat_tables([before, table])
             self.tables[one.source] = whole.slice(max(len(whole) - self._keep, 0))
+
+    def of(self, source: str, schema: Schema) -> pa.Table:
+        """The rows of a source that are kept."""
+        return self.tables.get(source, rejected_schema(schema).empty_table())
+
+    def count(self, source: str, *, late: bool) -> int:
+        """How many rows of a source were late, or set aside for another reason."""
+        return sum(
+            rows
+            for (name, kind), rows in self.counts.items()
+            if name == source and (kind == "late") == late
+        )
 
     def forgotten(self, source: str) -> int:
         """How many rows of a source are counted, and not kept any more."""

@@ -1,15 +1,14 @@
-"""What a connection runs: the ways in of streams, the content of relations, batches of queries."""
+"""What goes into queries: the ways in of streams, the content of relations, batches of queries."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.inline.batch import Batch, Options, joined, within
-from penstock.inline.rejected_counts import RejectedCounts, kind_of
-from penstock.inline.relations import RelationContent
+from penstock.connection.engines.local.batch import Batch, Options, joined, within
+from penstock.connection.engines.local.rejected_counts import RejectedCounts
+from penstock.connection.relation_content import RelationContent
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps
@@ -24,16 +23,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
 
 
-@dataclass(frozen=True)
-class Inserted:
-    """What became of rows: taken in, late, or set aside for another reason."""
-
-    taken: int
-    late: int
-    aside: int
-
-
-class Engine:
+class Feeding:
     """Takes in rows once for all batches; a late row is late for every query."""
 
     def __init__(self, options: Options) -> None:
@@ -104,22 +94,19 @@ class Engine:
 
     def stop(self, batch: Batch, query: str) -> None:
         """Drop a query; the operators of its batch go when the last query does."""
-        del batch.outcomes[query]
+        batch.outcomes.pop(query).is_over = True
         if not batch.outcomes:
             self.batches.remove(batch)
 
-    def insert(self, name: str, table: pa.Table) -> Inserted:
+    def insert(self, name: str, table: pa.Table) -> None:
         """Rows of a stream; all are checked before any is taken in."""
         reading = self.intakes[name].read(table)
         for batch in self.batches:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
         block = reading.take_in()
-        aside = reading.intake.taken_aside()
-        self.aside.add(aside)
+        self.aside.add(reading.intake.taken_aside())
         self._feed(name, block)
-        late = sum(len(one.rows) for one in aside if kind_of(one) == "late")
-        return Inserted(len(block), late, sum(len(one.rows) for one in aside) - late)
 
     def update(self, name: str, table: pa.Table) -> None:
         """Changes of a relation; a change that cannot be is refused before any takes effect."""

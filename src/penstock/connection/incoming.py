@@ -10,8 +10,8 @@ import pyarrow as pa
 from penstock.algebra.types import DATE, TIMESTAMP, to_arrow
 from penstock.algebra.values import parse_date, parse_timestamp
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.moments import instant_of
 from penstock.errors import DataError, UnknownName, count, did_you_mean
-from penstock.inline.moments import instant_of
 from penstock.runtime.arriving_columns import read_columns
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Field, Schema
     from penstock.catalog.definitions import Catalog
-    from penstock.inline.moments import Moment
+    from penstock.connection.moments import Moment
 
 ACCEPTED = (
     "Give a list of tuples or of dicts, a pyarrow Table or RecordBatch, or a pandas or Polars"
@@ -59,6 +59,17 @@ def source_of(catalog: Catalog, name: str, kind: str) -> StreamDefinition | Rela
 def units_of(catalog: Catalog) -> set[TimeUnit]:
     """What one step of time means, in all streams."""
     return {one.unit for one in catalog if isinstance(one, StreamDefinition)}
+
+
+def declared_rows(stream: StreamDefinition, rows: object) -> pa.Table:
+    """Rows of a stream as a table with the columns that are declared.
+
+    Raises:
+        DataError: These are no rows, or columns or values are at fault.
+    """
+    source = f'stream "{stream.name}"'
+    columns = read_columns(source, stream.schema, table_of(source, stream.schema, rows))
+    return pa.table(list(columns), names=list(stream.schema.names))
 
 
 def changed_rows(

@@ -20,11 +20,9 @@ from penstock_fuzz.trial import STRATEGIES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
-
     from penstock.algebra.patterns import Strategy
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
     from penstock.reference.timeline import Row, Timeline
 
 DECLARATIONS = """
@@ -70,18 +68,21 @@ class Seen:
     """What one query showed in the end, and what it called final on the way."""
 
     query: str
-    parts: list[pa.Table] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     snapshots: list[tuple[int, Counter[Row]]] = field(default_factory=list)
 
     def look(self, query: Query) -> None:
         is_stream = isinstance(query.plan, RelationToStream)
-        self.parts.append(query.emissions() if is_stream else query.changes())
+        results = query.emissions() if is_stream else query.changes()
+        rows = [tuple(row.values()) for row in results.to_pylist()]
+        assert rows[: len(self.rows)] == self.rows, "what was shown was final"
+        self.rows = rows
         if not is_stream and query.clock is not None and query.clock < 2**62:
-            found = query.current().to_pylist()
-            self.snapshots.append((query.clock - 1, Counter(tuple(row.values()) for row in found)))
-
-    def rows(self) -> list[Row]:
-        return [tuple(row.values()) for part in self.parts for row in part.to_pylist()]
+            for at in (query.clock - 1, query.clock - 4):
+                found = (
+                    query.snapshot() if at == query.clock - 1 else query.snapshot(at=at)
+                ).to_pylist()
+                self.snapshots.append((at, Counter(tuple(row.values()) for row in found)))
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Fed:
     def inputs(self, db: Connection) -> Inputs:
         streams = {}
         for name, rows in (("s", self.s), ("t", self.t)):
-            late = db.late[name]["_position"].to_pylist() if name in db.late else []
+            late = [int(place) for place in db.late(name)["_position"].to_pylist()]
             streams[name] = [row for place, row in enumerate(rows) if place not in late]
         return Inputs(streams, {"r": RelationHistory((), self.changes)})
 
@@ -140,12 +141,12 @@ def test_a_connection_shows_what_the_oracle_says(
     oracle = Oracle(inputs)
     if isinstance(plan, RelationToStream):
         sent = [(*one.row, one.at) for one in oracle.emissions(plan)]
-        assert Counter(seen.rows()) == Counter(sent)
-        assert [row[-1] for row in seen.rows()] == [one.at for one in oracle.emissions(plan)]
+        assert Counter(seen.rows) == Counter(sent)
+        assert [row[-1] for row in seen.rows] == [one.at for one in oracle.emissions(plan)]
         return
     timeline = oracle.timeline(plan)
-    assert Counter(seen.rows()) == Counter(expected_changes(timeline))
-    instants = [row[-2] for row in seen.rows() if row[-2] is not None]
+    assert Counter(seen.rows) == Counter(expected_changes(timeline))
+    instants = [row[-2] for row in seen.rows if row[-2] is not None]
     assert instants == sorted(instants)
     for at, content in seen.snapshots:
         assert content == timeline.at(at), f"final at {at}"
@@ -197,7 +198,7 @@ def test_a_query_registered_later_sees_the_rows_from_then_on_and_relations_as_th
     query = db.query(QUERIES["named"])
     after = moved(after, STEP)
     db.insert("s", after)
-    late = db.late["s"]["_position"].to_pylist() if "s" in db.late else []
+    late = [int(place) for place in db.late("s")["_position"].to_pylist()]
     taken = [row for place, row in enumerate(after, start=len(before)) if place not in late]
     db.finish()
     inputs = Inputs({"s": taken}, {"r": RelationHistory((), fed.changes)})

@@ -6,10 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.connection.connection import Connection
 from penstock.errors import QueryError
 from penstock.spark.causes import cause_of
-from penstock.spark.connection import Connection
 from penstock.spark.session import running_master, start_session
+from penstock.spark.spark_engine import SparkEngine
 from penstock.store.layout import Home
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def open_pipeline(
     folder = Home(path)
     folder.open()
     try:
-        return Connection(spark, folder, lanes, is_temporary=home is None)
+        return Connection(SparkEngine(spark, folder, lanes, is_temporary=home is None))
     except BaseException:
         folder.close()
         raise
@@ -47,7 +48,9 @@ def _spark(master: str, settings: Mapping[str, str] | None) -> SparkSession:
     running = running_master()
     if running is not None and running != master and not _are_local(running, master):
         msg = f'Spark runs in this process already, with the master "{running}", not "{master}"'
-        hint = "Stop it with db.spark.stop(), or connect from another process."
+        hint = (
+            "Stop it with SparkSession.getActiveSession().stop(), or connect from another process."
+        )
         raise QueryError(msg, hint=hint)
     try:
         return start_session("penstock", master=master, settings=settings)

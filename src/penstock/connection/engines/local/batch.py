@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.algebra.operators import Final
-from penstock.algebra.streams import RelationToStream
-from penstock.inline.results import ChangingRows, Outcomes, SentRows
+from penstock.connection.engines.local.element_log import ElementLog
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.shape import shape_of
+from penstock.results.answer_kind import is_relation
+from penstock.results.settling import Content
 from penstock.runtime.changes import due_from, told_by
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from penstock.compute.failures import Failures
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
-    from penstock.planner.physical.graph import Graph
     from penstock.runtime.lane import Results
 
 
@@ -65,7 +64,7 @@ class Batch:
         """Be as if nothing had come; what was planned stays, and to plan takes longest."""
         self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes)
         self.outcomes = {
-            name: _outcomes(self.graph, name, plan, self._options)
+            name: ElementLog(self._options.keep, has_content=is_relation(plan))
             for name, plan in self.plans.items()
         }
 
@@ -111,11 +110,16 @@ class Batch:
 
     def _take_in(self, results: Results) -> None:
         for name, outcomes in self.outcomes.items():
-            outcomes.take_in(results.blocks.get(name, []), self.clock(name))
+            outcomes.add(results.blocks.get(name, []), self.clock(name))
 
     def clock(self, query: str) -> int:
         """The results of a query for instants before this are final."""
         return min(lane.clock(query) for lane in self.lanes.lanes)
+
+    def content(self, query: str) -> Content:
+        """An empty content of a query whose result is a relation."""
+        node = self.graph.nodes[self.graph.results[query]]
+        return Content(node.arrow_types, node.span, self.choices.queue_partitions)
 
     def failures(self, query: str) -> Failures:
         """How many expressions failed in what a query computes."""
@@ -135,15 +139,6 @@ class Batch:
         self.lanes.restore([within(segments, f"lane/{number}") for number in range(count)])
         for name, one in self.outcomes.items():
             one.restore(within(segments, f"query/{name}"))
-
-
-def _outcomes(graph: Graph, name: str, plan: Plan, options: Options) -> Outcomes:
-    if isinstance(plan, RelationToStream):
-        return SentRows(options.keep)
-    if isinstance(plan, Final):
-        return Outcomes(options.keep)
-    node = graph.nodes[graph.results[name]]
-    return ChangingRows(node, options.choices.queue_partitions, options.keep)
 
 
 def joined(parts: Mapping[str, Mapping[str, pa.Table]]) -> dict[str, pa.Table]:

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from penstock.algebra.patterns import Strategy
+from penstock.connection.connection import Connection
+from penstock.connection.engines.local.batch import Options
+from penstock.connection.engines.local.local_engine import LocalEngine
+from penstock.connection.engines.local.saved_folder import read_folder
+from penstock.connection.engines.local.saving import restore_into
 from penstock.errors import QueryError, did_you_mean
-from penstock.inline.batch import Options
-from penstock.inline.connection import Connection
-from penstock.inline.folder import read_folder
-from penstock.inline.saving import restore_into
 from penstock.planner.physical.building import Choices
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def open_connection(
     if restore is not None:
         page, tables = read_folder(Path(restore))
         choices = Choices(page["strategy"], page["partitions"])
-        db = Connection(Options(page["lanes"], choices, page["keep"]))
-        restore_into(db, page, tables)
-        return db
+        engine = LocalEngine(Options(page["lanes"], choices, page["keep"]))
+        restore_into(engine, page, tables)
+        return Connection(engine)
     for name, number in (("lanes", lanes), ("partitions", partitions), ("keep", keep)):
         if not isinstance(number, int) or number < 1:
             msg = f"{name} is {number!r}, but must be a whole number above zero"
@@ -40,4 +41,4 @@ def open_connection(
         msg = f'there is no strategy called "{strategy}"'
         hint = did_you_mean(str(strategy), known, otherwise=f"Strategies: {', '.join(known)}.")
         raise QueryError(msg, hint=hint)
-    return Connection(Options(lanes, Choices(strategy, partitions), keep))
+    return Connection(LocalEngine(Options(lanes, Choices(strategy, partitions), keep)))

@@ -1,4 +1,4 @@
-"""Going along with the commits of a pipeline: as iterators that wait, and as callbacks."""
+"""Going along with the commits of a query: as iterators that wait, and as callbacks."""
 
 from __future__ import annotations
 
@@ -9,52 +9,64 @@ from typing import TYPE_CHECKING, Literal
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pyarrow as pa
 
-    from penstock.spark.pipeline_runner import PipelineRunner
-    from penstock.store.result_reader import Commit, ResultsReader
+    from penstock.connection.engine import Answer, Engine, Reader
+    from penstock.store.result_reader import Commit
 
-Since = Literal["beginning", "now"]
-"""From where to go along: from the first results that are kept, or the next that come."""
+Since = Literal["beginning", "last", "now"]
+"""From where to read: the first results that are kept, where the last call ended, or the next."""
+WAIT_SECONDS = 0.25
+"""For so long at most a thread waits for news without looking up."""
 
 
 def followed(
-    reader: ResultsReader,
-    running: PipelineRunner,
-    timeout: float | None,
-    has_ended: Callable[[], bool] | None,
-) -> Iterator[Commit]:
-    """The commits of a query that say something, oldest first.
+    reader: Reader,
+    engine: Engine,
+    answer: Answer,
+    timeout: float | None = None,
+    *,
+    follow: bool = False,
+) -> Iterator[Commit | None]:
+    """The commits of a query that say something, oldest first; None for a while without any.
 
     Args:
         reader: How far it has read is where this begins.
-        running: The pipeline.
+        engine: What the query runs in.
+        answer: Its results.
         timeout: For how many seconds to wait for the next one; None: for ever.
-        has_ended: Whether the query runs no more. None: do not wait for anything.
+        follow: Whether to wait for commits that come.
     """
     waiting_since = time.monotonic()
-    while not running.is_closed:
-        # Asked before the records are read: what comes in between is read in the next round.
-        is_last_round = has_ended is None or running.is_over or has_ended()
-        last = running.record.number
-        for commit in _unless_closed(reader.read(last), running):
+    while not engine.is_closed:
+        # Asked before the commits are read: what comes in between is read in the next round.
+        is_last_round = not follow or engine.is_finished or answer.is_over
+        last = engine.position
+        for commit in _unless_closed(reader.read(), engine):
             yield commit
             waiting_since = time.monotonic()
         if is_last_round:
             return
-        left = None if timeout is None else timeout - (time.monotonic() - waiting_since)
-        if not running.wait_for_news(last, left):
-            return
+        while not engine.wait_for_news(last, _left(waiting_since, timeout)):
+            if timeout is not None and time.monotonic() - waiting_since >= timeout:
+                return
+            yield None
 
 
-def _unless_closed(commits: Iterator[Commit], running: PipelineRunner) -> Iterator[Commit]:
+def _left(since: float, timeout: float | None) -> float:
+    """For how long to wait without looking up."""
+    left = WAIT_SECONDS if timeout is None else timeout - (time.monotonic() - since)
+    return max(min(left, WAIT_SECONDS), 0.0)
+
+
+def _unless_closed(commits: Iterator[Commit], engine: Engine) -> Iterator[Commit]:
     """Commits, until the connection is closed, which may remove the files that they are in."""
     try:
         yield from commits
     except DataError:
-        if not running.is_closed:
+        if not engine.is_closed:
             raise
 
 
@@ -62,11 +74,11 @@ class Subscription:
     """A function that is called with tables as they come, in a thread of its own.
 
     Attributes:
-        error: What ended it, if that was an error: of the function, or of the pipeline.
+        error: What ended it, if that was an error: of the function, or of the engine.
     """
 
     def __init__(
-        self, name: str, tables: Iterator[pa.Table], function: Callable[[pa.Table], object]
+        self, name: str, tables: Iterable[pa.Table], function: Callable[[pa.Table], object]
     ) -> None:
         self.error: Exception | None = None
         self._tables = tables
