@@ -116,14 +116,17 @@ def skipping_slides(random: Draws) -> Trial:
     return Trial(make, edges, INSTANTS, seen=seen, repeated=True)
 
 
-def row_slides(random: Draws) -> Trial:
-    slide, partition_by = random.choice([1, 2, 3]), random.choice([(), (0,)])
+def row_slides(*partition_by: int) -> Callable[[Draws], Trial]:
+    def draw(random: Draws) -> Trial:
+        slide = random.choice([1, 2, 3])
 
-    def make() -> RowSlides:
-        return RowSlides(TYPES, slide, partition_by)
+        def make() -> RowSlides:
+            return RowSlides(TYPES, slide, partition_by)
 
-    edges = [Edge(inputs.edge(random, Pattern.MON), TYPES)]
-    return Trial(make, edges, INSTANTS, ordered=True, repeated=True)
+        edges = [Edge(inputs.edge(random, Pattern.MON), TYPES)]
+        return Trial(make, edges, INSTANTS, ordered=True, repeated=True)
+
+    return draw
 
 
 def next_instant(random: Draws) -> Trial:
@@ -209,7 +212,8 @@ CASES = [
     Case(Boundaries, "", boundaries),
     Case(TimeSlides, "", time_slides),
     Case(TimeSlides, "that may be skipped", skipping_slides),
-    Case(RowSlides, "", row_slides),
+    Case(RowSlides, "", row_slides(0)),
+    Case(RowSlides, "of one partition", row_slides()),
     Case(NextInstant, "", next_instant),
     Case(WholeResult, "", whole_result),
     Case(WholeResult, "in order", ordered_result),

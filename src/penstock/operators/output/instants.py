@@ -21,6 +21,8 @@ from penstock.state.sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.operators.division import Division
+    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
@@ -55,8 +57,6 @@ class Boundaries(Operator):
 class _Awaited(RowsPart):
     """Instants to come. Like what is told of them they have no columns: all lanes may know all."""
 
-    port = None
-
     def __init__(self, queue: CalendarQueue) -> None:
         self.queue = queue
 
@@ -67,6 +67,12 @@ class _Awaited(RowsPart):
     def take_back(self, table: pa.Table) -> None:
         """Await them."""
         self.queue.push(table["_ts"].to_numpy(), [])
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """All that any lane awaits, for all."""
+        awaited = pa.concat_tables([table for part in parts for table in part.values()])
+        known = pa.table({"_ts": np.unique(awaited["_ts"].to_numpy())})
+        return [dict.fromkeys(parts[0], known) for _ in range(division.lanes)]
 
     def __len__(self) -> int:
         return len(self.queue)
