@@ -403,9 +403,13 @@ def test_a_failure_is_one_sentence_and_can_be_mended(
     assert len(str(caught.value).splitlines()) <= 3
     with pytest.raises(PipelineFailed):
         list(db["of_files"].changes(follow=True))
+    assert db.failure == caught.value.message
+    assert f"it has failed: {db.failure}" in repr(db["of_files"])
+    assert f"it has failed: {db.failure}" in repr(db)
     (folder / "broken.csv").write_text("ts\n1\n9\n")
     db.resume()
     db.wait_idle()
+    assert db["of_files"].failure is None
     assert rows(db["of_files"].changes()) == [(1, 1, "+"), (1, 6, "-")]
     assert seen
 
