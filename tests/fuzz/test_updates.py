@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from penstock.inline import batch as batches
-from penstock.inline import registry
+from penstock.connection.engines.local import batch as batches
+from penstock.connection.engines.local import registry
 from penstock.runtime import changes
 from penstock_fuzz.campaign import Campaign
 from penstock_fuzz.engines import OracleContender

@@ -44,7 +44,7 @@ db = penstock.connect_inline()
 db.execute("CREATE STREAM s (ts BIGINT, k INTEGER, WATERMARK FOR ts AS ts)")
 answer = db.query("SELECT k, COUNT(*) AS n FROM s [RANGE 10] GROUP BY k")
 db.insert("s", [(1, 7), (2, 7), (3, 8)])
-assert answer.current().to_pylist() == [{"k": 7, "n": 2}]
+assert answer.snapshot().to_pylist() == [{"k": 7, "n": 2}]
 """
 
 MARKS = """
@@ -126,7 +126,7 @@ assert all(len(query.changes()) for query in queries)
 
 
 WARM_UP = """
-from penstock.inline.warm_up import warm_up
+from penstock.connection.engines.local.warm_up import warm_up
 for text in warm_up():
     pass
 """

@@ -72,11 +72,12 @@ class ViewDefinition(Definition):
 
 @dataclass(frozen=True)
 class QueryDefinition(Definition):
-    """A continuous query, and how it runs: by what was set when it was created."""
+    """A continuous query, how it runs (by what was set then), and what its author should know."""
 
     plan: Plan
     text: str
     tactics: Tactics = field(default_factory=Tactics)
+    warnings: tuple[str, ...] = ()
     kind = "query"
 
 

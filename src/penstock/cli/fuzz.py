@@ -63,8 +63,8 @@ def fuzz(
         _try_updates(campaign)
         return
     if engine == "inline":
-        part = {"seconds": campaign.seconds / 10, "trials": campaign.trials / 10}
-        _try_updates(replace(campaign, **part))
+        seconds, some = campaign.seconds / 10, campaign.trials / 10
+        _try_updates(replace(campaign, seconds=seconds, trials=some))
     outcome = campaign.run(typer.echo)
     typer.echo(outcome.coverage.table())
     if contender.replans:

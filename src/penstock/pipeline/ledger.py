@@ -228,6 +228,15 @@ class Ledger:
             self._commit("change", streams={**streams, **moved})
         return bool(moved)
 
+    def advance(self, stream: str, instant: int) -> bool:
+        """Let the watermark of a stream be an instant without a row; whether it was before it."""
+        known = self.record.streams.get(stream, StreamProgress())
+        if known.watermark >= instant:
+            return False
+        streams = {**self.record.streams, stream: replace(known, watermark=instant)}
+        self._commit("change", streams=streams)
+        return True
+
     def _is_idle(self, definition: StreamDefinition, now: float) -> bool:
         allowed = definition.idle_seconds
         last = self._last_rows.setdefault(definition.name, now)

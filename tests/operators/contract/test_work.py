@@ -30,7 +30,6 @@ from penstock.operators.output.order_limit import FirstRows
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.set.distinct import Distinct
-from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import InOrder, Passing, RelationRows
 from penstock.operators.stateless import Filter, Map
@@ -78,7 +77,6 @@ BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     EndsToColumn: (Work(1.2, 0), "rows as they come"),
     EndsFromColumn: (Work(1, 0), "rows as they come"),
     Distinct: (Work(4, 0.4), "the youngest duplicate takes over once in a lifetime"),
-    Levels: (Work(10, 2), "copies are sent again whenever one of them ends"),
     SetOperation: (Work(1, 1.4), "each different row, and the ends of rows"),
     InsertedRows: (Work(1, 1.4), "each different row, and the ends of rows"),
     RemovedRows: (Work(1, 1.4), "each different row, and the ends of rows"),

@@ -37,7 +37,7 @@ def instants_block(instants: Ints) -> Block:
 class Boundaries(Operator):
     """Where an element of a window begins or ends, or a relation is updated."""
 
-    def __init__(self, ports: int, span: int, partitions: int) -> None:
+    def __init__(self, span: int, partitions: int) -> None:
         self._ends = _Awaited(CalendarQueue((), span, partitions))
         self.state = DeclaredState(ends=self._ends)
 
@@ -88,7 +88,7 @@ class TimeSlides(Operator):
 
     meets = False
 
-    def __init__(self, slide: int, arrivals: int, windows: int, *, skips: bool = False) -> None:
+    def __init__(self, slide: int, arrivals: int, *, skips: bool = False) -> None:
         self._slide = slide
         self._arrivals = arrivals
         self._skips = skips

@@ -115,7 +115,7 @@ class FirstRows(SetOperation):
     """The first rows of each instant's result; a row may be pushed out by another."""
 
     def __init__(self, counted: CountedRows, ordering: Ordering) -> None:
-        super().__init__(counted, 1)
+        super().__init__(counted)
         self.ordering = ordering
         self._shown = counted.rows.column(np.int64, None)
 

@@ -60,8 +60,8 @@ class RestoredResult(Counting):
     over time; None if the window slides by rows.
     """
 
-    def __init__(self, counted: CountedRows, step_length: int | None, arrivals: int) -> None:
-        super().__init__(counted, 2 + arrivals)
+    def __init__(self, counted: CountedRows, step_length: int | None) -> None:
+        super().__init__(counted)
         self._slide = step_length
         self._first: int | None = None
         self._entered = counted.rows.beside(_Entered())

@@ -45,6 +45,12 @@ class Target(IntEnum):
     STRICT_DIFFERENCE = 5
 
 
+def only_grows(target: Target, patterns: Sequence[Pattern]) -> bool:
+    """Whether no copy of a row ever leaves the result; what is on the right of some takes away."""
+    takes_away = target in (Target.DIFFERENCE, Target.STRICT_DIFFERENCE)
+    return not takes_away and all(one is Pattern.MON for one in patterns)
+
+
 class Changes(NamedTuple):
     """How the number of copies of rows changes: by slot of the row, in time order."""
 
@@ -80,6 +86,7 @@ class CountedRows:
         partitions: int,
     ) -> None:
         self.target = target
+        self.only_grows = only_grows(target, patterns)
         self.rows = SlotTable(types, keyed=len(types))
         # Copies left, right and in the result, in 32 bits until some do not fit.
         self._counts = self.rows.column(np.int32, "_count", width=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 class Counting(Operator):
     """An operator whose state is counted rows."""
 
-    def __init__(self, counted: CountedRows, ports: int) -> None:
+    def __init__(self, counted: CountedRows) -> None:
         self.counted = counted
         self.state = DeclaredState(counted=counted.rows)
 
@@ -36,14 +37,13 @@ class Counting(Operator):
 
 
 class SetOperation(Counting):
-    """Difference, strict difference, and on strict input also the other set operations."""
+    """A set operation on bags; on strict input DISTINCT, too."""
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
-        """Elements for the changes of the result."""
-        changes = self.counts(inputs, clock)
-        made = self._elements(changes)
+        """Elements for the changes of the result; where none is withdrawn, they have no sign."""
+        made = self._elements(self.counts(inputs, clock))
         self.counted.release()
-        return made
+        return [replace(block, sign=None) for block in made] if self.counted.only_grows else made
 
     def _elements(self, changes: Changes) -> list[Block]:
         elements = strict_elements(*changes, self.counted.space)

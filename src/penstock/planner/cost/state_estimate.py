@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of
-from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
 from penstock.algebra.windows import Rows
@@ -63,7 +63,7 @@ class StateEstimate:
 
     def pattern(self, plan: Plan) -> Pattern:
         """The pattern of an edge, under the strategy."""
-        return pattern_of(plan, announced=self._choices.strategy == "negative")
+        return pattern_as_run(plan, announced=self._choices.strategy == "negative")
 
     def of(self, plan: Plan) -> list[StateSize]:
         """The state of one operator; nothing, if it has none."""
@@ -215,12 +215,8 @@ class StateEstimate:
         return [*self._numbered(plan), totals, *self._uncovered(plan)]
 
     def _counted(self, plan: op.BagOperation) -> list[StateSize]:
-        """Copies are counted, unless intervals tell how many there are: then their ends wait."""
-        sides = [self._side(plan, port) for port in range(2)]
-        strict = any(self.pattern(child) is Pattern.STR for child in plan.children)
-        if strict or not isinstance(plan, op.Intersection | op.MaxUnion):
-            return sides
-        return [StateSize(self._calendar, one.rows, one.size) for one in sides]
+        """Different rows with their copies, and the ends that wait."""
+        return [self._side(plan, port) for port in range(2)]
 
     def _groups(self, plan: op.Aggregate, groups: float) -> StateSize:
         """Rows until they leave their group, and a row for each group."""
