@@ -18,6 +18,7 @@ only_long = pytest.mark.skipif(not LONG, reason="takes long: ./test --long")
 
 SLOW = (
     "tests/bench/",
+    "tests/compute/test_functions.py",
     "tests/demo/",
     "tests/docs/test_console.py",
     "tests/docs/test_python.py",
