@@ -10,7 +10,7 @@ from penstock.operators.set.distinct import Distinct
 from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import RelationRows
-from penstock.operators.spec import Edge, Lineage, Spec, passed
+from penstock.operators.spec import Edge, Lineage, Spec, calendar, passed, structure_of
 
 if TYPE_CHECKING:
     from penstock.compute.failures import Failures
@@ -24,6 +24,11 @@ class Counting:
     inputs: tuple[Edge, ...]
     partitions: int
     target: Target = Target.COPIES
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the rows of each input are kept."""
+        return tuple(structure_of(one.pattern, self.partitions) for one in self.inputs)
 
     def build(self) -> CountedRows:
         """Counted rows, none yet."""
@@ -51,6 +56,10 @@ class RelationSpec(Spec):
         """Rows that came."""
         return self.counting.lineage()
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class CountedSpec(Spec):
@@ -65,6 +74,10 @@ class CountedSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows of any of the inputs."""
         return self.counting.lineage()
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
 
 
 @dataclass(frozen=True)
@@ -82,6 +95,10 @@ class ChangedSpec(Spec):
         """Rows of the result."""
         return self.counting.lineage()
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class DistinctSpec(Spec):
@@ -97,6 +114,10 @@ class DistinctSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows that came."""
         return passed(self.rows.types)
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (calendar(self.partitions),)
 
 
 @dataclass(frozen=True)
@@ -116,3 +137,7 @@ class LevelsSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows of any of the inputs."""
         return passed(self.inputs[0].types, len(self.inputs))
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (calendar(self.partitions),) * len(self.inputs)
