@@ -82,7 +82,7 @@ def divided(lock: str) -> tuple[str, str]:
 @contextmanager
 def warming_up(python: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Compile the loops of usual queries while the rest is downloaded; once for all checkouts."""
-    command = [str(python), "-P", "-m", "penstock.inline.warm_up"]
+    command = [str(python), "-P", "-m", "penstock.connection.engines.local.warm_up"]
     with (
         log.open("wb") as errors,
         # What it prints is how far it is: stdout stays free for the command's own answer.

@@ -18,6 +18,7 @@ only_long = pytest.mark.skipif(not LONG, reason="takes long: ./test --long")
 
 SLOW = (
     "tests/bench/",
+    "tests/compute/test_functions.py",
     "tests/demo/",
     "tests/docs/test_console.py",
     "tests/docs/test_python.py",
@@ -29,6 +30,7 @@ SLOW = (
     "tests/runtime/",
     "tests/spark/",
     "tests/test_external_cases.py",
+    "tests/unit/cli/test_scripts.py",
 )
 """Tests that `./test --quick` leaves out, and that begin first where two processes share them."""
 

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from penstock.algebra.patterns import Strategy
-    from penstock.inline.connection import Connection as InlineConnection
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 __version__ = "0.1.0"
 __all__ = ["connect", "connect_inline"]
@@ -41,7 +40,7 @@ def connect(
         PenstockError: An option has no meaning, the home is in use, or it is damaged.
     """
     # Commands that need no rows start faster without Arrow, Numba and Spark.
-    from penstock.spark.opening import open_pipeline
+    from penstock.spark.spark_opening import open_pipeline
 
     return open_pipeline(master, home, lanes, settings)
 
@@ -53,7 +52,7 @@ def connect_inline(
     partitions: int = 32,
     keep: int = 1_000_000,
     restore: str | Path | None = None,
-) -> InlineConnection:
+) -> Connection:
     """Open a connection without Spark: streams, relations and queries run in this process.
 
     Args:
@@ -70,6 +69,6 @@ def connect_inline(
     Raises:
         PenstockError: An option has no meaning, or there is nothing to restore.
     """
-    from penstock.inline.opening import open_connection
+    from penstock.connection.engines.local.local_opening import open_connection
 
     return open_connection(lanes, strategy, partitions, keep, restore)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Field, Schema
+    from penstock.catalog.definitions import Definition
 
 
 def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Query:
@@ -49,25 +50,29 @@ def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Qu
     """
     options = f"OPTIONS (time_unit '{unit}')" if unit else ""
     text = f"CREATE STREAM `{name}` ({columns}, WATERMARK FOR `{time}` AS `{time}`) {options}"
-    found = _declared(text, name)
-    assert isinstance(found, StreamDefinition)
-    return Query(st.Stream(found.name, found.schema, found.time_column, found.unit))
+    return source(_declared(text, name))
 
 
 def relation(name: str, columns: str, *, retroactive: bool = True) -> Query:
     """A relation with columns as in DDL."""
     kind = "RELATION" if retroactive else "NONRETROACTIVE RELATION"
-    found = _declared(f"CREATE {kind} `{name}` ({columns})", name)
-    assert isinstance(found, RelationDefinition)
-    return Query(st.Relation(found.name, found.schema, found.retroactive))
+    return source(_declared(f"CREATE {kind} `{name}` ({columns})", name))
 
 
-def _declared(text: str, name: str) -> object:
+def source(declared: Definition) -> Query:
+    """A stream or relation of a catalog."""
+    if isinstance(declared, StreamDefinition):
+        return Query(st.Stream(declared.name, declared.schema, declared.time_column, declared.unit))
+    assert isinstance(declared, RelationDefinition)
+    return Query(st.Relation(declared.name, declared.schema, declared.retroactive))
+
+
+def _declared(text: str, name: str) -> Definition:
     from penstock.session import Session
 
     session = Session()
     session.execute(text)
-    return session.catalog.get(name)
+    return session.catalog.find(name, "stream", "relation")
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,10 @@ class DataError(PenstockError):
     """Input rows or files are at fault."""
 
 
+class PipelineFailed(PenstockError):
+    """Micro-batches failed again and again."""
+
+
 class InternalError(PenstockError):
     """Our bug: an invariant of Penstock does not hold."""
 

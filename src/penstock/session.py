@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
 from penstock.algebra.plan import walk
 from penstock.algebra.streams import Relation, Stream
+from penstock.algebra.text import plan_text
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
@@ -27,8 +30,6 @@ from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, U
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from sqlglot import exp
 
     from penstock.algebra.plan import Plan
 
@@ -89,7 +90,11 @@ class Session:
         `before` is told of each statement before it takes effect, and may refuse it.
         """
         statements = parse_script(text, name)
-        return (self._located(statement, Source(text, name), before) for statement in statements)
+        return (self.perform(statement, Source(text, name), before) for statement in statements)
+
+    def parsed(self, text: str) -> list[syntax.Statement]:
+        """The statements of a script, for `perform`."""
+        return parse_script(text)
 
     def bind(self, text: str, name: str | None = None) -> BoundQuery:
         """The plan of one query.
@@ -97,17 +102,37 @@ class Session:
         Raises:
             PenstockError: The text is not one query, or the query is at fault.
         """
-        statements = parse_script(text, name)
-        if len(statements) != 1 or not isinstance(statements[0], syntax.Select):
-            msg = f"expected one query, found {len(statements)} statements"
-            if len(statements) == 1:
-                msg = "expected a query, found another statement"
-            raise CqlSyntaxError(msg, source=Source(text, name))
-        outcome = self._located(statements[0], Source(text, name))
+        outcome = self.perform(_one_query(text, name), Source(text, name))
         assert outcome.plan is not None
         return BoundQuery(outcome.plan, outcome.warnings)
 
-    def _located(
+    def create_query(self, name: str, text: str) -> tuple[Outcome, str]:
+        """Do what CREATE QUERY does, for a query without it; also the statement as text.
+
+        Raises:
+            PenstockError: The text is not one query, the query is at fault, or the name is taken.
+        """
+        found = _one_query(text)
+        words = text[found.span.start : found.span.end]
+        known = syntax.Name(name, found.span)
+        statement = syntax.CreateQuery(found.span, "QUERY", known, found.query, words)
+        return self.perform(statement, Source(text)), f"CREATE QUERY {_quoted(name)} AS {words}"
+
+    def create_plan(self, name: str, plan: Plan) -> tuple[Outcome, str]:
+        """The same for a plan that was built.
+
+        Raises:
+            QueryError: The name is taken.
+        """
+        # Few build plans.
+        from penstock.planner.written_plans import encoded_plan
+
+        written = encoded_plan(plan).replace("'", "''")
+        text = f"CREATE QUERY {_quoted(name)} AS PLAN '{written}'"
+        (outcome,) = self.execute(text)
+        return outcome, text
+
+    def perform(
         self,
         statement: syntax.Statement,
         source: Source,
@@ -169,6 +194,8 @@ class Session:
 
     def _create_query(self, statement: syntax.CreateQuery) -> Outcome:
         view = statement.kind == "VIEW"
+        if isinstance(statement.query, exp.Literal):
+            return self._create_built(statement, str(statement.query.this))
         bound = self._bind(statement.query, view=view)
         plan = bound.plan
         if statement.columns:
@@ -177,8 +204,18 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        query = QueryDefinition(name, plan, text, self.settings.tactics)
+        query = QueryDefinition(name, plan, text, self.settings.tactics, bound.warnings)
         return self._add(statement, query, bound.warnings)
+
+    def _create_built(self, statement: syntax.CreateQuery, written: str) -> Outcome:
+        """A query or view whose plan is written down; its text is the plan, for people."""
+        from penstock.planner.written_plans import decoded_plan
+
+        plan, name = decoded_plan(written), statement.name.text
+        if statement.kind == "VIEW":
+            return self._add(statement, ViewDefinition(name, plan, plan_text(plan)))
+        query = QueryDefinition(name, plan, plan_text(plan), self.settings.tactics)
+        return self._add(statement, query)
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
         query = self.catalog.find(statement.query.text, "query", at=statement.query.span)
@@ -272,6 +309,22 @@ class Session:
             error.at = statement.key.span if unknown else statement.value.span
             raise
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
+
+
+def _quoted(name: str) -> str:
+    """A name as a statement has it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _one_query(text: str, name: str | None = None) -> syntax.Select:
+    """The only statement of a text, which must be a query."""
+    statements = parse_script(text, name)
+    if len(statements) == 1 and isinstance(statements[0], syntax.Select):
+        return statements[0]
+    msg = f"expected one query, found {len(statements)} statements"
+    if len(statements) == 1:
+        msg = "expected a query, found another statement"
+    raise CqlSyntaxError(msg, source=Source(text, name))
 
 
 def tabulated(outcome: Outcome) -> list[str]:

@@ -13,11 +13,13 @@ from penstock_fuzz.check import check
 from penstock_fuzz.coverage import Coverage
 from penstock_fuzz.generate import generate
 from penstock_fuzz.shrink import Found
+from penstock_fuzz.updates import try_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock_fuzz.trial import Contender
+    from penstock_fuzz.updates import Case
 
 _BETWEEN_REPORTS = 5.0
 REPLANS = 50
@@ -45,18 +47,35 @@ class Campaign:
             say: Takes a line of progress every few seconds.
         """
         coverage = Coverage()
-        started = said = time.monotonic()
-        for number in count(self.first):
-            now = time.monotonic()
-            if now - started > self.seconds or number - self.first >= self.trials:
-                break
-            if now - said > _BETWEEN_REPORTS:
-                said = now
-                say(f"{now - started:.0f} s: {coverage.summary()}")
+        for number in self.numbers(say, coverage.summary):
             found = self.try_one(number, coverage)
             if found is not None:
                 return Outcome(coverage, number, found)
         return Outcome(coverage)
+
+    def numbers(self, say: Callable[[str], None], summary: Callable[[], str]) -> Iterator[int]:
+        """The numbers of trials as long as there is time, or trials are left; says how it goes."""
+        started = said = time.monotonic()
+        for number in count(self.first):
+            now = time.monotonic()
+            if now - started > self.seconds or number - self.first >= self.trials:
+                return
+            if now - said > _BETWEEN_REPORTS:
+                said = now
+                say(f"{now - started:.0f} s: {summary()}")
+            yield number
+
+    def run_updates(self, say: Callable[[str], None]) -> UpdatesOutcome:
+        """The same of random updates below queries side by side, on connections."""
+        outcome = UpdatesOutcome()
+        for number in self.numbers(say, outcome.summary):
+            compared, case = try_seed(f"{self.seed}/{number}")
+            outcome.programs += 1
+            outcome.queries += compared
+            if case is not None:
+                outcome.number, outcome.case = number, case
+                break
+        return outcome
 
     def try_one(self, number: int, coverage: Coverage) -> Found | None:
         """One trial; how the engine fails at it, if it does."""
@@ -83,3 +102,17 @@ class Outcome:
     coverage: Coverage
     number: int | None = None
     found: Found | None = None
+
+
+@dataclass
+class UpdatesOutcome:
+    """How many queries were compared below random updates, and the case that went wrong."""
+
+    programs: int = 0
+    queries: int = 0
+    number: int | None = None
+    case: Case | None = None
+
+    def summary(self) -> str:
+        """One line."""
+        return f"{self.programs} programs, {self.queries} answers compared"

@@ -37,6 +37,8 @@ class Generated:
     refused: int
 
 
+TIMELESS = 8
+"""In so many of a hundred trials the query reads relations only."""
 MOST_SLIDES = 20_000
 """The reference evaluator, and RSTREAM by its meaning, go through all of them."""
 
@@ -59,8 +61,9 @@ def generate(
     draw = Draw(seed)
     refused = 0
     is_replanned = Draw(f"{seed} replans").chance(replans)
+    timeless = not is_replanned and Draw(f"{seed} timeless").chance(TIMELESS)
     while True:
-        program = random_program(draw, with_choice=is_replanned)
+        program = random_program(draw, with_choice=is_replanned, timeless=timeless)
         try:
             plan = _bound(program)
         except PenstockError:

@@ -53,7 +53,21 @@ def random_trial(
         for table in tables
         if not table.is_stream
     }
+    if not streams:
+        relations = _fed_in_turn(draw, relations, count)
     return replace(trial, relations=relations)
+
+
+def _fed_in_turn(
+    draw: Draw, relations: dict[str, RelationInput], count: int
+) -> dict[str, RelationInput]:
+    """Changes that are all the clock there is: those of an instant together, in order."""
+    instants = sorted({change.at for one in relations.values() for change in one.changes})
+    feeds = dict(zip(instants, _cut(draw, len(instants), count), strict=True))
+    return {
+        name: replace(one, feeds=tuple(feeds[change.at] for change in one.changes))
+        for name, one in relations.items()
+    }
 
 
 def _random_pool(draw: Draw, program: Program, *, long: bool) -> _Pool:
@@ -130,7 +144,6 @@ def _random_relation(draw: Draw, table: Table, pool: _Pool, most: int) -> Relati
 def _fed(draw: Draw, relation: RelationInput, trial: Trial) -> RelationInput:
     """The changes fed at once, or at random before the clock has passed them, or just then."""
     if not trial.streams:
-        # Without a stream the changes are all the clock there is.
         return relation
     passed = clocks(trial)
     how = draw.pick("first", "first", "random", "last")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock_fuzz.queries import Queries
-from penstock_fuzz.schemas import random_clock, random_tables
+from penstock_fuzz.schemas import random_clock, random_tables, some_relations
 from penstock_fuzz.text import Text, optional, written
 from penstock_fuzz.windows import Style
 
@@ -31,16 +31,19 @@ class Program:
         return "\n".join([*ddl, *self.settings, *map(str, self.views)])
 
 
-def random_program(draw: Draw, *, with_choice: bool = False) -> Program:
+def random_program(draw: Draw, *, with_choice: bool = False, timeless: bool = False) -> Program:
     """Any program; the binder may still refuse it.
 
     Args:
         draw: Decides.
         with_choice: Rather a query that forgets, and that the planner has a choice for.
+        timeless: A query over relations only, which no stream tells of time.
     """
     clock = random_clock(draw)
     tables = random_tables(draw, clock)
-    writer = Queries(draw, tables, clock)
+    if timeless:
+        tables = [one for one in tables if one.is_stream] + some_relations(draw)
+    writer = Queries(draw, tables, clock, timeless=timeless)
     depth = draw.pick(0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 4, 6)
     query = _chosen(draw, writer, depth) if with_choice else _top(draw, writer, depth)
     settings = [

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from penstock_fuzz.draw import Draw
     from penstock_fuzz.schemas import Clock, Table
 
-_SETS = ("UNION", "UNION ALL", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL")
+_SETS = (
+    "UNION", "UNION ALL", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL",
+    "UNION MAX", "EXCEPT STRICT",
+)  # fmt: skip
 
 
 class Queries:
@@ -28,12 +31,14 @@ class Queries:
     the result is compared, told apart or sent out, it must not be loose.
     """
 
-    def __init__(self, draw: Draw, tables: Sequence[Table], clock: Clock) -> None:
+    def __init__(
+        self, draw: Draw, tables: Sequence[Table], clock: Clock, *, timeless: bool = False
+    ) -> None:
         self._draw = draw
         self._values = Expressions(draw)
         self._kinds = [column.kind for table in tables for column in table.columns]
         self._stream = next(table.name for table in tables if table.is_stream)
-        self.sources = Sources(draw, tables, clock, self._nested, self.emitting)
+        self.sources = Sources(draw, tables, clock, self._nested, self.emitting, timeless=timeless)
         self._predicates = Predicates(draw, self.sources, self.query)
 
     def _nested(self, depth: int) -> tuple[Text, Kinds]:
@@ -166,7 +171,12 @@ class Queries:
             return self.periodic(depth)
         kinds = self.some_kinds()
         word = self._draw.pick("ISTREAM", "ISTREAM", "DSTREAM", "RSTREAM")
-        return self._emitted(word, self.query(depth, kinds), kinds)
+        text = self.query(depth, kinds)
+        if self._draw.chance(5):
+            # A name of its own goes before the stream that has it.
+            named = f"WITH {self._stream} AS ({{}}) SELECT * FROM {self._stream}"
+            text = written(text.sort, named, text)
+        return self._emitted(word, text, kinds)
 
     def periodic(self, depth: int) -> tuple[Text, Kinds]:
         """A relation-to-stream operator over windows that share a SLIDE."""

@@ -94,7 +94,7 @@ def random_clock(draw: Draw) -> Clock:
         return Clock(TimeUnit.TIMESTAMP, 1_000_000, draw.pick(0, 1_706_702_400_000_000, -(10**15)))
     if kind == "ms":
         return Clock(TimeUnit.MILLISECONDS, 1, draw.pick(0, 1_706_702_400_000))
-    base = draw.pick(10**15, -(10**15), INFINITY - 20, BEGINNING + 8) if kind == "far" else 0
+    base = draw.pick(10**15, -(10**15), INFINITY - 20, BEGINNING + 4) if kind == "far" else 0
     return Clock(TimeUnit.TICK, 1, base)
 
 
@@ -106,6 +106,12 @@ def random_tables(draw: Draw, clock: Clock) -> list[Table]:
     if draw.chance(40):
         tables.append(Table("n", _columns(draw), retroactive=False))
     return tables
+
+
+def some_relations(draw: Draw) -> list[Table]:
+    """Two or three relations, alike, so that they have rows in common."""
+    columns = _columns(draw)
+    return [Table(name, columns) for name in ("r", "p", "q")[: draw.pick(2, 2, 3)]]
 
 
 def _stream(draw: Draw, name: str, clock: Clock) -> Table:

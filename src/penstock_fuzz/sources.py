@@ -33,7 +33,10 @@ class View:
 
 
 class Sources:
-    """Writes FROM clauses; `query` and `emitting` write the queries nested in them."""
+    """Writes FROM clauses; `query` and `emitting` write the queries nested in them.
+
+    Where all is `timeless`, relations stand in the places of streams.
+    """
 
     def __init__(
         self,
@@ -42,8 +45,11 @@ class Sources:
         clock: Clock,
         query: Callable[[int], tuple[Text, Kinds]],
         emitting: Callable[[int], tuple[Text, Kinds]],
+        *,
+        timeless: bool = False,
     ) -> None:
         self._draw = draw
+        self._timeless = timeless
         self._streams = [table for table in tables if table.is_stream]
         self._relations = [table for table in tables if not table.is_stream and table.retroactive]
         self._nrrs = [table for table in tables if table.is_nrr]
@@ -69,13 +75,24 @@ class Sources:
         if most > 2 and not self.style.rows_slide and self._draw.chance(12):
             return self.many(self._draw.pick(2, 2, 2, 3, 3, 4, 5))
         text, columns = self.table(depth)
-        extra = 0 if self.style.rows_slide else min(most - 1, self._draw.pick(0, 0, 0, 1, 1, 2))
+        if self.style.rows_slide:
+            return self._beside_relation(text, columns)
+        extra = min(most - 1, self._draw.pick(0, 0, 0, 1, 1, 2))
         joins = []
         for _ in range(extra):
             join, more = self._joined(depth, columns)
             joins.append(join)
             columns = columns | more
         return _from(text, joins), columns
+
+    def _beside_relation(self, text: Text, columns: Columns) -> tuple[Text, Columns]:
+        """The one window of a query, alone or joined with a relation: the window stays the one."""
+        if not self._relations or not self._draw.chance(40):
+            return _from(text, []), columns
+        table, more = self._declared(self._draw.pick(*self._relations), NOTHING)
+        word = self._draw.pick("", "LEFT", "LEFT", "RIGHT", "FULL")
+        join = optional(f" {word} JOIN {{}} ON {{}}", table, self._on(columns, more))
+        return _from(text, [join]), columns | more
 
     def many(self, more_tables: int, *, reads: bool = False) -> tuple[Text, Columns]:
         """A window and so many others, mostly joined by equal columns.
@@ -148,6 +165,8 @@ class Sources:
 
     def stream(self) -> tuple[Text, Columns]:
         """A declared stream under a window."""
+        if self._timeless:
+            return self._declared(self._draw.pick(*self._relations), NOTHING)
         table = self._draw.pick(*self._streams)
         first = 0 if self._draw.chance(10) else 1
         window = self._window([column.name for column in table.columns[first:]])
@@ -155,6 +174,8 @@ class Sources:
 
     def twins(self) -> Callable[[], tuple[Text, Columns]]:
         """Gives one and the same stream again and again, under windows of its own each time."""
+        if self._timeless:
+            return self.stream
         table = self._draw.pick(*self._streams)
         names = [column.name for column in table.columns[1:]]
         return lambda: self._declared(table, self._window(names))
@@ -196,6 +217,8 @@ class Sources:
 
     def _monotonic(self) -> tuple[Text, Columns]:
         """A subquery whose rows never leave, so that it may have a window itself."""
+        if self._timeless:
+            return self.stream()
         table = self._draw.pick(*self._streams)
         alias = self._alias()
         columns = {_column(alias, one.name, one.kind): one.kind for one in table.columns}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, get_args
 
 from penstock.algebra.patterns import Strategy
@@ -243,7 +244,7 @@ def _watermark(stream: StreamInput, feed: int) -> int | None:
 def is_feedable(trial: Trial) -> bool:
     """Whether every change of a relation comes before the clock has passed its instant."""
     if not trial.streams:
-        return not any(feed for one in trial.relations.values() for feed in one.feeds)
+        return _is_in_turn(trial)
     passed = clocks(trial)
     for relation in trial.relations.values():
         for change, feed in zip(relation.changes, relation.feeds, strict=True):
@@ -251,3 +252,13 @@ def is_feedable(trial: Trial) -> bool:
             if any(clock > change.at for clock in earlier):
                 return False
     return True
+
+
+def _is_in_turn(trial: Trial) -> bool:
+    """Whether changes that are all the clock there is come one instant after the other."""
+    fed = sorted(
+        (feed, change.at)
+        for one in trial.relations.values()
+        for change, feed in zip(one.changes, one.feeds, strict=True)
+    )
+    return all(before[0] == after[0] or before[1] < after[1] for before, after in pairwise(fed))

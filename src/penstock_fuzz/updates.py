@@ -18,6 +18,7 @@ import penstock
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.engines.local.local_engine import LocalEngine
 from penstock.errors import DataError
 from penstock.planner.clocks import relations_of, streams_of
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
     from penstock.algebra.patterns import Strategy
     from penstock.algebra.plan import Plan
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
     from penstock.reference.timeline import Row
 
 RELATIONS = ("r1", "r2", "r3")
@@ -63,6 +64,19 @@ class Step:
     name: str = ""
     k: int = 0
     at: int | None = None
+
+    def __str__(self) -> str:
+        """As a line of a program."""
+        match self.kind:
+            case "insert" | "delete":
+                return f'db.update("{self.name}", {self.kind}=[({self.k},)], at={self.at})'
+            case "arrive":
+                return f'db.insert("{self.name}", [({self.at}, {self.k})])'
+            case "advance":
+                return f'db.advance("{self.name}", {self.at})'
+            case "read":
+                return f'print(db["{self.name}"])'
+        return 'db.save("saved"); db = penstock.connect_inline(restore="saved")'
 
 
 @dataclass(frozen=True)
@@ -203,12 +217,13 @@ class _World:
 
     def begin_anew(self) -> None:
         """Be as if nothing had been done."""
-        catalog = self.db.registry.session.catalog
-        sources = catalog.of_kind("stream", "relation")
-        self.db.engine.begin_anew(
+        engine = self.db.engine
+        assert isinstance(engine, LocalEngine)
+        sources = engine.catalog.of_kind("stream", "relation")
+        engine.feeding.begin_anew(
             [one for one in sources if isinstance(one, StreamDefinition | RelationDefinition)]
         )
-        self.db.is_finished = False
+        engine.is_finished = False
         self._note_nothing()
 
     def _note_nothing(self) -> None:
@@ -260,8 +275,8 @@ class _World:
     def look(self, name: str) -> None:
         """Read a query."""
         query = self.db[name]
-        table = query.emissions() if _sends(query) else query.changes()
-        self.shown[name] += _rows(table)
+        results = query.emissions() if _sends(query) else query.changes()
+        self.shown[name] = _rows(results.to_arrow())
         if not streams_of(query.plan):
             self.clocks[name].read()
 

@@ -56,7 +56,7 @@ def random_window(draw: Draw, clock: Clock, columns: Sequence[str], style: Style
 
 
 def _any(draw: Draw, clock: Clock, columns: Sequence[str]) -> Text:
-    few = draw.pick(2, 1, 3, 4, 5, 5, 8)
+    few = draw.pick(2, 1, 3, 4, 5, 5, 7, 8, 10)
     match draw.pick("RANGE", "RANGE", "RANGE", "ROWS", "ROWS", "NOW", "UNBOUNDED", "FIXED", "LAND"):
         case "RANGE":
             if clock.step == 1 and draw.chance(2):
@@ -94,7 +94,9 @@ def _rows(draw: Draw, columns: Sequence[str], *, slides: bool) -> Text:
     if columns and draw.chance(50):
         partition = optional(f"PARTITION BY {', '.join(draw.some(columns, 2))} ")
     slide = optional(f" SLIDE {draw.pick(1, 2, 2, 3)}") if slides else NOTHING
-    return written("spec", f"{{}}ROWS {draw.count(1, 5)}{{}}", partition, slide)
+    # More rows than there are, a number as large as numbers are.
+    count = draw.pick(2**63 - 2, 2**63 - 1, 2**64) if draw.chance(3) else draw.count(1, 5)
+    return written("spec", f"{{}}ROWS {count}{{}}", partition, slide)
 
 
 def _seldom(draw: Draw, text: Text) -> Text:

@@ -27,6 +27,7 @@ from penstock.demo.plot import write_picture
 from penstock.demo.scenario import TRIP
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
+    from penstock.connection.connection import Connection
     from penstock.reference.timeline import Row, Timeline
-    from penstock.spark.connection import Connection
 
 MASTER = "local[2,4]"
 ROWS = 1500
@@ -87,7 +88,7 @@ def number_of(value: Any) -> Any:
 
 
 def plan_of(db: Connection, query: str) -> Plan:
-    definition = db.program.session.catalog.get(query)
+    definition = spark_engine(db).program.session.catalog.get(query)
     assert isinstance(definition, QueryDefinition)
     return definition.plan
 
@@ -113,7 +114,7 @@ def test_relations_change_as_the_oracle_says(
     oracle = oracle_of(made, range(1, STATIONS + 1))
     expected = changes(oracle.timeline(plan_of(db, query)))
     assert len(expected) >= 10
-    assert shown(db.query(query).changes()) == expected
+    assert shown(db[query].changes()) == expected
 
 
 def test_trips_are_those_of_the_oracle(

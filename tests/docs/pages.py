@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 UPDATE = os.environ.get("UPDATE_DOCS", "") not in ("", "0")
 HOW_TO_UPDATE = "the page is not true (- shown, + real): UPDATE_DOCS=1 ./test tests/docs mends it"
 KINDS = ("console", "sh", "stream", "timeline", "cql", "python", "text")

@@ -73,9 +73,9 @@ def mapped() -> set[str]:
 
 
 def real() -> set[str]:
-    """The folders at the top, those of the package, and those of the tests."""
-    found = {"src/penstock"}
-    for parent in (ROOT, ROOT / "src" / "penstock", ROOT / "tests"):
+    """The folders at the top, the packages, and the folders of ours and of the tests."""
+    found: set[str] = set()
+    for parent in (ROOT, ROOT / "src", ROOT / "src" / "penstock", ROOT / "tests"):
         found |= {str(folder.relative_to(ROOT)) for folder in parent.iterdir() if is_part(folder)}
     return found - {"src"}
 

@@ -55,8 +55,8 @@ class Checkout:
 
     def warm_up_with(self, code: str) -> None:
         """Let the warm-up of a small checkout be this."""
-        path = self.root / "src" / "penstock" / "inline" / "warm_up.py"
-        path.parent.mkdir(exist_ok=True)
+        path = self.root / "src" / "penstock" / "connection" / "engines" / "local" / "warm_up.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{code}\n", "utf-8")
 
 

@@ -99,3 +99,24 @@ def test_what_is_part_of_a_checkout_says_so(environment: Path, command: str) -> 
         f"`penstock {command}` is part of a checkout, and not of what pip installs\n"
         f"  Clone the repository and run `./penstock {command}` there.\n"
     )
+
+
+def test_a_program_of_a_user_has_all_its_types(environment: Path) -> None:
+    script = environment.parent / "user_script.py"
+    script.write_text((ROOT / "tests" / "house" / "user_script.py").read_text("utf-8"), "utf-8")
+    mypy = (sys.executable, "-m", "mypy", "--strict", "--python-executable")
+    answer = run(environment.parent, *mypy, environment / "bin" / "python", script)
+    assert answer[:2] == (0, "Success: no issues found in 1 source file\n"), answer
+    wrong = script.read_text("utf-8").replace("brought: int", "brought: str")
+    script.write_text(wrong, "utf-8")
+    code, output, _ = run(environment.parent, *mypy, environment / "bin" / "python", script)
+    assert code == 1, "mypy sees the types of the installed package"
+    assert 'expression has type "int", variable has type "str"' in output
+
+
+def test_a_program_of_a_user_runs(environment: Path) -> None:
+    script = ROOT / "tests" / "house" / "user_script.py"
+    code, output, errors = run(environment.parent, environment / "bin" / "python", script)
+    assert (code, errors) == (0, "")
+    assert "3 [{'k': 1, 'n': 2}] 2 6 0" in output
+    assert "['built', 'counted']" in output

@@ -34,22 +34,23 @@ MAY_IMPORT = {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
         "store", "lane_host", "connectors",
     },
-    "inline": {
-        "errors", "algebra", "cql", "catalog", "session", "compute", "state", "operators",
-        "planner", "runtime", "results",
+    "connection": {
+        "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
+        "operators", "planner", "runtime", "results", "store",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
-        "runtime", "results", "store", "observe", "lane_host", "pipeline", "inline", "connectors",
+        "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
+        "connectors",
     },
     "testing": {
-        "errors", "algebra", "catalog", "reference", "session", "operators", "planner", "runtime",
-        "store", "pipeline", "spark",
+        "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",
+        "runtime", "store", "pipeline", "spark",
     },
-    "demo": {"errors", "spark"},
+    "demo": {"errors", "connection", "spark"},
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
-        "planner", "operators", "results", "store", "observe", "demo",
+        "planner", "operators", "results", "store", "observe", "connection", "demo", "state",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

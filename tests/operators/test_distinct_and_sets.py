@@ -28,9 +28,9 @@ from operators.join_model import (
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.set.counted import WIDE, CountedRows, Target
+from penstock.operators.declared_state.slot_entries import WIDE
+from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.set.distinct import Distinct
-from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.state import strict_queue
 
@@ -90,23 +90,6 @@ def test_distinct_has_every_row_once(data: st.DataObject) -> None:
 
 @given(st.data())
 @settings(deadline=None, max_examples=150)
-def test_levels_have_the_least_or_the_most_copies(data: st.DataObject) -> None:
-    target = data.draw(st.sampled_from([Target.INTERSECTION, Target.MAX_UNION]))
-    left, right = (drawn(data, data.draw(st.sampled_from(TAME))) for _ in range(2))
-    queue = data.draw(QUEUES)
-    least = target is Target.INTERSECTION
-    run = Run(lambda: Levels(TYPES, *queue, least=least), [TYPES] * 2, [False] * 2)
-    found = run.results(data, [left, right])
-    check_edge(found, signed=False)
-    for instant in INSTANTS:
-        wanted = MEANINGS[target](snapshot(left, instant), snapshot(right, instant))
-        assert snapshot(found, instant) == wanted, instant
-    if all_end(left, right):
-        assert run.last.state_rows == 0
-
-
-@given(st.data())
-@settings(deadline=None, max_examples=150)
 def test_set_operations_count_copies(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(list(Target)))
     ports = 1 if target in (Target.COPIES, Target.DISTINCT) else 2
@@ -116,7 +99,7 @@ def test_set_operations_count_copies(data: st.DataObject) -> None:
     signed = [pattern is Pattern.STR for pattern in patterns]
 
     def make() -> SetOperation:
-        return SetOperation(CountedRows(TYPES, patterns, target, *queue), ports)
+        return SetOperation(CountedRows(TYPES, patterns, target, *queue))
 
     run = Run(make, [TYPES] * ports, signed)
     found = run.results(data, inputs)
@@ -138,7 +121,7 @@ def test_rows_that_enter_and_rows_that_leave_are_reported(data: st.DataObject) -
     queue = data.draw(QUEUES)
 
     def make() -> Operator:
-        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue), 1)
+        return kind(CountedRows(TYPES, [pattern], Target.COPIES, *queue))
 
     found = Run(make, [TYPES], [pattern is Pattern.STR]).results(data, [elements])
     wanted: Counter[Element] = Counter()
@@ -157,15 +140,14 @@ def test_the_youngest_duplicate_takes_over() -> None:
     assert found == [Element((1,), 0, 4), Element((1,), 4, 9)]
 
 
-@pytest.mark.parametrize("kind", ["distinct", "levels", "counted"])
+@pytest.mark.parametrize("kind", ["distinct", "counted"])
 @pytest.mark.parametrize("type_", [pa.int64(), pa.string()])
 def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> None:
     """Ever new rows in a window of 100 steps."""
     patterns = [Pattern.WKS, Pattern.WKS]
     made: dict[str, Operator] = {
         "distinct": Distinct([type_], 100, 8),
-        "levels": Levels([type_], 100, 8, least=True),
-        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8), 2),
+        "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8)),
     }
     operator, sizes = made[kind], []
     for start in range(0, 10_000, 250):
@@ -178,7 +160,7 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
 
 def test_what_is_withdrawn_leaves_no_end_behind() -> None:
     """Rows that would last long, each withdrawn soon."""
-    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8), 1)
+    counted = SetOperation(CountedRows([pa.int64()], [Pattern.STR], Target.COPIES, 10**6, 8))
     for start in range(0, 10_000, 250):
         ts = np.arange(start, start + 250)
         rows = np.repeat(ts, 2)
@@ -198,16 +180,16 @@ def test_counts_pass_what_32_bits_hold(copies: int) -> None:
     row = pa.array([1]), pa.array(["a"])
     first = counted()
     first.step([Block(row, np.array([0]), np.array([INFINITY]))], 1)
-    saved = first.segments()
-    rows = saved["rows"].set_column(3, "_count0", pa.array([copies]))
-    saved["rows"] = rows.set_column(5, "_count2", pa.array([copies]))
+    saved = first.rows.segments()
+    rows = saved["rows"].set_column(2, "_count0", pa.array([copies]))
+    saved["rows"] = rows.set_column(4, "_count2", pa.array([copies]))
     second = counted()
-    second.restore(saved)
+    second.rows.restore(saved)
     three = tuple(column.take(pa.array([0, 0, 0])) for column in row)
     changes = second.step([Block(three, np.arange(1, 4), np.full(3, INFINITY))], 9)
     assert changes.deltas.tolist() == [1, 1, 1]
     assert second.counts[0].tolist() == [copies + 3, 0, copies + 3]
     assert (second.counts.itemsize == 8) == (copies + 3 > WIDE)
-    table = second.segments()["rows"]
+    table = second.rows.segments()["rows"]
     assert table["_count0"].to_pylist() == [copies + 3]
     assert table.schema == saved["rows"].schema

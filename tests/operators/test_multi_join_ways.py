@@ -80,7 +80,7 @@ def test_tables_begin_with_room_for_what_is_expected() -> None:
 
 def test_tables_have_as_many_buckets_as_rows_need_or_as_is_said() -> None:
     def buckets(sizing: Sizing) -> int:
-        rows = InputRows(by_first(), (0,), [(0,)], sizing)
+        rows = InputRows(0, by_first(), (0,), [(0,)], sizing)
         ts, _ = rows.arrange([passing(0, 500, 10**9, 0)])
         rows.enter(0, len(ts), np.arange(len(ts)))
         rows.settle(1, True)
@@ -132,7 +132,7 @@ def test_conditions_and_keys_gather_what_they_read(monkeypatch: pytest.MonkeyPat
 def test_the_tables_of_an_input_give_a_row_one_place() -> None:
     types = [pa.int64()] * 2
     side = JoinSide(types, lambda block: block.columns, (False,) * 2, Pattern.STR)
-    rows = InputRows(side, (0, 1), [(0, 1), (0,), (1,)], Sizing())
+    rows = InputRows(0, side, (0, 1), [(0, 1), (0,), (1,)], Sizing())
     rng = np.random.default_rng(3)
     live: list[Element] = []
 

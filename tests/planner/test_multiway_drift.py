@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import penstock
+from connection.inside import batch_of
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import arriving
 from penstock.operators.multi_join import multi_join_reordering
@@ -187,7 +188,7 @@ def test_lanes_that_share_the_rows_see_no_drift_in_their_shares() -> None:
         for name in "abc":
             times = range(start, start + 1000)
             db.insert(name, [(at, draw.randrange(KEYS), 0, "") for at in times])
-    joins = [one for lane in query.batch.lanes.lanes for one in joins_of(lane)]
+    joins = [one for lane in batch_of(query).lanes.lanes for one in joins_of(lane)]
     assert [one.reordered for one in joins] == [0] * 4
     thought = dict(zip("abc", joins[0]._ordering.rates, strict=True))
     # They have seen as many rows as were thought to come, in all.
@@ -210,7 +211,7 @@ def test_rows_that_are_there_from_the_beginning_have_no_rate(source: str) -> Non
         f"SELECT a.v FROM a [RANGE 300], b [RANGE 300], c [RANGE 300], {source}"
         " WHERE a.k = b.k AND b.k = c.k AND c.k = r.k"
     )
-    (join,) = [one for lane in query.batch.lanes.lanes for one in joins_of(lane)]
+    (join,) = [one for lane in batch_of(query).lanes.lanes for one in joins_of(lane)]
     draw = random.Random(1)
     for start in range(0, 3000, 300):
         # From the sixth step on c is slow.

@@ -157,16 +157,27 @@ row_slides = st.builds(
 )
 
 
+OVER_ONE_WINDOW = (
+    "SELECT k, v FROM s [{}]",
+    "SELECT COUNT(*) AS n FROM s [{}]",
+    "SELECT DISTINCT c FROM s [{}]",
+    "SELECT a.k, r.v FROM s [{}] a JOIN r ON a.k = r.k",
+    "SELECT a.k, r.v FROM s [{}] a LEFT JOIN r ON a.k = r.k",
+    "SELECT a.k, r.v FROM s [{}] a FULL JOIN r ON a.k = r.k",
+    "SELECT a.k, r.v FROM r RIGHT JOIN s [{}] a ON a.k < r.k WHERE r.v IS NULL OR a.k > 0",
+)
+
+
 @few
-@given(row_slides, inputs(), st.sampled_from(["k, v", "COUNT(*) AS n", "DISTINCT c"]))
+@given(row_slides, inputs(), st.sampled_from(OVER_ONE_WINDOW))
 def test_rstream_over_sliding_rows_sends_all_when_a_slide_is_full(
-    window: Window, given_: Inputs, items: str
+    window: Window, given_: Inputs, query: str
 ) -> None:
-    text = f"SELECT {items} FROM s [{window}]"
+    text = query.format(window)
     full = full_slides(window, in_order_of_time(given_.streams["s"]))
     result = results(text, given_)
     assert sent(f"RSTREAM({text})", given_) == in_order({t: result[t] for t in full})
-    plain = results(f"SELECT {items} FROM s [{window.without_slide()}]", given_)
+    plain = results(query.format(window.without_slide()), given_)
     news: Results = {}
     for before, t in pairwise([INSTANTS[0], *full]):
         news[t] = total(entered(plain)[u] for u in range(before + 1, t + 1))

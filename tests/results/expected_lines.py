@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.streams import is_ordered
 from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.values import row_key
 from penstock.reference.compare import by_instant
 from penstock.reference.intervals import validities
 from penstock.reference.timeline import Timeline, in_order
@@ -24,8 +26,13 @@ def result_lines(plan: Plan, result: Timeline | Sequence[Emission]) -> list[str]
     """Every change of a content, or every row sent out, in columns."""
     if isinstance(result, Timeline):
         return table_lines(plan, changes(result))
-    sent = by_instant(result)
+    sent = {at: in_sent_order(plan, rows) for at, rows in by_instant(result).items()}
     return table_lines(plan, [(at, [("", row) for row in rows]) for at, rows in sent.items()])
+
+
+def in_sent_order(plan: Plan, rows: Sequence[Row]) -> Sequence[Row]:
+    """Rows of one instant by value, unless the query orders them."""
+    return rows if is_ordered(plan.children[0]) else sorted(rows, key=row_key)
 
 
 def changes(timeline: Timeline) -> Content:

@@ -110,7 +110,7 @@ def answer(case: Case, draw: Draw, *, intervals: bool, portion: int) -> list[str
     return text_of([*made, *text.end()])
 
 
-@pytest.mark.parametrize("number", range(150))
+@pytest.mark.parametrize("number", range(60))
 def test_lines_follow_from_the_result_at_every_instant(number: int) -> None:
     case, draw = case_of(f"lines {number}"), Draw(f"lines {number}")
     head = headline(case.plan, "q")
@@ -127,7 +127,7 @@ def test_lines_follow_from_the_result_at_every_instant(number: int) -> None:
     assert squeezed(small) == squeezed(rows)
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", range(20))
 def test_a_snapshot_is_the_result_at_its_instant(number: int) -> None:
     case, draw = case_of(f"lines {number}"), Draw(f"at {number}")
     if isinstance(case.plan, RelationToStream):

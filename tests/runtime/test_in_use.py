@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from connection.inside import batch_of
 from penstock import connect_inline
 from penstock.planner.physical.in_use import described_use
 from penstock.runtime.operator_report import OperatorReport, ProbeReport
 
 if TYPE_CHECKING:
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
 
 NEGATED = """SELECT q.v, c.v AS w FROM (SELECT k, v FROM a [RANGE 9000] WHERE NOT EXISTS
              (SELECT * FROM b [RANGE 9000] WHERE b.v = a.v)) AS q
@@ -49,7 +50,7 @@ def withdraw(db: Connection, number: int, share: float) -> None:
 def structures(query: Query) -> set[tuple[str, ...]]:
     return {
         one.structures
-        for lane in query.batch.lanes.lanes
+        for lane in batch_of(query).lanes.lanes
         for one in lane.reports()
         if one.label.startswith("Join")
     }
@@ -85,7 +86,7 @@ def test_orders_of_probes_are_told_and_how_often_they_changed() -> None:
     query = db.query(THREE)
 
     def told() -> OperatorReport:
-        (lane,) = query.batch.lanes.lanes
+        (lane,) = batch_of(query).lanes.lanes
         (found,) = (one for one in lane.reports() if one.probes)
         return found
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from connection.inside import batch_of
 from penstock import connect_inline
 from penstock.operators.block import Block, arriving
 from penstock.planner.optimizing import plans_to_run
@@ -190,11 +191,11 @@ def test_a_connection_explains_a_join_by_the_pairs_it_has_seen(lanes: int) -> No
     db.insert("b", pa.table({"ts": ts, **b}))
     a = {"k": drawn(0, 40), "v": drawn(0, 100), "s": pa.nulls(4000, pa.string())}
     db.insert("a", pa.table({"ts": ts, **a}))
-    reports = [one for lane in query.batch.lanes.lanes for one in lane.reports() if one.pairs]
+    reports = [one for lane in batch_of(query).lanes.lanes for one in lane.reports() if one.pairs]
     tested, held = (sum(one.pairs[n] for one in reports if one.pairs) for n in range(2))
     assert held == sum(one.rows_out for one in reports)
     assert 0 < held < tested / 5
-    found = measured([lane.reports() for lane in query.batch.lanes.lanes]).selectivities
+    found = measured([lane.reports() for lane in batch_of(query).lanes.lanes]).selectivities
     less, other_than = "(a [RANGE 20].v < b [RANGE 20].x)", "(a [RANGE 20].v <> b [RANGE 20].y)"
     assert found[f"{less} AND {other_than}"] == pytest.approx(held / tested, rel=0.01)
     assert found[less] == pytest.approx(0.1, rel=0.3)
@@ -237,8 +238,8 @@ def test_rows_that_go_to_all_lanes_are_counted_once() -> None:
     others = pa.table({"ts": np.arange(500), "x": pa.array(np.arange(500) % 3, pa.int32())})
     db.insert("b", others)
     db.insert("a", pa.table(list(rows(1000).columns), names=["ts", "k", "v", "s"]))
-    if len(query.batch.lanes.lanes) > 1:
-        assert query.batch.graph.streams.keys() == {"a", "b"}
-    found = measured([lane.reports() for lane in query.batch.lanes.lanes])
+    if len(batch_of(query).lanes.lanes) > 1:
+        assert batch_of(query).graph.streams.keys() == {"a", "b"}
+    found = measured([lane.reports() for lane in batch_of(query).lanes.lanes])
     assert found.rates == {"a": 2.0, "b": 1.0}
     assert found.values["b", "x"] == pytest.approx(3, abs=0.1)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from connection.inside import batch_of
 from penstock import connect_inline
 from penstock.algebra.text import plan_text
 from penstock.planner.optimizing import optimized
@@ -18,8 +19,8 @@ from penstock.planner.statistics.statistics import Statistics
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.inline.connection import Connection
-    from penstock.inline.query import Query
+    from penstock.connection.connection import Connection
+    from penstock.connection.query import Query
 
 TICKS, ROUNDS = 500, 4
 APART = 1000
@@ -59,7 +60,7 @@ def feed(db: Connection, query: str, apart: Mapping[str, int], keys: int = 10) -
 
 
 def statistics(query: Query) -> Statistics:
-    return measured([lane.reports() for lane in query.batch.lanes.lanes])
+    return measured([lane.reports() for lane in batch_of(query).lanes.lanes])
 
 
 def estimated(query: Query, operator: str) -> float:
@@ -87,7 +88,7 @@ def chosen(query: Query) -> str:
 )
 def test_estimates_are_near_what_is_sent(text: str, operator: str, apart: int, lanes: int) -> None:
     query = feed(connected(lanes), text, {"b.k": apart})
-    assert len(query.batch.lanes.lanes) == lanes
+    assert len(batch_of(query).lanes.lanes) == lanes
     really = sent(query, operator)
     assert really / 2 - 0.02 <= estimated(query, operator) <= really * 2 + 0.02
     if apart == APART:
@@ -109,7 +110,7 @@ def test_pairs_of_equal_keys_are_counted_beside_what_else_is_asked() -> None:
 @pytest.mark.parametrize("lanes", [1, 3])
 def test_the_share_of_pairs_does_not_depend_on_lanes(lanes: int) -> None:
     query = feed(connected(lanes), JOINED, {})
-    seen = conditions_seen([lane.reports() for lane in query.batch.lanes.lanes])
+    seen = conditions_seen([lane.reports() for lane in batch_of(query).lanes.lanes])
     (share,) = (one.share for one in seen.values() if one.of_pairs)
     assert share == pytest.approx(0.1, rel=0.1)
     # Rows meet those of a hundred ticks, which are fewer at the beginning.
@@ -137,7 +138,7 @@ def test_a_relation_that_all_lanes_have_is_counted_once(lanes: int) -> None:
     db.update("r", insert=[(key, str(key)) for key in range(20)])
     text = "SELECT a.j, COUNT(*) AS n FROM a [RANGE 100] a JOIN r ON a.k = r.k GROUP BY a.j"
     query = feed(db, text, {})
-    assert len(query.batch.lanes.lanes) == lanes
+    assert len(batch_of(query).lanes.lanes) == lanes
     share = statistics(query).selectivities["(a [RANGE 100].k = r.k)"]
     assert share == pytest.approx(1 / 20, rel=0.1)
 
@@ -151,7 +152,7 @@ def test_few_pairs_say_nothing_where_values_say_more() -> None:
         db.insert(name, pa.table({"ts": ts, "k": keys, "j": keys, "v": keys}))
     equal = "(a [RANGE 100].k = b [RANGE 100].k)"
     assert equal not in statistics(query).selectivities
-    assert equal in conditions_seen([lane.reports() for lane in query.batch.lanes.lanes])
+    assert equal in conditions_seen([lane.reports() for lane in batch_of(query).lanes.lanes])
 
 
 def test_the_order_of_joins_follows_which_keys_meet() -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import penstock
+from connection.inside import batch_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.inline.connection import Connection
+    from penstock.connection.connection import Connection
 
 DECLARATIONS = """
 CREATE RELATION r1 (k INT);
@@ -44,7 +45,7 @@ def test_what_all_relations_held_before_all_input_was_there_from_the_beginning(
     assert rows(product.changes()) == [(1, 2, None, "+")]
     assert rows(entering.emissions()) == []
     db.finish()
-    assert rows(product.changes()) == []
+    assert rows(product.changes()) == [(1, 2, None, "+")]
     assert rows(entering.emissions()) == []
 
 
@@ -67,15 +68,15 @@ def test_what_has_been_read_is_final(db: Connection) -> None:
     query = db.query("SELECT k FROM r1")
     db.update("r1", insert=[(1,)], at=10)
     assert query.clock == 10
-    assert rows(query.current()) == [(1,)]
-    assert rows(query.changes()) == [(1, 10, "+")]
+    assert rows(query.snapshot()) == [(1,)]
+    assert rows(query.changes(since="last")) == [(1, 10, "+")]
     db.update("r1", insert=[(2,)], at=10)
-    assert db.late["r1"]["_reason"].to_pylist() == ["overdue: takes effect at 11"]
-    assert rows(query.changes()) == [(2, 11, "+")]
+    assert db.late("r1")["_reason"].to_pylist() == ["overdue: takes effect at 11"]
+    assert rows(query.changes(since="last")) == [(2, 11, "+")]
     db.update("r1", delete=[(1,)], at=12)
     db.update("r1", insert=[(1,)], at=12)
-    assert rows(query.changes()) == [], "it comes and goes within one instant"
-    assert rows(query.changes()) == []
+    assert rows(query.changes(since="last")) == [], "it comes and goes within one instant"
+    assert rows(query.changes(since="last")) == []
     assert query.clock == 13
 
 
@@ -101,7 +102,7 @@ def test_queries_that_read_no_relation_in_common_share_their_operators(db: Conne
         CREATE QUERY c AS SELECT s.k FROM s [RANGE 5], t [RANGE 5], r2;
         CREATE QUERY d AS SELECT s.k FROM s [RANGE 5], t [RANGE 5], r1;
     """)
-    batches = [db[name].batch for name in "abcd"]
+    batches = [batch_of(db[name]) for name in "abcd"]
     assert batches[0] is batches[1] is batches[2]
     assert batches[3] is not batches[0], "it reads r1 by another clock"
 

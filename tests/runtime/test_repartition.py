@@ -270,7 +270,7 @@ def test_numbers_do_not_grow_with_the_changes_of_lanes() -> None:
         table["number"][0].as_py() % NUMBERS
         for segments in running.save().lanes
         for name, table in segments.items()
-        if name.endswith("/next")
+        if name.endswith("/next/known")
     ]
     assert following
     assert max(following) <= ROWS

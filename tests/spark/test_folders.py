@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 STREAM = "CREATE STREAM {name} (ts BIGINT, k BIGINT, WATERMARK FOR ts AS ts) USING {format}"
 COUNTED = (

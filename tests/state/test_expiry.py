@@ -15,9 +15,6 @@ from penstock.state.expiry import (
     ExpiryQueue,
     FifoQueue,
     expiry_queue,
-    queue_table,
-    restore_queue,
-    restored_slots,
 )
 
 TYPES = (np.dtype(np.int64), np.dtype(np.float64))
@@ -62,16 +59,8 @@ def test_entries_come_back_by_end_once_the_clock_has_passed(data: st.DataObject)
         latest = max(latest, clock)
         assert len(queue) == len(held)
         if data.draw(st.sampled_from([False, False, True])):
-            table = queue_table(queue, TYPES)
-            queue = make()
-            # All that is held but for some was in slots that were free.
-            kept = sorted({slot for _, slot, _ in held[::2]})
-            moved = restored_slots(np.array(kept, np.int64), [table])
-            restore_queue(queue, table, moved)
-            held = [
-                (end, kept.index(slot) if slot in kept else len(kept), other)
-                for end, slot, other in held
-            ]
+            contents, queue = queue.contents(), make()
+            queue.push(*contents)
             assert len(queue) == len(held)
         if data.draw(st.sampled_from([False, False, True])):
             queue.renumber(np.arange(number)[::-1])

@@ -29,13 +29,22 @@ names = [one.py_func.__name__ for one in loops if one.py_func.__module__.startsw
 print(json.dumps(sorted(names)))
 """
 
+USED = """
+import gc, json
+from numba.core.dispatcher import Dispatcher
+loops = [one for one in gc.get_objects() if isinstance(one, Dispatcher)]
+used = [(one, sig) for one in loops for sig in {*one._cache_hits, *one._cache_misses}]
+names = [f"{one.py_func.__module__}.{one.py_func.__name__} {sig}" for one, sig in used]
+print(json.dumps([name for name in names if name.startswith("penstock")]))
+"""
+
 QUERY = """
 import penstock
 db = penstock.connect_inline()
 db.execute("CREATE STREAM s (ts BIGINT, k INTEGER, WATERMARK FOR ts AS ts)")
 answer = db.query("SELECT k, COUNT(*) AS n FROM s [RANGE 10] GROUP BY k")
 db.insert("s", [(1, 7), (2, 7), (3, 8)])
-assert answer.current().to_pylist() == [{"k": 7, "n": 2}]
+assert answer.snapshot().to_pylist() == [{"k": 7, "n": 2}]
 """
 
 MARKS = """
@@ -47,16 +56,25 @@ marks_of(np.ones((3, 2), np.uint64))
 
 def compiled_by(source: Path, script: str, **environment: str) -> list[str]:
     """The loops that a new process with the package in this folder had to compile."""
+    return printed_by(script + COMPILED, PYTHONPATH=str(source), **environment)
+
+
+def loops_used_by(script: str) -> set[str]:
+    """The loops that a new process found or compiled, with their signatures."""
+    return set(printed_by(script + USED))
+
+
+def printed_by(script: str, **environment: str) -> list[str]:
     ended = subprocess.run(
-        [sys.executable, "-c", script + COMPILED],
-        env={**os.environ, "PYTHONPATH": str(source), **environment},
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    compiled: list[str] = json.loads(ended.stdout)
-    return compiled
+    printed: list[str] = json.loads(ended.stdout)
+    return printed
 
 
 def copy_of_package(folder: Path) -> Path:
@@ -84,6 +102,40 @@ def test_other_words_in_another_folder_compile_nothing(tmp_path: Path) -> None:
         file.write_text(reworded(file.read_text("utf-8"), word), "utf-8")
 
     assert compiled_by(source, QUERY) == []
+
+
+FIRST_QUERIES = """
+import penstock
+db = penstock.connect_inline()
+db.execute('''
+    CREATE STREAM trades (ts TIMESTAMP, sym STRING, price DOUBLE, WATERMARK FOR ts AS ts);
+    CREATE STREAM quotes (ts TIMESTAMP, sym STRING, bid DOUBLE, WATERMARK FOR ts AS ts);
+''')
+queries = [
+    db.query("SELECT price, bid FROM trades [RANGE 9 SECONDS] JOIN quotes [NOW] USING (sym)"),
+    db.query("SELECT sym, SUM(price) AS s, COUNT(*) AS n FROM trades [ROWS 9] GROUP BY sym"),
+    db.query("SELECT MEDIAN(price) AS m FROM trades [RANGE 1 MINUTE]"),
+    db.query("SELECT price FROM trades [ROWS 5] LEFT JOIN quotes [RANGE 1 MINUTE] USING (sym)"),
+]
+for second in range(10, 50):
+    at = f"2026-11-18 12:00:{second}"
+    db.insert("trades", [(at, "ink", 1.5 * second)])
+    db.insert("quotes", [(at, "ink", 1.25 * second)])
+assert all(len(query.changes()) for query in queries)
+"""
+
+
+WARM_UP = """
+from penstock.connection.engines.local.warm_up import warm_up
+for text in warm_up():
+    pass
+"""
+
+
+def test_after_the_warm_up_first_queries_compile_nothing() -> None:
+    warm = loops_used_by(WARM_UP)  # found or compiled: an earlier run may have left others, too
+
+    assert loops_used_by(FIRST_QUERIES) - warm == set()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.algebra.patterns import pattern_of
+from penstock.algebra.operators import Aggregate
+from penstock.algebra.patterns import pattern_as_run, pattern_of
+from penstock.planner.partition.phases import in_phases
 from penstock.session import Session
 
 DECLARATIONS = """
@@ -76,3 +78,16 @@ def test_pattern_of_a_query(pattern: str, query: str) -> None:
     session = Session()
     session.execute(DECLARATIONS)
     assert pattern_of(session.bind(query).plan).value == pattern
+
+
+@pytest.mark.parametrize("operation", ["INTERSECT ALL", "UNION MAX"])
+@pytest.mark.parametrize(("window", "pattern"), [("[RANGE 5]", "STR"), ("", "MON")])
+def test_copies_that_are_counted_are_withdrawn(operation: str, window: str, pattern: str) -> None:
+    session = Session()
+    session.execute(DECLARATIONS)
+    bags = f"SELECT a FROM s {window} {operation} SELECT a FROM t {window}"
+    assert pattern_as_run(session.bind(bags).plan).value == pattern
+    aggregate = session.bind(f"SELECT a, COUNT(*) AS n FROM ({bags}) GROUP BY a").plan
+    while not isinstance(aggregate, Aggregate):
+        (aggregate,) = aggregate.children
+    assert (in_phases(aggregate) is None) == (pattern == "STR")

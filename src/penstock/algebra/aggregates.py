@@ -23,7 +23,7 @@ Partials = Callable[[AggregateCall], list[AggregateCall]]
 
 @dataclass(frozen=True)
 class AggregateFacts:
-    """What others need to know of an aggregate.
+    """The facts of an aggregate that others need.
 
     Args:
         over_nothing: The value over no rows, where there is a row for them at all.

@@ -173,7 +173,7 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 
 def depth_of(expression: Expression) -> int:
-    """How many expressions stand inside each other, at the deepest place."""
+    """The number of expressions that stand inside each other, at the deepest place."""
     deepest = 0
     waiting = [(expression, 1)]
     while waiting:

@@ -14,11 +14,13 @@ from penstock.algebra import streams as st
 from penstock.algebra.windows import Unbounded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.plan import Plan
 
 
 Strategy = Literal["upa", "direct", "negative", "auto"]
-"""How ends are dealt with: by update pattern; by looking through all state; by negative rows.
+"""The way ends are dealt with: by update pattern; by looking through all state; by negative rows.
 
 `auto` goes by update pattern as well, and chooses while running how rows are found that are
 withdrawn before their end.
@@ -39,18 +41,32 @@ def pattern_of(plan: Plan, *, announced: bool = False) -> Pattern:
 
     With `announced`, windows over time withdraw each row at its end: the negative strategy.
     """
-    place = "_announced_pattern" if announced else "_pattern"
+    return _known(plan, announced, counted=False)
+
+
+def pattern_as_run(plan: Plan, *, announced: bool = False) -> Pattern:
+    """The pattern of what block operators send for a plan.
+
+    INTERSECT [ALL] and max-union count copies and withdraw them, where the ends of all copies
+    could be told before: that is less work, and far less is sent (see `docs/decisions.md`). Where
+    nothing ever ends, nothing is withdrawn.
+    """
+    return _known(plan, announced, counted=True)
+
+
+def _known(plan: Plan, announced: bool, counted: bool) -> Pattern:
+    place = f"_pattern{announced:d}{counted:d}"
     known = plan.__dict__.get(place)
     if not isinstance(known, Pattern):
-        known = _pattern_of(plan, announced)
+        known = _pattern_of(plan, announced, counted)
         plan.__dict__[place] = known
     return known
 
 
-def _pattern_of(plan: Plan, announced: bool) -> Pattern:
+def _pattern_of(plan: Plan, announced: bool, counted: bool) -> Pattern:
     if plan.meaning is not plan:
-        return pattern_of(plan.meaning, announced=announced)
-    inputs = [pattern_of(child, announced=announced) for child in plan.children]
+        return _known(plan.meaning, announced, counted)
+    inputs = [_known(child, announced, counted) for child in plan.children]
     match plan:
         case st.Stream() | st.RelationToStream() | st.Internal():
             return Pattern.MON
@@ -68,7 +84,7 @@ def _pattern_of(plan: Plan, announced: bool) -> Pattern:
             # What is sent has ended, so nothing is ever withdrawn.
             return Pattern.WK if inputs[0] is Pattern.STR else inputs[0]
         case op.OnArrival():
-            return pattern_of(plan.reading.left, announced=announced)
+            return _known(plan.reading.left, announced, counted)
         case op.Sort():
             # A row within the limit may be pushed out of it.
             return inputs[0] if plan.limit is None and not plan.offset else Pattern.STR
@@ -76,6 +92,8 @@ def _pattern_of(plan: Plan, announced: bool) -> Pattern:
             return Pattern.STR
         case op.ScalarProduct() | op.GroupJoin():
             return Pattern.STR
+        case op.Intersection() | op.MaxUnion() if counted:
+            return counted_pattern(inputs)
         case op.Coalesce() | op.Split():
             return Pattern.STR if inputs[0] is Pattern.STR else Pattern.WK
         case _:
@@ -86,6 +104,11 @@ def _window_pattern(window: st.Window, announced: bool) -> Pattern:
     if window.spec.never_ends:
         return Pattern.MON
     return Pattern.STR if announced or window.spec.counts_rows else Pattern.WKS
+
+
+def counted_pattern(inputs: Sequence[Pattern]) -> Pattern:
+    """INTERSECT [ALL] and max-union, if copies are counted."""
+    return Pattern.MON if all(one is Pattern.MON for one in inputs) else Pattern.STR
 
 
 def _combined(inputs: list[Pattern]) -> Pattern:

@@ -38,7 +38,7 @@ class Plan:
 
     @property
     def meaning(self) -> Plan:
-        """What it is in the algebra: itself, unless only plans that run have it."""
+        """The plan in the algebra: itself, unless only plans that run have it."""
         return self
 
     def rebuild(self, children: tuple[Plan, ...]) -> Plan:
@@ -134,7 +134,7 @@ def different_nodes(plan: Plan) -> list[Plan]:
 
 
 def depth_of(plan: Plan) -> int:
-    """How many operators stand on top of each other, at the deepest place."""
+    """The number of operators that stand on top of each other, at the deepest place."""
     depths: dict[int, int] = {}
     for node in different_nodes(plan):
         depths[id(node)] = 1 + max((depths[id(child)] for child in node.children), default=0)

@@ -1,4 +1,4 @@
-"""Where time enters and leaves: streams, relations, windows, and relation-to-stream operators."""
+"""Streams, relations, windows and relation-to-stream operators: time enters and leaves here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source(Plan):
-    """Where the rows of a plan come from."""
+    """The origin of rows of a plan."""
 
     name: str
     columns: Schema
@@ -64,7 +64,7 @@ class Relation(Source):
 
 @dataclass(frozen=True)
 class Exchanged(Source):
-    """What another fragment of a plan sends: the rows of its result, with their validity.
+    """The rows that another fragment of a plan sends, with their validity.
 
     Only the planner makes these, where it cuts a plan; `pattern` and `span` are those of what is
     sent.
@@ -86,7 +86,7 @@ class Exchanged(Source):
 
 @dataclass(frozen=True)
 class Window(Unary):
-    """How long the rows of a stream stay valid."""
+    """A window: it decides how long the rows of a stream stay valid."""
 
     spec: WindowSpec
 
@@ -115,7 +115,7 @@ class Internal(Unary):
     appends: Literal["combinations", "insertions", "slides"]
 
     def label(self) -> str:
-        """What it appends."""
+        """The rows it appends."""
         return f"Internal appends {self.appends}"
 
 
@@ -127,12 +127,12 @@ class Undecided(Enum):
 
 @dataclass(frozen=True)
 class RelationToStream(Unary):
-    """What a query sends out: rows that enter, rows that leave, or all rows."""
+    """The rows a query sends out: those that enter, those that leave, or all."""
 
 
 @dataclass(frozen=True)
 class _AtSlides(RelationToStream):
-    """What is sent at slides, of a periodic query; `slide` is of the query as it was written.
+    """Rows sent at slides, of a periodic query; `slide` is of the query as it was written.
 
     It is decided once: a plan that was rewritten may have a window twice.
     """

@@ -1,4 +1,4 @@
-"""What a query leaves open of how it runs; its answers do not depend on it."""
+"""Tactics: choices of how a query runs; its answers do not depend on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Expiration = Literal["eager", "lazy"]
 
 @dataclass(frozen=True)
 class Tactics:
-    """What SET said when a query was created."""
+    """The settings of SET when a query was created."""
 
     strategy: Strategy = "upa"
     joins: Joins = "auto"

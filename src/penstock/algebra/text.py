@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
 
     Note = Callable[[Any], str]
-    """What is said about an operator."""
+    """A note about an operator."""
 
 
 class Tree(Protocol):
@@ -50,7 +50,7 @@ def _lines(plan: Plan, sender: Plan, depth: int, note: Note | None) -> Iterator[
 
 
 def _sender(above: Any, plan: Plan) -> Plan:
-    """What sends the rows of an input: the input, or what is above it.
+    """The sender of the rows of an input: the input, or what is above it.
 
     What a read on arrival applies to each row is no operator of its own, whose results would be
     withdrawn when the relation changes.

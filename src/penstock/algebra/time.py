@@ -21,7 +21,7 @@ BEGINNING = -(2**63)
 
 
 class TimeUnit(Enum):
-    """What one step of a query's time means."""
+    """The meaning of one step of a query's time."""
 
     TIMESTAMP = "timestamp"
     MICROSECONDS = "us"

@@ -123,7 +123,7 @@ class Schema:
         return iter(self.fields)
 
     def __len__(self) -> int:
-        """How many columns."""
+        """The number of columns."""
         return len(self.fields)
 
     def __add__(self, other: Schema) -> Schema:

@@ -1,1 +1,1 @@
-"""What a query may name: streams, relations, views, queries, sinks, settings, functions."""
+"""Names that queries may use: streams, relations, views, queries, sinks, settings, functions."""

@@ -56,7 +56,7 @@ class RelationDefinition(Definition):
 
     @property
     def reload_seconds(self) -> float | None:
-        """How often its source is read again; None: never."""
+        """The time after which its source is read again; None: never."""
         text = self.options.get("reload")
         return None if text is None else seconds_of("reload", text)
 
@@ -72,17 +72,18 @@ class ViewDefinition(Definition):
 
 @dataclass(frozen=True)
 class QueryDefinition(Definition):
-    """A continuous query, and how it runs: by what was set when it was created."""
+    """A continuous query, how it runs (by what was set then), and what its author should know."""
 
     plan: Plan
     text: str
     tactics: Tactics = field(default_factory=Tactics)
+    warnings: tuple[str, ...] = ()
     kind = "query"
 
 
 @dataclass(frozen=True)
 class SinkDefinition(Definition):
-    """Where the results of a query go."""
+    """A sink: the place that the results of a query go to."""
 
     query: str
     format: str

@@ -25,7 +25,7 @@ CHOICES: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session's queries are bound under, and how they run.
+    """The settings that a session's queries are bound under, and run by.
 
     `integer_division`: `/` of two integers is DIV. `empty_aggregates`: an aggregate without
     GROUP BY over nothing has SQL's single row (`row`), or none (`none`).
@@ -44,7 +44,7 @@ class Settings:
 
     @property
     def tactics(self) -> Tactics:
-        """How queries run that are created now."""
+        """The tactics of queries that are created now."""
         return Tactics(self.strategy, self.joins, self.join_evaluation, self.join_expiration)
 
     def changed(self, key: str, value: str) -> Settings:

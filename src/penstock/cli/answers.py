@@ -10,8 +10,8 @@ from penstock.errors import count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from penstock.connection.connection import Connection
     from penstock.session import Outcome
-    from penstock.spark.connection import Connection
     from penstock.spark.script import Script, ScriptQuery
 
 

@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.connection.connection import Connection
     from penstock.demo.board import Board
-    from penstock.spark.connection import Connection
 
 
 def demo(
@@ -64,10 +64,12 @@ def demo(
 @contextmanager
 def _quiet_end(db: Connection) -> Iterator[None]:
     """After Ctrl-C, let Spark not log that a micro-batch was about to begin."""
+    from penstock.spark.spark_engine import spark_engine
+
     try:
         yield
     except KeyboardInterrupt:
-        db.spark.sparkContext.setLogLevel("OFF")
+        spark_engine(db).spark.sparkContext.setLogLevel("OFF")
         raise
 
 

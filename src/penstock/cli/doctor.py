@@ -148,7 +148,7 @@ def check_disk() -> Finding:
 
 def check_loops() -> Finding:
     """The loops of usual queries are compiled: those that are missing are compiled here."""
-    from penstock.inline.warm_up import warm_up_in_parallel
+    from penstock.connection.engines.local.warm_up import warm_up_in_parallel
     from penstock.state.loop_folder import folder, is_empty
 
     if is_empty():

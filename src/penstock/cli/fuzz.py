@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,6 +34,12 @@ def fuzz(
     ] = "all",
     out: Annotated[Path, typer.Option(help="The folder for the file of a failure.")] = Path("."),
     trial: Annotated[int, typer.Option(help="The number of the trial to begin with.")] = 0,
+    updates: Annotated[
+        bool,
+        typer.Option(
+            "--updates", help="Random updates of relations below queries side by side instead."
+        ),
+    ] = False,
     replay: Annotated[
         Path | None, typer.Option(help="Run the trial of such a file instead, as it was fed.")
     ] = None,
@@ -52,6 +59,12 @@ def fuzz(
     campaign = Campaign(contender, _seed(seed), _strategies(strategy), first=trial, **limits)
     length = f"{seconds:g} s" if trials is None else f"{trials} trials"
     typer.echo(f"seed {campaign.seed}, engine {engine}, {length}")
+    if updates:
+        _try_updates(campaign)
+        return
+    if engine == "inline":
+        seconds, some = campaign.seconds / 10, campaign.trials / 10
+        _try_updates(replace(campaign, seconds=seconds, trials=some))
     outcome = campaign.run(typer.echo)
     typer.echo(outcome.coverage.table())
     if contender.replans:
@@ -62,6 +75,18 @@ def fuzz(
     typer.echo(f"seed {campaign.seed}: {outcome.coverage.summary()}")
     if outcome.found is not None:
         _report(outcome, campaign, engine, out)
+        raise typer.Exit(1)
+
+
+def _try_updates(campaign: Campaign) -> None:
+    from penstock_fuzz.updates import fault_of, smaller
+
+    outcome = campaign.run_updates(typer.echo)
+    typer.echo(f"seed {campaign.seed}: {outcome.summary()}")
+    if outcome.case is not None:
+        typer.echo(f"FAILED program {outcome.number}, shrinking it")
+        small = smaller(outcome.case, MOST_TRIES)
+        typer.echo(f"{small}\n{fault_of(small)}")
         raise typer.Exit(1)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from penstock.algebra.time import TimeUnit
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 EVERY = 5.0
 """Seconds between two lines."""
@@ -117,7 +117,7 @@ class Display:
     def _unit(self, query: str) -> TimeUnit:
         from penstock.algebra.time import TimeUnit
 
-        return self._db.program.definition(query).plan.unit or TimeUnit.TICK
+        return self._db[query].plan.unit or TimeUnit.TICK
 
     def _line(self, progress: Mapping[str, Any], errors: Mapping[str, str]) -> str:
         """All of it in one line."""

@@ -16,10 +16,10 @@ import penstock
 from penstock.cli.answers import ScriptAnswers, failure_warning
 from penstock.cli.late import aside_lines
 from penstock.cli.live import REFRESH, Display
-from penstock.errors import PenstockError, count
+from penstock.errors import PenstockError, PipelineFailed, count
 from penstock.results.lines import row_lines
-from penstock.spark.pipeline import PipelineFailed
 from penstock.spark.session import java_end, when_java_ends
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.cli.answers import OutputOptions
-    from penstock.spark.connection import Connection
-    from penstock.spark.following import Since
+    from penstock.connection.connection import Connection
+    from penstock.connection.following import Since
     from penstock.spark.script import Script, ScriptQuery
 
 GIVE_UP_SECONDS = 20.0
@@ -92,7 +92,8 @@ class ScriptRun:
         self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
         when_java_ends(_give_up)
         self._display = Display(self._db, every)
-        self._sinks = self._db.sinks
+        self._running = spark_engine(self._db).running
+        self._sinks = spark_engine(self._db).sinks
         self._sinks.show = self._display.show
 
     def run_to_end(self, options: OutputOptions) -> None:
@@ -112,7 +113,7 @@ class ScriptRun:
                     self._sinks.hold(_printing(one), one.query)
                 self._wait(self._db.finish, lambda: self._follow_answers(answers))
             self._warn()
-            answers.end(self._db, self._db.running.record.number)
+            answers.end(self._db, self._running.record.number)
             errors = self._sinks.errors
         finally:
             self._close()
@@ -159,7 +160,7 @@ class ScriptRun:
 
     def _follow_answers(self, answers: ScriptAnswers) -> None:
         """Print what is known of answers already."""
-        record = self._db.running.record
+        record = self._running.record
         # What is said at the end of the input counts when it has come to its end.
         if record.kind != "flush":
             answers.follow(self._db, record.number)
@@ -167,7 +168,7 @@ class ScriptRun:
     def _follow(self) -> None:
         """Go along with the pipeline; without rows, clocks get on as far as they can."""
         while not self._interrupts.came.is_set():
-            self._db.running.wait_for_news(self._db.running.record.number, REFRESH)
+            self._running.wait_for_news(self._running.record.number, REFRESH)
 
     def _wait(self, work: Callable[[], None], meanwhile: Callable[[], None]) -> None:
         """Let a thread work; this one shows how it goes, and takes the interrupts.
@@ -245,7 +246,7 @@ class ScriptRun:
 
     def _show_some(self, stream: str) -> None:
         """Show the first rows of a stream that were not taken in."""
-        rows = self._db.late(stream)
+        rows = self._db.late(stream).to_arrow()
         for line in aside_lines(rows.slice(0, SOME)):
             typer.echo(f"  {line}", err=True)
         if len(rows) > SOME:

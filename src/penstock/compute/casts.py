@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from penstock.compute.kernels import Kernel
 
 NAME = "cast"
-"""What failures of casts are counted under."""
+"""The name that failures of casts are counted under."""
 
 _EXACT = 2**53
 """Integers up to here are doubles."""

@@ -64,7 +64,7 @@ def _buffer(array: pa.Array, dtype: np.dtype[Any], per_value: int = 1) -> Number
 
 
 def truths(array: pa.Array) -> Truths:
-    """Where a BOOLEAN array is TRUE; NULL is False."""
+    """The places where a BOOLEAN array is TRUE; NULL is False."""
     known = pc.fill_null(array, False) if array.null_count else array
     found: Truths = known.to_numpy(zero_copy_only=False)
     return found
@@ -78,7 +78,7 @@ def words(array: pa.Array) -> tuple[Numbers, Numbers]:
 
 
 def valid_in_all(args: Sequence[Datum]) -> pa.Array | None:
-    """Where no argument is NULL; None: nowhere is one. Scalars are taken not to be."""
+    """The places where no argument is NULL; None: all of them. Scalars are taken not to be."""
     valid = None
     for arg in args:
         if isinstance(arg, pa.Array) and arg.null_count:
@@ -106,7 +106,7 @@ def made_doubles(values: Numbers, valid: pa.Array | None) -> pa.Array:
 def without_failures(
     valid: pa.Array | None, failed: Truths, function: str, failures: Failures
 ) -> pa.Array | None:
-    """What remains valid; the failures of values that are not NULL are counted."""
+    """The values that remain valid; failures of values that are not NULL are counted."""
     if not failed.any():
         return valid
     known = np.ones(len(failed), np.bool_) if valid is None else truths(valid)

@@ -115,7 +115,7 @@ def _with_76_digits(function: Callable[..., pa.Array], a: Datum, b: Datum) -> pa
 
 
 def divided_wrong(dividend: pa.Array, divisor: pa.Array, quotient: pa.Array) -> Truths:
-    """Where what is left is not less than the divisor; of 256-bit decimals without a fraction."""
+    """Places where the rest is not less than the divisor; of whole 256-bit decimals."""
     # At these precisions Arrow takes the product of 256 bits for one of 76 digits.
     times = reinterpreted(pc.abs(quotient), pa.decimal256(37, 0))
     by = reinterpreted(pc.abs(divisor), pa.decimal256(38, 0))

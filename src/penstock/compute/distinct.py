@@ -1,4 +1,4 @@
-"""Where only Python can compute a function: once per distinct combination of arguments."""
+"""Functions that only Python can compute: once per distinct combination of arguments."""
 
 from __future__ import annotations
 

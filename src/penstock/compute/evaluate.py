@@ -47,7 +47,7 @@ def compile_expression(expression: Expression, schema: Schema) -> Evaluator:
 def holds(
     predicate: Evaluator, columns: Sequence[pa.Array], length: int, failures: Failures
 ) -> Truths:
-    """Where a predicate is TRUE; NULL is not."""
+    """The rows for which a predicate is TRUE; NULL is not."""
     return truths(predicate(columns, length, failures))
 
 

@@ -1,4 +1,4 @@
-"""How often parts of expressions failed, and so became NULL."""
+"""Failures of parts of expressions, which became NULL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Failures:
-    """How many expressions failed, by function name (casts under `cast`)."""
+    """The number of expressions that failed, by function name (casts under `cast`)."""
 
     by_function: Counter[str] = field(default_factory=Counter)
 

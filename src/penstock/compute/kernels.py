@@ -1,4 +1,4 @@
-"""What a kernel is, and how a failing part is told from NULL where Python computes it."""
+"""Kernels, and how a failing part is told from NULL where Python computes it."""
 
 from __future__ import annotations
 

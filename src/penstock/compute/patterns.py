@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.compute.kernels import Kernel, Maker
 
 ANY_TEXT, ANY_CHARACTER = 0, 1
-"""What `%` and `_` stand for in a pattern taken apart; plain text stands for itself."""
+"""The places of `%` and `_` in a pattern taken apart; plain text stands for itself."""
 
 SAFE = re.compile(
     r"\^?(?:[A-Za-z0-9 _,:;=@#%&!<>~\"'/-]|\\[dw.]|\((?!\?)|[.*+?|)]"

@@ -66,7 +66,7 @@ def _for_ascii(
 
 
 def is_ascii(array: pa.Array) -> Truths:
-    """Where a text is NULL or ASCII."""
+    """The places where a text is NULL or ASCII."""
     return truths(pc.fill_null(pc.string_is_ascii(array), True))
 
 

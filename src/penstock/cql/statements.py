@@ -224,11 +224,19 @@ class StatementParser(QueryParser):
         if not self._match(TokenType.ALIAS):
             self.fail(f"expected AS and a query, found {self.found()}")
         start = self._curr
-        query = self.parse_query()
+        query = self._parse_built_plan() or self.parse_query()
         text = self.sql[start.start : self._prev.end + 1] if start else ""
         return syntax.CreateQuery(
             self._span_from(first), kind, name, query, text, tuple(columns), **flags
         )
+
+    def _parse_built_plan(self) -> exp.Expr | None:
+        """PLAN and a text: how a query travels whose plan was built in Python."""
+        is_plan = self._curr is not None and self._curr.text.upper() == "PLAN"
+        if not is_plan or self._next is None or self._next.token_type != TokenType.STRING:
+            return None
+        self._advance(2)
+        return exp.Literal.string(self._prev.text)
 
     def _parse_drop_statement(self, first: Token) -> syntax.Drop:
         kind = self._word()

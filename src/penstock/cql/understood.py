@@ -118,9 +118,8 @@ JOINS = "Write [INNER | LEFT | RIGHT | FULL] JOIN ... ON or USING, or WHERE [NOT
 
 PART_NAMES: dict[tuple[type[exp.Expr], str], tuple[str, str | None]] = {
     (exp.Ordered, "with_fill"): ("WITH FILL", None),
-    (exp.Group, "grouping_sets"): ("GROUP BY GROUPING SETS", GROUPINGS),
-    (exp.Group, "cube"): ("GROUP BY CUBE", GROUPINGS),
-    (exp.Group, "rollup"): ("GROUP BY ROLLUP", GROUPINGS),
+    (exp.Group, "cube"): ("GROUP BY WITH CUBE", GROUPINGS),
+    (exp.Group, "rollup"): ("GROUP BY WITH ROLLUP", GROUPINGS),
     (exp.Group, "totals"): ("GROUP BY WITH TOTALS", GROUPINGS),
     (exp.Group, "all"): ("GROUP BY ALL", "Name the columns to group by."),
     (exp.Join, "method"): ("{} JOIN", JOINS),
@@ -158,6 +157,9 @@ NODE_NAMES: dict[type[exp.Expr], tuple[str, str | None]] = {
     exp.Lateral: ("LATERAL", "FROM takes streams, relations, views and subqueries."),
     exp.Unnest: ("UNNEST", "FROM takes streams, relations, views and subqueries."),
     exp.Values: ("VALUES", "FROM takes streams, relations, views and subqueries."),
+    exp.GroupingSets: ("GROUP BY GROUPING SETS", GROUPINGS),
+    exp.Cube: ("GROUP BY CUBE", GROUPINGS),
+    exp.Rollup: ("GROUP BY ROLLUP", GROUPINGS),
     exp.PropertyEQ: (":=", None),
     exp.Placeholder: ("a parameter", None),
     exp.WithinGroup: ("WITHIN GROUP", None),

@@ -1,4 +1,4 @@
-"""What the queries have said so far: put together for the display, and for the picture."""
+"""Results of the queries so far: put together for the display, and for the picture."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Event:
     is_congested: bool
 
     def __str__(self) -> str:
-        """What is shown of it.
+        """The line that is shown of it.
 
         >>> from datetime import datetime
         >>> str(Event(datetime(1993, 11, 3, 7, 37, 15), 12, True))
@@ -67,7 +67,7 @@ class Board:
 
     @property
     def takers(self) -> dict[str, Callable[[pa.Table], None]]:
-        """Who takes in the results of each query."""
+        """The takers of the results of each query."""
         return {
             "congested": self._take_congested,
             "speeds": self._take_speeds,

@@ -14,9 +14,9 @@ from penstock.demo.scenario import QUERIES, script
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from penstock.connection.connection import Connection
+    from penstock.connection.following import Subscription
     from penstock.demo.highway import Traffic
-    from penstock.spark.connection import Connection
-    from penstock.spark.following import Subscription
 
 STEP = DELIVERED / 80
 """At least so much of the traffic goes in together: micro-batches have their price."""
@@ -38,12 +38,12 @@ class Demonstration:
         self._db = db
         db.execute(script())
         self._subscriptions: list[Subscription] = [
-            db.query(name).on_change(self.board.takers[name]) for name in QUERIES
+            db[name].on_change(self.board.takers[name]) for name in QUERIES
         ]
 
     @property
     def rows(self) -> int:
-        """How many rows have been taken in."""
+        """The number of rows that have been taken in."""
         return int(self._db.progress()["streams"]["vehicles"]["rows"])
 
     @property

@@ -25,9 +25,9 @@ GAP = 1000.0
 """Metres between two stations."""
 START = datetime(1993, 11, 3, 6, tzinfo=UTC)
 SECONDS = 4 * 3600.0
-"""How long the scenario is."""
+"""The length of the scenario."""
 RUSH = 2 * 3600.0
-"""When the rush hour is at its height."""
+"""The time at which the rush hour is at its height."""
 RUSH_WIDTH = 2400.0
 FREE_SPEED = 30.0
 RUSH_SPEED = 21.0
@@ -60,7 +60,7 @@ class Accident:
     recovery: float = 180.0
 
     def jam(self, station: int) -> tuple[float, float] | None:
-        """When vehicles crawl at a station; None if they never do."""
+        """The time in which vehicles crawl at a station; None if they never do."""
         upstream = self.station - station
         begins = self.begins + upstream * self.growth
         ends = self.ends + upstream * self.recovery
@@ -76,7 +76,7 @@ ACCIDENT = Accident()
 
 
 def mean_speed(station: int, at: Floats) -> Floats:
-    """How fast the traffic is at a station: the truth that queries have to find out."""
+    """The speed of the traffic at a station: the truth that queries have to find out."""
     speed = FREE_SPEED - (FREE_SPEED - RUSH_SPEED) * _rush(at)
     jam = ACCIDENT.jam(station)
     return speed if jam is None else np.where((at >= jam[0]) & (at < jam[1]), JAM_SPEED, speed)
@@ -135,7 +135,7 @@ class _Vehicles:
 
 @dataclass(frozen=True)
 class _Drive:
-    """What the detectors see: a row per vehicle, a column per station."""
+    """The detectors' view: a row per vehicle, a column per station."""
 
     passed: Floats
     lane: NDArray[np.int64]
@@ -170,7 +170,7 @@ def _drive(random: np.random.Generator, vehicles: _Vehicles) -> _Drive:
 
 
 def _rush(at: Floats) -> Floats:
-    """How much of a rush hour there is, at most one."""
+    """The strength of the rush hour, at most one."""
     return np.exp(-0.5 * ((at - RUSH) / RUSH_WIDTH) ** 2)
 
 

@@ -30,7 +30,7 @@ _COLOURS = {THRESHOLD: "red", 22.0: "yellow", 27.0: "green"}
 
 
 def console() -> Console:
-    """Where the demonstration is shown."""
+    """The terminal that the demonstration is shown on."""
     return Console(highlight=False, markup=False, emoji=False)
 
 

@@ -53,7 +53,7 @@ def _outline_found(axes: Axes, board: Board) -> None:
 
 
 def _outline_truth(axes: Axes) -> None:
-    """When vehicles crawled, and the accident that made them."""
+    """The time in which vehicles crawled, and the accident that made them."""
     for station, (begins, ends) in ACCIDENT.jams().items():
         axes.hlines(station, begins, ends, colors=TRUTH, linestyles="dashed", lw=1.4)
     axes.plot(ACCIDENT.begins, ACCIDENT.station, "X", color=TRUTH, mec="black", ms=12)

@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import TIMESTAMP, to_arrow
 from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
 from penstock.operators.block import Block, arriving
 from penstock.operators.saved_tables import one_array
 from penstock.runtime.arriving_columns import canonical
+from penstock.runtime.lateness import admission
 from penstock.state.sorting import order_of
 from penstock.store.rejected_rows import POSITION, TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from penstock.lane_host.row_slots import Slots, StreamSlots
     from penstock.state.arrays import Flags, Ints
@@ -73,28 +73,24 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
     ts = np.asarray(times.fill_null(0).to_numpy())
     columns = _columns(rows, stream, times)
     unreadable = _is_unreadable(rows)
-    known = known & ~unreadable
-    outside = known & ((ts == BEGINNING) | (ts == INFINITY))
-    inside = known & ~outside
-    late = inside & (ts < watermark)
-    found = Arrivals(
-        arriving(columns, ts).take(np.flatnonzero(inside & ~late)),
-        len(rows),
-        int(ts[inside].max()) if inside.any() else BEGINNING,
-    )
-    reasons: Mapping[str, Flags] = {
-        "unreadable": unreadable,
-        "no event time": ~known & ~unreadable,
-        "outside of time": outside,
-        f"late: before the watermark {stream.definition.unit.format(watermark)}": late,
-    }
-    for reason, which in reasons.items():
-        if which.any():
-            chosen = pa.array(np.flatnonzero(which))
-            names = [*stream.definition.schema.names, POSITION, TEXT]
-            own = [column.take(chosen) for column in (*columns, _raw(rows))]
-            found.aside[reason] = pa.table([*own[:-1], *_place_and_text(own[-1])], names=names)
+    admitted = admission(ts, known & ~unreadable, watermark, stream.definition.unit)
+    found = Arrivals(arriving(columns, ts).take(admitted.taken), len(rows), admitted.latest)
+    for reason, which in {"unreadable": unreadable, **admitted.rejected}.items():
+        # What cannot be read has no event time, either; the first reason counts.
+        chosen = which if which is unreadable else which & ~unreadable
+        if chosen.any():
+            found.aside[reason] = _set_aside(rows, stream, columns, np.flatnonzero(chosen))
     return found
+
+
+def _set_aside(
+    rows: pa.Table, stream: StreamSlots, columns: tuple[pa.Array, ...], places: Ints
+) -> pa.Table:
+    """Rows that are not taken in: their columns, where they stand, and what could not be read."""
+    chosen = pa.array(places)
+    names = [*stream.definition.schema.names, POSITION, TEXT]
+    own = [column.take(chosen) for column in columns]
+    return pa.table([*own, *_place_and_text(_raw(rows).take(chosen))], names=names)
 
 
 def _is_unreadable(rows: pa.Table) -> Flags:

@@ -22,6 +22,7 @@ from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, Results
+from penstock.runtime.lateness import is_late, watermark_after
 from penstock.store.bundles import write_bundle
 from penstock.store.rejected_rows import REASON, aside_part
 
@@ -331,10 +332,10 @@ def _add_progress(
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
     """The watermark of a stream as far as a lane can know: its own rows may be ahead of others."""
     opening = log.watermark(stream)
-    if arrived is None or arrived.latest == BEGINNING:
+    if arrived is None:
         return opening
     slack = log.slots.streams[stream].definition.slack
-    return max(opening, arrived.latest - slack, BEGINNING + 1)
+    return max(opening, watermark_after(arrived.latest, slack))
 
 
 def _counted(log: Log) -> dict[str, StreamCounts]:
@@ -342,7 +343,7 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
     counted: dict[str, StreamCounts] = {}
     for stream, one in log.counted():
         total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
-        late = sum(len(rows) for why, rows in one.aside.items() if why.startswith("late"))
+        late = sum(len(rows) for why, rows in one.aside.items() if is_late(why))
         total.rows += one.rows
         total.late += late
         total.aside += sum(map(len, one.aside.values())) - late

@@ -69,7 +69,7 @@ class Moves:
     """Rows in slots on their way: which lane each slot of an old lane goes to, and as which.
 
     Args:
-        shares: The rows, each with its slot in the column `_slot`.
+        shares: The rows, each with its slot in the column `_slot`, or else in the order of slots.
         slots: For each new lane, the new slots of its rows; None: 0, 1, ...
     """
 
@@ -79,7 +79,8 @@ class Moves:
         self._slots: list[Ints] = []
         given = np.zeros(self.lanes, np.int64)
         for table, goes in zip(shares.tables, shares.targets, strict=True):
-            old = table["_slot"].to_numpy()
+            placed = "_slot" in table.column_names
+            old = table["_slot"].to_numpy() if placed else np.arange(len(table))
             room = int(old.max(initial=-1)) + 1
             target, slot = np.full(room, -1, np.int64), np.zeros(room, np.int64)
             target[old] = goes
@@ -146,6 +147,10 @@ class Division:
         self.numbers = numbers
         # What every lane has all of, rows find in any.
         self._meets = meets and not any(spread.is_whole for spread in inputs)
+
+    def spread(self, port: int | None) -> Spread:
+        """Where the rows of an input are; None: the results."""
+        return self.results if port is None else self.inputs[port]
 
     def rows(
         self, parts: Sequence[Segments], spreads: Mapping[str, Spread], *, by_key: bool = False

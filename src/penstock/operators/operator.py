@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.errors import InternalError
+from penstock.operators.declared_state.state_part import DeclaredState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,30 +42,35 @@ class Operator:
 
     Attributes:
         meets: Whether what comes of a row depends on others that come into the same lane.
+        state: All that it remembers between two steps.
     """
 
     meets = True
+    state = DeclaredState()
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """All rows of a step: return its results, which are those before the clock."""
         raise NotImplementedError
 
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while; asked for behind each step."""
-
     def frontier(self, clock: int) -> int:
         """Results before this instant are complete after the step to the clock."""
         return clock
 
+    def restored(self) -> None:
+        """Make what follows from restored state and is not saved."""
+
+    def shrink(self) -> None:
+        """Give back room that has been empty for a while; asked for behind each step."""
+        self.state.shrink()
+
     def segments(self) -> Segments:
         """The state, between two steps."""
-        return {}
+        return self.state.segments()
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Go on from saved state; the operator is new and has processed nothing."""
-        if segments:
-            msg = f"{type(self).__name__} keeps no state, but was given {', '.join(segments)}"
-            raise InternalError(msg)
+        """Go on from saved state; the operator is new and has done no step."""
+        self.state.restore(segments)
+        self.restored()
 
     def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
         """The state of some lanes, from that of others; the operator is new.
@@ -75,9 +80,7 @@ class Operator:
         Raises:
             CannotDivide: The state does not say how.
         """
-        if any(parts):
-            raise division.refused()
-        return [{} for _ in range(division.lanes)]
+        return self.state.divided(parts, division)
 
     @property
     def structures(self) -> tuple[str, ...]:
@@ -87,12 +90,12 @@ class Operator:
     @property
     def state_rows(self) -> int:
         """How many rows it remembers."""
-        return 0
+        return self.state.rows
 
     @property
     def state_bytes(self) -> int:
         """How many bytes of memory they take."""
-        return 0
+        return self.state.nbytes
 
 
 def stepped(operator: Operator, inputs: Inputs, clock: int) -> list[Block]:

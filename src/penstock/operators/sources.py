@@ -30,7 +30,7 @@ class RelationRows(SetOperation):
     """A relation from its changes: rows enter and leave, netted at each instant."""
 
     def __init__(self, counted: CountedRows, name: str) -> None:
-        super().__init__(counted, 1)
+        super().__init__(counted)
         self._name = name
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:

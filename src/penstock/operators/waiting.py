@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.operators.block import Block, concatenated, from_table, to_table
+from penstock.operators.declared_state.state_part import RowsPart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pyarrow as pa
 
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 _NOTHING = np.zeros(0, np.int64)
 
 
-class Waiting:
+class Waiting(RowsPart):
     """Blocks of rows that wait, in the order they came."""
 
     def __init__(self) -> None:
@@ -61,16 +59,15 @@ class Waiting:
         """Their bytes."""
         return sum(one.rest().nbytes for one in self._held)
 
-    def segments(self, name: str) -> Segments:
+    def table(self) -> pa.Table | None:
         """The rows as a table, if there are any."""
         if not self._held:
-            return {}
-        return {name: to_table(concatenated([one.rest() for one in self._held]))}
+            return None
+        return to_table(concatenated([one.rest() for one in self._held]))
 
-    def restore(self, segments: Mapping[str, pa.Table], name: str) -> None:
-        """Take back the rows of a table."""
-        if name in segments:
-            self.push(from_table(segments[name]))
+    def take_back(self, table: pa.Table) -> None:
+        """Hold the rows of a table."""
+        self.push(from_table(table))
 
 
 class _Held:

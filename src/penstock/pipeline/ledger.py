@@ -20,6 +20,7 @@ from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import due_from, read_changes
+from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
 from penstock.store.files import sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
@@ -227,6 +228,15 @@ class Ledger:
             self._commit("change", streams={**streams, **moved})
         return bool(moved)
 
+    def advance(self, stream: str, instant: int) -> bool:
+        """Let the watermark of a stream be an instant without a row; whether it was before it."""
+        known = self.record.streams.get(stream, StreamProgress())
+        if known.watermark >= instant:
+            return False
+        streams = {**self.record.streams, stream: replace(known, watermark=instant)}
+        self._commit("change", streams=streams)
+        return True
+
     def _is_idle(self, definition: StreamDefinition, now: float) -> bool:
         allowed = definition.idle_seconds
         last = self._last_rows.setdefault(definition.name, now)
@@ -334,8 +344,7 @@ class Ledger:
     def _watermark(self, stream: str, latest: int) -> int:
         definition = self.plan.session.catalog.find(stream, "stream")
         assert isinstance(definition, StreamDefinition)
-        # Before all time there is nothing to be late for.
-        return BEGINNING if latest == BEGINNING else max(latest - definition.slack, BEGINNING + 1)
+        return watermark_after(latest, definition.slack)
 
     def _relations(self, done: Sequence[Done]) -> dict[str, RelationProgress]:
         """The relations, with how far the lanes of each group have looked at them."""

@@ -1,4 +1,4 @@
-"""What every aggregate means: exact arithmetic over the rows of a group, rounded once."""
+"""The meaning of every aggregate: exact arithmetic over the rows of a group, rounded once."""
 
 from __future__ import annotations
 

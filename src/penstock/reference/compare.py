@@ -31,7 +31,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far apart two floating point numbers may be and still count as the same.
+    """The distance at which two floating point numbers still count as the same.
 
     `absolute` is for sums in which large numbers cancel: set it to 1e-9 of the largest input.
 
@@ -60,7 +60,7 @@ DEFAULT_TOLERANCE = Tolerance()
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is wrong at one instant: rows (as text) that are missing, and rows too many."""
+    """Rows (as text) that are missing at an instant, and rows too many."""
 
     at: int
     missing: Sequence[str]
@@ -74,7 +74,7 @@ def compare_timelines(
     unit: TimeUnit,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
 ) -> str | None:
-    """Where two results first have different snapshots, as text; None if nowhere.
+    """The first place where two results have different snapshots, as text; None if nowhere.
 
     >>> from penstock.algebra.time import TimeUnit
     >>> from penstock.algebra.types import INT, Field
@@ -106,7 +106,7 @@ def compare_emissions(
     *,
     ordered: bool = False,
 ) -> str | None:
-    """Where two streams of rows first part, as text; None if nowhere.
+    """The first place where two streams of rows part, as text; None if nowhere.
 
     Rows of one instant are compared as bags; with `ordered`, one after the other.
     """
@@ -185,7 +185,7 @@ def unmatched(
     actual: Sequence[Found],
     accepts: Callable[[Wanted, Found], bool],
 ) -> tuple[list[Wanted], list[Found]]:
-    """What is left of two bags when as many members as possible are paired.
+    """The rest of two bags when as many members as possible are paired.
 
     Needed where "the same" is not an equality: 1.4 may pass for both `1~` and `1.4~`, and the
     pairing that leaves nothing over is the one that counts.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.algebra.types import Type
 
 Exact = bool | int | float | Decimal | str | Fraction | None
-"""What a definition returns: a value, or the Fraction that a DECIMAL result is rounded from."""
+"""The result of a definition: a value, or the Fraction that a DECIMAL is rounded from."""
 
 
 class Failure(Exception):
@@ -26,7 +26,7 @@ class Failure(Exception):
 
 @dataclass
 class Failures:
-    """How many expressions failed, by function name (casts under `cast`)."""
+    """The number of expressions that failed, by function name (casts under `cast`)."""
 
     by_function: Counter[str] = field(default_factory=Counter)
 

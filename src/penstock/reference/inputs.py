@@ -27,7 +27,7 @@ class RelationChange:
 
 @dataclass(frozen=True)
 class RelationHistory:
-    """What a relation held before all input, and its changes in the order of their instants."""
+    """The content of a relation before all input, and its changes in order."""
 
     initial: Sequence[Row] = ()
     changes: Sequence[RelationChange] = ()

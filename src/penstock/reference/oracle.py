@@ -66,7 +66,7 @@ class Oracle:
         return Timeline.of_steps(self.steps(plan))
 
     def emissions(self, plan: st.RelationToStream) -> list[Emission]:
-        """What ISTREAM, DSTREAM or RSTREAM sends out, in order."""
+        """The rows that ISTREAM, DSTREAM or RSTREAM sends out, in order."""
         if isinstance(plan, st.IStream | st.RStream) and plan.restore:
             return self._restored(plan)
         if isinstance(plan, st.IStream):
@@ -134,7 +134,7 @@ class Oracle:
         ]
 
     def _elements(self, window: Plan) -> list[Element]:
-        """What lies in an input window, with intervals; a bare stream is UNBOUNDED."""
+        """The elements of an input window; a bare stream is UNBOUNDED."""
         if isinstance(window, st.Window):
             return windowed(window.spec, self._arrivals(window.child), window.child.schema)
         return windowed(Unbounded(), self._arrivals(window), window.schema)
@@ -165,7 +165,7 @@ class Oracle:
         ]
 
     def _carried_rows(self, plan: Plan, arrival: Arrival) -> list[Row]:
-        """What becomes of one row of a stream; several rows made of it are ordered by value."""
+        """The rows that one row of a stream becomes; several are ordered by value."""
         one = Tagged(arrival.row, (Origin(arrival.at, 0),))
         if isinstance(plan, op.OnArrival):
             found = self._read_on_arrival(plan, [one])
@@ -174,7 +174,7 @@ class Oracle:
         return sorted((made.row for made in found), key=row_key)
 
     def _appended(self, plan: st.Internal) -> list[Element]:
-        """What INTERNAL windows let into the result, each element for ever."""
+        """The elements that INTERNAL windows let into the result, each for ever."""
         if plan.appends == "insertions":
             rows = emit.istream(self.timeline(plan.child))
         elif plan.appends == "slides":
@@ -200,7 +200,7 @@ class Oracle:
         return [Element(one, start, INFINITY) for one, start in first_seen.items()]
 
     def _boundaries(self, plan: Plan) -> list[int]:
-        """Where an element of an input window begins or ends, or a relation is updated."""
+        """Instants at which an element of an input window begins or ends, or a relation changes."""
         windows = list(st.input_windows(plan))
         relations = [one for one in _nodes(plan) if isinstance(one, st.Relation)]
         elements = [element for window in windows for element in self._elements(window)]

@@ -207,4 +207,4 @@ DEFINITIONS: dict[type[Plan], Callable[..., Snapshot]] = {
     op.GroupJoin: Definitions._group_join,
     op.Sort: Definitions._sort,
 }
-"""Which definition belongs to which operator; a test checks that none is missing."""
+"""The definition of each operator; a test checks that none is missing."""

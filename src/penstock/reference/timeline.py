@@ -38,7 +38,7 @@ Snapshot = list[Tagged]
 
 
 def arrival_of(row: Tagged) -> int:
-    """When the stream's row that a row is made of arrived."""
+    """The arrival of the stream's row that a row is made of."""
     return next(part.at for part in row.tag if isinstance(part, Origin))
 
 
@@ -85,7 +85,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How the result at an instant differs from the one before: rows in and rows out, netted."""
+    """The difference of a result at an instant from the one before: rows in and out, netted."""
 
     at: int
     inserted: Bag
@@ -129,7 +129,7 @@ class Emission:
 
 
 def bag_of(snapshot: Iterable[Tagged]) -> Bag:
-    """How often each row occurs."""
+    """The number of copies of each row."""
     return Counter(tagged.row for tagged in snapshot)
 
 

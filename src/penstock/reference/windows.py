@@ -1,4 +1,4 @@
-"""What interval each window gives to a row: the table of the semantics, line by line."""
+"""The interval each window gives to a row: the table of the semantics, line by line."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, concatenated
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.output.order_limit import order_codes
 from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.waiting import Waiting
@@ -49,6 +50,7 @@ class Settling(Elements):
 
     def __init__(self) -> None:
         self._waiting = Waiting()
+        self._state = DeclaredState(waiting=self._waiting)
 
     def take_in(self, blocks: Sequence[Block], clock: int) -> Block | None:
         """New elements, and the query's clock: what has become final since the last call."""
@@ -63,11 +65,11 @@ class Settling(Elements):
 
     def segments(self) -> Segments:
         """The state, as Arrow."""
-        return self._waiting.segments("waiting")
+        return self._state.segments()
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take it back; this is new."""
-        self._waiting.restore(segments, "waiting")
+        self._state.restore(segments)
 
 
 class Sending(Settling):
@@ -94,6 +96,7 @@ class Content(Settling):
         # Elements of several lanes come in no order of expiry, and may be withdrawn.
         patterns = [Pattern.STR]
         self._counted = CountedRows(list(types), patterns, Target.COPIES, span, partitions)
+        self._state = DeclaredState(waiting=self._waiting, counted=self._counted.rows)
 
     def __len__(self) -> int:
         """How many rows the result has."""
@@ -119,22 +122,6 @@ class Content(Settling):
             return columns
         order = np.lexsort([order_codes(column) for column in reversed(columns)])
         return tuple(column.take(order) for column in columns)
-
-    def segments(self) -> Segments:
-        """The state, as Arrow."""
-        counted = {f"counted/{name}": one for name, one in self._counted.segments().items()}
-        return super().segments() | counted
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take it back; this is new."""
-        super().restore(segments)
-        start = "counted/"
-        own = {
-            name.removeprefix(start): one
-            for name, one in segments.items()
-            if name.startswith(start)
-        }
-        self._counted.restore(own)
 
 
 class ContentAtEnd(Content):

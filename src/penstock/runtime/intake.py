@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.types import TIMESTAMP
 from penstock.operators.block import Block, arriving
 from penstock.runtime.arriving_columns import read_columns
+from penstock.runtime.lateness import admission, is_instant, watermark_after
 
 if TYPE_CHECKING:
     from penstock.algebra.types import Schema
@@ -49,6 +51,12 @@ class Intake:
     latest: int = BEGINNING
     aside: list[RejectedRows] = field(default_factory=list)
 
+    @property
+    def unit(self) -> TimeUnit:
+        """How instants of the stream are shown."""
+        (time,) = (one.type for one in self.schema if one.name == self.time_column)
+        return TimeUnit.TIMESTAMP if time == TIMESTAMP else TimeUnit.TICK
+
     def read(self, table: pa.Table) -> Reading:
         """Check a table against the declaration; nothing is taken in yet.
 
@@ -81,40 +89,25 @@ class Reading:
 
     def instants(self) -> Ints:
         """The event times that are instants, in the order the rows came."""
-        return self.ts[self.known & ~self._outside()]
-
-    def _outside(self) -> Flags:
-        """The ends of the 64-bit range stand for what is before and after all time."""
-        return np.asarray((self.ts == BEGINNING) | (self.ts == INFINITY))
+        return self.ts[self.known & is_instant(self.ts)]
 
     def take_in(self) -> Block:
         """The rows that are not late; the watermark follows, the others are set aside."""
         intake = self.intake
         positions = np.arange(intake.brought, intake.brought + len(self.ts))
         intake.brought += len(self.ts)
-        outside = self.known & self._outside()
-        late = self.known & ~outside & (self.ts < intake.watermark)
-        self._set_aside(~self.known, "no event time", positions)
-        self._set_aside(outside, "outside of time", positions)
-        reason = f"late: before the watermark {intake.watermark}"
-        self._set_aside(late, reason, positions)
-        kept = np.flatnonzero(self.known & ~outside & ~late)
-        block = arriving(self.columns, self.ts).take(kept)
-        seen = self.instants()
-        if len(seen):
-            intake.latest = max(intake.latest, int(seen.max()))
-            # Before all time there is nothing to be late for.
-            intake.watermark = max(intake.watermark, intake.latest - intake.slack, BEGINNING + 1)
-        return block
+        found = admission(self.ts, self.known, intake.watermark, intake.unit)
+        for reason, which in found.rejected.items():
+            self._set_aside(np.flatnonzero(which), reason, positions)
+        intake.latest = max(intake.latest, found.latest)
+        intake.watermark = max(intake.watermark, watermark_after(intake.latest, intake.slack))
+        return arriving(self.columns, self.ts).take(found.taken)
 
-    def _set_aside(self, which: Flags, reason: str, positions: Ints) -> None:
-        if which.any():
-            chosen = np.flatnonzero(which)
-            rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
-            aside = RejectedRows(
-                self.intake.name, reason, rows.take(pa.array(chosen)), positions[chosen]
-            )
-            self.intake.aside.append(aside)
+    def _set_aside(self, chosen: Ints, reason: str, positions: Ints) -> None:
+        rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
+        rejected = rows.take(pa.array(chosen))
+        aside = RejectedRows(self.intake.name, reason, rejected, positions[chosen])
+        self.intake.aside.append(aside)
 
 
 def _instants(times: pa.Array) -> tuple[Ints, Flags]:

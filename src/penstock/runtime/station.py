@@ -181,7 +181,8 @@ class Station:
         clocks = [self.clock, self.frontier, *self.reached]
         made = {"clocks": pa.table({"clock": pa.array(clocks, pa.int64())})}
         for port, queue in enumerate(self._queues):
-            made |= queue.segments(f"queue{port}")
+            rows = queue.table()
+            made |= {} if rows is None else {f"queue{port}": rows}
         own = self.operator.segments()
         return made | {f"state/{name}": table for name, table in own.items()}
 
@@ -189,7 +190,8 @@ class Station:
         """Take them back; the station is new."""
         self.clock, self.frontier, *self.reached = segments["clocks"]["clock"].to_pylist()
         for port, queue in enumerate(self._queues):
-            queue.restore(segments, f"queue{port}")
+            if f"queue{port}" in segments:
+                queue.take_back(segments[f"queue{port}"])
         own = {
             name.removeprefix("state/"): table
             for name, table in segments.items()

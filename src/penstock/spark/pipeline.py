@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from penstock.errors import PenstockError
+from penstock.errors import PipelineFailed
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.row_slots import slots_for
@@ -53,10 +53,6 @@ RESTART_SECONDS = 1.0
 MOST_ERRORS = 20
 """So many errors are remembered."""
 _QUERY_ID = "sql.streaming.queryId"
-
-
-class PipelineFailed(PenstockError):
-    """Micro-batches failed again and again."""
 
 
 class Pipeline:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Stream
 from penstock.algebra.time import INFINITY
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, PipelineFailed
 from penstock.spark.causes import cause_of
-from penstock.spark.pipeline import PipelineFailed
 from penstock.spark.session import java_end
 
 if TYPE_CHECKING:
@@ -158,6 +157,12 @@ class PipelineRunner:
             self._do(self.pipeline.tick)
             self._settled = self.record.number
 
+    def advance(self, stream: str, instant: int) -> None:
+        """Let no row of a stream before an instant come any more, and all lanes know of it."""
+        with self.pipeline.lock:
+            if self.pipeline.ledger.advance(stream, instant) and self.pipeline.ledger.plan.groups:
+                self._do(self.pipeline.tick)
+
     def tell_timeless(self) -> None:
         """Let queries that read no stream take in how relations have changed.
 
@@ -223,17 +228,23 @@ class PipelineRunner:
             finally:
                 self.changing.release()
 
+    @property
+    def failure(self) -> str | None:
+        """Why the pipeline cannot go on, if it has stopped because of an error."""
+        failure = self._failure or self.pipeline.failure
+        if failure is None or self.is_over:
+            return None
+        return f"the pipeline has stopped: {failure.message}"
+
     def check(self) -> None:
         """See whether the pipeline can go on.
 
         Raises:
             PipelineFailed: It has stopped because of an error.
         """
-        failure = self._failure or self.pipeline.failure
-        if failure is not None and not self.is_over:
+        if self.failure is not None:
             hint = "What was committed is kept. Mend the cause and call resume()."
-            msg = f"the pipeline has stopped: {failure.message}"
-            raise PipelineFailed(msg, hint=hint)
+            raise PipelineFailed(self.failure, hint=hint)
 
     def wait_for_news(self, after: int, timeout: float | None) -> bool:
         """Wait for a record after one; False if the time is over.

@@ -3,51 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from penstock.algebra.time import BEGINNING
-from penstock.catalog.definitions import QueryDefinition
-from penstock.cql import syntax
-from penstock.errors import PenstockError, Refused, Source, UnknownName
-from penstock.inline.statements import (
-    lines_table,
-    performed,
-    refuse_nameless,
-    refuse_replaced_source,
-    shown_by,
-)
+from penstock.connection.engine import Replanned
+from penstock.errors import PenstockError, Refused, UnknownName
 from penstock.pipeline.replanning import due, replanned
-from penstock.planner.statistics.measuring import measured
-from penstock.spark.explaining import explained_query
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
+    from penstock.cql import syntax
     from penstock.pipeline.plans import Group
     from penstock.planner.statistics.statistics import Statistics
-    from penstock.session import Outcome
     from penstock.spark.pipeline_runner import PipelineRunner
     from penstock.store.layout import Home
-
-
-@dataclass(frozen=True)
-class Replanned:
-    """What came of planning a query anew.
-
-    Attributes:
-        text: The same for people.
-        is_new: Whether there is another plan, since now.
-        waits: Whether nothing has been measured that a plan could be chosen by.
-    """
-
-    text: str
-    is_new: bool = False
-    waits: bool = False
 
 
 class Registrar:
@@ -72,65 +45,30 @@ class Registrar:
         plan = replace(bound.plan, session=bound.session)
         return self.program.after(plan, next_group_of(self._home))
 
-    def execute(self, text: str) -> pa.Table | None:
-        """Run statements; the rows that the last of them shows."""
-        shown = None
-        try:
-            for outcome, before in self._performed(text):
-                span = outcome.statement.span
-                self.program.take_in(outcome, text[span.start : span.end], before)
-                found = self._said(outcome, text)
-                shown = shown if found is None else found
-        finally:
-            self._apply()
-        return shown
-
-    def _said(self, outcome: Outcome, text: str) -> pa.Table | None:
-        """The rows that a statement shows, if it does."""
-        statement = outcome.statement
-        if isinstance(statement, syntax.Replan):
-            return pa.table({"plan": [self._replanned(statement, text)]})
-        found = self._explained(statement)
-        return shown_by(outcome) if found is None else found
-
-    def _replanned(self, statement: syntax.Replan, text: str) -> str:
-        """Plan a query anew, or as soon as something has been measured; what comes of it."""
-        # It may have been created by the same text.
-        self._apply()
-        name = statement.name.text
-        try:
-            found = self.replan(name, measured(self._running.pipeline.status.operators))
-        except Refused as error:
-            error.at = statement.name.span
-            raise error.locate(Source(text)) from None
-        if found.waits:
-            self._wished.add(name.lower())
-        return found.text
-
-    def _explained(self, statement: syntax.Statement) -> pa.Table | None:
-        """What EXPLAIN says of a query that has a name; None for anything else."""
-        if not isinstance(statement, syntax.Explain) or statement.name is None:
-            return None
-        query = self.program.session.catalog.get(statement.name.text)
-        if not isinstance(query, QueryDefinition):
-            return None
-        text = explained_query(query, self.program, self._running.pipeline)
-        return lines_table(text)
+    def prepare(self, statement: syntax.Statement) -> None:
+        """Let the old query of a name end before a new one begins, also for who reads records."""
+        if self.program.creates_what_is_gone(statement):
+            self.apply()
 
     def start(self, query: str) -> None:
         """Let a query run, if it does not."""
         if self.program.group_of(query) is None:
             self.program.start(query)
-            self._apply()
+            self.apply()
 
     def stop(self, query: str) -> None:
         """Let a query run no more, if it does."""
         if self.program.group_of(query) is not None:
             self.program.stop(query)
-            self._apply()
+            self.apply()
 
-    def replan(self, query: str, statistics: Statistics) -> Replanned:
+    def replan(self, query: str, statistics: Statistics, *, later: bool = False) -> Replanned:
         """Let a query, and those it shares operators with, be planned anew, if that is better.
+
+        Args:
+            query: Its name.
+            statistics: What was measured.
+            later: Whether to do so when something has been measured, if nothing has.
 
         Raises:
             Refused: It remembers something whose end is not known.
@@ -144,6 +82,8 @@ class Registrar:
             return self._planned(group, "planned anew already")
         # By what is only assumed, a plan that was chosen by what was measured would go again.
         if not statistics:
+            if later:
+                self._wished.add(query.lower())
             return Replanned("nothing has been measured yet: planned anew when it has", waits=True)
         if plan is None:
             return Replanned("runs by the best plan known already")
@@ -186,25 +126,7 @@ class Registrar:
         if due(self._running.pipeline.ledger) and self._running.replace_groups():
             self.program = self._written_down()
 
-    def _performed(self, text: str) -> Iterator[tuple[Outcome, QueryDefinition | None]]:
-        """Each statement that was performed, and the query of the same name before it."""
-        before: QueryDefinition | None = None
-
-        def prepare(statement: syntax.Statement) -> None:
-            nonlocal before
-            refuse_nameless(statement)
-            refuse_replaced_source(self.program.session.catalog, statement)
-            if self.program.creates_what_is_gone(statement):
-                # The old one ends before the new one begins, also for those who read records.
-                self._apply()
-            name = getattr(statement, "name", None)
-            found = None if name is None else self.program.session.catalog.get(name.text)
-            before = found if isinstance(found, QueryDefinition) else None
-
-        for outcome in performed(self.program.session, text, prepare):
-            yield outcome, before
-
-    def _apply(self) -> None:
+    def apply(self) -> None:
         """Let the pipeline run what the program says."""
         try:
             plan = self.program.plan()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.inline.relations import RelationContent
+from penstock.connection.relation_content import RelationContent
 from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
 from penstock.store.bundles import Bundle

@@ -23,13 +23,13 @@ from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
 from penstock.lane_host.plan_files import read_plan_file
-from penstock.results.answer_kind import is_relation, unit_of
-from penstock.results.settling import Content, timed_fold_for
+from penstock.results.answer_kind import unit_of
+from penstock.results.settling import timed_fold_for
 from penstock.session import Session
-from penstock.spark.groups import plans_with
 from penstock.spark.sink_targets import refuse_sink
+from penstock.spark.spark_engine import spark_engine
 from penstock.store.layout import Home
-from penstock.store.result_reader import ResultsReader, content_at, require_kept, start_of
+from penstock.store.result_reader import require_kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.pipeline.plans import Group
+    from penstock.connection.connection import Connection
     from penstock.session import Outcome
-    from penstock.spark.connection import Connection
-    from penstock.store.result_reader import Start
+    from penstock.spark.spark_answer import SparkAnswer
+    from penstock.store.result_reader import ResultsReader
 
 _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 """Statements that change nothing."""
@@ -189,10 +189,8 @@ def result_reader(db: Connection, query: str) -> ResultsReader:
     Raises:
         QueryError: It does not run.
     """
-    group = _group_of(db, query)
-    start = _start_of(db, query, group)
-    fold = partial(timed_fold_for, db.program.definition(query).plan, *_shape(db, query, group))
-    return ResultsReader(db.home, query, start, fold, plans_with(db.home, group))
+    answer = _answer(db, query)
+    return answer.records(partial(timed_fold_for, answer.plan, *answer.shape))
 
 
 def rows_at(db: Connection, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
@@ -201,31 +199,17 @@ def rows_at(db: Connection, query: str, instant: int, last: int) -> tuple[pa.Arr
     Raises:
         QueryError: It does not run, or what held then is not kept any more.
     """
-    group = _group_of(db, query)
-    start = _start_of(db, query, group)
-    require_kept(start, query, instant, unit_of(db.program.definition(query).plan))
-    content = Content(*_shape(db, query, group))
-    return content_at(db.home, start, last, query, instant, content)
+    answer = _answer(db, query)
+    require_kept(answer.start(), query, instant, unit_of(answer.plan))
+    return answer.content_at(instant, last)
 
 
-def _group_of(db: Connection, query: str) -> Group:
-    group = db.program.group_of(query)
-    if group is None:
+def _answer(db: Connection, query: str) -> SparkAnswer:
+    found = spark_engine(db).answer(query)
+    if found is None:
         msg = f'query "{query}" is stopped in this home'
         raise QueryError(msg, hint="start() of the query in Python lets it run again.")
-    return group
-
-
-def _start_of(db: Connection, query: str, group: Group) -> Start:
-    plan = db.program.definition(query).plan
-    return start_of(db.home, query, db.first_record(group), has_content=is_relation(plan))
-
-
-def _shape(db: Connection, query: str, group: Group) -> tuple[list[pa.DataType], int, int]:
-    """Types and span of a query's rows, and into how many parts that time is divided."""
-    bound = db.running.pipeline.ledger.plan.groups[group.number]
-    node = bound.result(query)
-    return list(node.arrow_types), node.span, bound.choices.queue_partitions
+    return found
 
 
 def _is_query(statement: syntax.Statement) -> bool:

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from penstock.connectors.connector_list import CONNECTORS, SINKS
 from penstock.connectors.folder_sink import FolderSink
+from penstock.connectors.zoned_times import with_zone
 from penstock.errors import InternalError, QueryError, did_you_mean
 from penstock.results.lines import row_lines
 from penstock.results.result_tables import MARKS
 from penstock.spark.causes import cause_of
-from penstock.spark.tables import converted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,7 +113,7 @@ class SparkSink(Append):
 
     def write(self, number: int, table: pa.Table) -> None:
         """Append the rows."""
-        frame = converted(table, "spark", self._spark)
+        frame = self._spark.createDataFrame(with_zone(table))
         options = self._options
         if self._format.knows_records:
             options = options | {"txnAppId": self._key, "txnVersion": str(number)}

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.pipeline.plans import Group
     from penstock.results.settling import Elements
-    from penstock.spark.connection import Connection
     from penstock.spark.sink_progress import Progress, ProgressFiles
     from penstock.spark.sink_targets import Target
+    from penstock.spark.spark_engine import SparkEngine
     from penstock.store.result_reader import Commit
 
 
@@ -38,7 +38,7 @@ class Sink:
     """
 
     def __init__(
-        self, connection: Connection, files: ProgressFiles, progress: Progress, target: Target
+        self, engine: SparkEngine, files: ProgressFiles, progress: Progress, target: Target
     ) -> None:
         self.name = progress.sink
         self.progress = progress
@@ -47,7 +47,7 @@ class Sink:
         self.failed = 0
         self.next_try = 0.0
         self.error: str | None = None
-        self._db = connection
+        self._engine = engine
         self._files = files
         self._is_new = progress.record < 0
         self._group: Group | None = None
@@ -64,13 +64,13 @@ class Sink:
             DataError: Commits that were not written are not kept any more.
         """
         self._withdraw(last)
-        group = self._db.program.group_of(self.progress.query)
+        group = self._engine.program.group_of(self.progress.query)
         if self._reader is not None and not _same(group, self._group):
             # The query was stopped; what it said until then comes before what it says now.
-            self._read(last if group is None else self._db.first_record(group) - 1)
+            self._read(last if group is None else self._engine.first_record(group) - 1)
             self._reader = None
         if self._reader is None and group is not None:
-            with self._db.running.changing:
+            with self._engine.running.changing:
                 self._reader = self._opened(group)
         self._read(last)
         self.reached = last
@@ -81,7 +81,7 @@ class Sink:
             self._done(last, None)  # Of a query that is stopped there is nothing to write.
             return
         # Of an end of input there are results only if it is the last.
-        end = last if self._db.home.chain.read(last).kind == "flush" else None
+        end = last if self._engine.home.chain.read(last).kind == "flush" else None
         self._deliver(end)
         for commit in self._reader.read(last):
             self._pending = commit
@@ -119,9 +119,9 @@ class Sink:
 
     def _opened(self, group: Group) -> ResultsReader:
         """A reader of the query's results as it runs in a group."""
-        home, query = self._db.home, self.progress.query
-        plan = self._plan = self._db.program.definition(query).plan
-        first = self._db.first_record(group)
+        home, query = self._engine.home, self.progress.query
+        plan = self._plan = self._engine.program.definition(query).plan
+        first = self._engine.first_record(group)
         start = start_of(home, query, first, has_content=is_relation(plan))
         written = self.progress.record
         if not self._is_new and start.record > max(written + 1, first):
@@ -134,7 +134,7 @@ class Sink:
         return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
 
     def _fold(self, plan: Plan, group: Group) -> Callable[[], Elements]:
-        bound = self._db.running.pipeline.ledger.plan.groups[group.number]
+        bound = self._engine.running.pipeline.ledger.plan.groups[group.number]
         node = bound.result(self.progress.query)
         partitions = bound.choices.queue_partitions
         return partial(fold_for, plan, node.arrow_types, node.span, partitions)

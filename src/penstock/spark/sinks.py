@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.spark.connection import Connection
-    from penstock.spark.following import Since
+    from penstock.connection.following import Since
+    from penstock.spark.spark_engine import SparkEngine
     from penstock.store.records import Record
 
 TRIES = 3
@@ -60,10 +60,10 @@ class Sinks:
         show: What console sinks print with; it may be replaced before statements run.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._db = connection
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine = engine
         self.show: Callable[[str], object] = print_line
-        self._files = ProgressFiles(connection.home)
+        self._files = ProgressFiles(engine.home)
         # Guards what follows; never held while a sink writes.
         self._news = threading.Condition()
         self._sinks: dict[str, Sink] = {}
@@ -72,7 +72,7 @@ class Sinks:
         self._refused: dict[str, str] = {}
         for name, refusal in self._open_declared().items():
             self._refuse(name, refusal)
-        connection.on_commit(self._wake)
+        engine.on_commit(self._wake)
         self._thread = threading.Thread(target=self._run, name="penstock sinks", daemon=True)
         self._thread.start()
 
@@ -99,13 +99,13 @@ class Sinks:
         for name in refusals.keys() - set(new):
             self._refuse(name, refusals[name])
         if new:
-            self._db.execute(";\n".join(self._taking_back(name) for name in new))
+            self._engine.execute(";\n".join(self._taking_back(name) for name in new))
             raise refusals[new[0]]
 
     def _open_declared(self) -> dict[str, PenstockError]:
         """Open what is declared, and close what is not; why some cannot be opened, by name."""
-        with self._db.running.changing:
-            found = self._db.program.session.catalog.of_kind("sink")
+        with self._engine.running.changing:
+            found = self._engine.program.session.catalog.of_kind("sink")
         declared = {one.name.lower(): one for one in found if isinstance(one, SinkDefinition)}
         self._forget(declared)
         refusals: dict[str, PenstockError] = {}
@@ -156,20 +156,22 @@ class Sinks:
             QueryError: There is a sink of that name.
             UnknownName: There is no such query.
         """
-        definition = self._db.program.definition(query)
+        definition = self._engine.program.definition(query)
         with self._news:
             is_known = name.lower() in self._sinks
-        if is_known or self._db.program.session.catalog.get(name) is not None:
+        if is_known or self._engine.program.session.catalog.get(name) is not None:
             msg = f'there is a "{name}" already'
             raise QueryError(msg, hint="Choose another name.")
         sink = SinkDefinition(name, definition.name, PYTHON)
         refuse_columns(sink, definition.plan.schema.names)
         progress = self._files.read(name)
         if progress is None or not progress.is_of(sink):
-            begin = self._db.running.record.number if since == "now" else -1
+            begin = self._engine.position if since == "now" else -1
             progress = Progress(name, definition.name, PYTHON, {}, record=begin)
         with self._news:
-            self._sinks[name.lower()] = Sink(self._db, self._files, progress, CallSink(function))
+            self._sinks[name.lower()] = Sink(
+                self._engine, self._files, progress, CallSink(function)
+            )
         self._wake()
 
     def hold(self, name: str, query: str) -> None:
@@ -206,7 +208,7 @@ class Sinks:
         """
         if threading.current_thread() is self._thread:
             return False  # A function that a sink calls would wait for itself.
-        last = self._db.running.record.number
+        last = self._engine.position
         with self._news:
             # Records of other statements are no news to the thread.
             self._news.notify_all()
@@ -225,8 +227,10 @@ class Sinks:
             self._thread.join(CLOSING_SECONDS)
 
     def _opened(self, definition: SinkDefinition) -> Sink:
-        refuse_sink(self._db.spark, definition)
-        refuse_columns(definition, self._db.program.definition(definition.query).plan.schema.names)
+        refuse_sink(self._engine.spark, definition)
+        refuse_columns(
+            definition, self._engine.program.definition(definition.query).plan.schema.names
+        )
         progress = self._files.read(definition.name)
         in_memory = definition.format == "memory"
         is_new = in_memory or progress is None or not progress.is_of(definition)
@@ -239,12 +243,14 @@ class Sinks:
                 place_of(definition),
             )
         place, key = progress.place, progress.key
-        target = target_for(self._db.spark, definition, place, key, lambda text: self.show(text))
+        target = target_for(
+            self._engine.spark, definition, place, key, lambda text: self.show(text)
+        )
         if is_new:
             target.begin()
             # Before the first write: from then on the files there are its own.
             self._files.write(progress)
-        return Sink(self._db, self._files, progress, target)
+        return Sink(self._engine, self._files, progress, target)
 
     def _forget(self, declared: dict[str, SinkDefinition]) -> None:
         """Let go of sinks that are declared no more."""
@@ -283,7 +289,7 @@ class Sinks:
         return self._is_closed or any(map(self._is_due, self._sinks.values()))
 
     def _is_due(self, sink: Sink) -> bool:
-        return sink.reached < self._db.running.record.number and sink.next_try <= time.monotonic()
+        return sink.reached < self._engine.position and sink.next_try <= time.monotonic()
 
     def _pause(self) -> float | None:
         """How long nothing is due, if no news comes."""
@@ -293,9 +299,9 @@ class Sinks:
     def _catch_up(self, sink: Sink) -> None:
         """Let a sink write; what goes wrong there is its own."""
         try:
-            sink.catch_up(self._db.running.record.number)
+            sink.catch_up(self._engine.position)
         except Exception as fault:
-            if self._db.is_closed:
+            if self._engine.is_closed:
                 return
             known = isinstance(fault, PenstockError)
             why = fault.message if isinstance(fault, PenstockError) else cause_of(fault).text
@@ -317,10 +323,10 @@ class Sinks:
 
     def _report(self, text: str) -> None:
         """Add to the last errors that `penstock status` shows."""
-        pipeline = self._db.running.pipeline
+        pipeline = self._engine.running.pipeline
         with pipeline.lock:
             errors = [*pipeline.status.errors, (time.time(), text)]
             pipeline.status.errors = errors[-MOST_ERRORS:]
             # Nobody relies on the status; the disk may be what is at fault.
             with suppress(OSError):
-                write_status(self._db.home, pipeline.status)
+                write_status(self._engine.home, pipeline.status)

@@ -1,1 +1,1 @@
-"""Where operators keep rows: stores, indexes by key, and queues by expiry."""
+"""Stores of rows for operators: rows by slot, indexes by key, queues by expiry."""

@@ -60,7 +60,7 @@ def values_of(array: pa.Array) -> Values:
 
 
 def validity_of(array: pa.Array) -> Flags | None:
-    """Which values are not NULL; None if none is."""
+    """The places of values that are not NULL; None if none is."""
     if not array.null_count:
         return None
     return np.asarray(array.is_valid().to_numpy(zero_copy_only=False))
@@ -78,7 +78,7 @@ def arrow_array(values: Values, valid: Flags | None, type_: pa.DataType) -> pa.A
 
 
 def text_parts(array: pa.Array) -> tuple[Ints, npt.NDArray[np.uint8]]:
-    """Where each string begins (and the last ends), and the bytes of all strings."""
+    """The beginning of each string (and the end of the last), and the bytes of all strings."""
     _, offsets, data = array.buffers()
     if offsets is None or not len(array):
         return np.zeros(len(array) + 1, np.int64), np.zeros(0, np.uint8)
@@ -112,13 +112,13 @@ def joined(parts: Sequence[pa.Array]) -> pa.Array:
 
 
 def text_lengths(column: pa.Array) -> Ints:
-    """How many bytes each string has."""
+    """The number of bytes of each string."""
     starts, _ = text_parts(column)
     return np.diff(starts)
 
 
 def text_bytes(column: pa.Array) -> int:
-    """How many bytes all strings of a column have."""
+    """The number of bytes of all strings of a column."""
     _, offsets, _ = column.buffers()
     if offsets is None or not len(column):
         return 0

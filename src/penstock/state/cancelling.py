@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Values
 
 SLOT, DELTA = np.dtype(np.int32), np.dtype(np.int8)
-"""What is kept of a row that will end: its slot, and how its copies change then."""
+"""The columns kept of a row that will end: its slot, and how its copies change then."""
 _LEAST = 64
 """Room of an empty table."""
 _SPACIOUS = 8

@@ -27,13 +27,13 @@ class NetEnds(NamedTuple):
 
 @compiled
 def _wanted(end: int, slot: int, mask: int) -> int:
-    """Where an entry is, if no other was there before it."""
+    """The place of an entry, if no other was there before it."""
     return (end * _SPREAD_ENDS + slot * _SPREAD_SLOTS) >> 24 & mask
 
 
 @compiled
 def _found(end: int, slot: int, table: NetEnds) -> int:
-    """Where an entry is or, if it is not there, where it belongs."""
+    """The place of an entry or, if it is not there, the one where it belongs."""
     mask = len(table.ends) - 1
     place = _wanted(end, slot, mask)
     while table.slots[place] != EMPTY and (table.slots[place] != slot or table.ends[place] != end):

@@ -39,6 +39,6 @@ def portions_of_text(length: int, weights: Sequence[Ints]) -> list[slice]:
 
 
 def _reach(total: Ints, start: int) -> int:
-    """How far the strings of a column may go from a row on."""
+    """The row that the strings of a column may reach from a row on."""
     before = int(total[start - 1]) if start else 0
     return int(total.searchsorted(before + arrays.MOST_TEXT, side="right"))

@@ -9,24 +9,21 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.algebra.patterns import Pattern
-from penstock.state.slots import moved_together
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.state.arrays import Ints, Values
-    from penstock.state.moving import Moved
 
 DEFAULT_PARTITIONS = 32
 """Partitions of a calendar queue; more make each smaller, and each block touches more of them."""
 _PARTITION_ENTRIES = 512
 """A partition of fewer entries costs more to touch than to go through."""
 _FADING = 0.75
-"""What a long stride of the clock counts at the next."""
+"""The weight of a long stride of the clock at the next."""
 _LEAST_PIECE, _MOST_PIECE = 64, 1 << 14
 """Entries of a piece of a FIFO."""
 
@@ -47,7 +44,7 @@ class ExpiryQueue(Protocol):
         """Write `numbers[n]` over every number n in a column of the payload."""
 
     def __len__(self) -> int:
-        """How many entries."""
+        """The number of entries."""
 
     @property
     def nbytes(self) -> int:
@@ -333,26 +330,3 @@ class Partition:
         ends = np.concatenate([part[0] for part in parts])
         numbers = range(len(self._types))
         return ends, [np.concatenate([part[1][number] for part in parts]) for number in numbers]
-
-
-def queue_table(queue: ExpiryQueue, types: Sequence[np.dtype[np.generic]]) -> pa.Table:
-    """The entries of a queue as a table, the payload as values of the types."""
-    ends, payload = queue.contents()
-    columns = {"end": pa.array(ends)}
-    for number, (values, type_) in enumerate(zip(payload, types, strict=True)):
-        columns[f"payload{number}"] = pa.array(values.astype(type_, copy=False))
-    return pa.table(columns)
-
-
-def restored_slots(slots: Ints, queues: Sequence[pa.Table]) -> Moved:
-    """New slots for saved rows, from 0 on; queues may name others that were free even then."""
-    named = [slots, *(one["payload0"].to_numpy() for one in queues)]
-    return moved_together(slots, 1 + max(int(one.max(initial=-1)) for one in named))
-
-
-def restore_queue(queue: ExpiryQueue, table: pa.Table, moved: Moved) -> None:
-    """Fill an empty queue with the entries of a table, whose first payload is a slot."""
-    ends, slots, *payload = (
-        column.combine_chunks().to_numpy(zero_copy_only=False) for column in table.columns
-    )
-    queue.push(ends, [moved.numbers[slots], *payload])

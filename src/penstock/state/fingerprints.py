@@ -56,7 +56,7 @@ def _mix(found: Words, columns: Sequence[pa.Array], key: Words) -> None:
 
 
 def any_null(columns: Sequence[pa.Array], length: int) -> Flags | None:
-    """Which rows have a NULL among the columns; None if no row has."""
+    """The rows that have a NULL among the columns; None if no row has."""
     found: Flags | None = None
     for column in columns:
         valid = validity_of(column)

@@ -78,7 +78,7 @@ class KeyedRows:
         return self._index.capacity
 
     def __len__(self) -> int:
-        """How many different rows there are."""
+        """The number of different rows."""
         return len(self._index)
 
     @property

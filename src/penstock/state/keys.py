@@ -45,7 +45,7 @@ class KeyIndex:
         self._reserve(room)
 
     def __len__(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return self._live
 
     @property

@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
 PACKAGE = __name__.partition(".")[0]
-"""What names of modules of ours begin with: functions of others change with their version."""
+"""The beginning of names of modules of ours: functions of others change with their version."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
@@ -68,7 +68,7 @@ def _names(code: CodeType) -> list[str]:
 
 
 def _code(code: CodeType, docstring: str | None = None) -> str:
-    """What a function does: instructions and what they refer to by number."""
+    """The instructions of a function, and what they refer to by number."""
     constants = list(code.co_consts)
     if docstring is not None and constants[0] == docstring:
         constants[0] = None
@@ -79,7 +79,7 @@ def _code(code: CodeType, docstring: str | None = None) -> str:
 
 
 def _value(value: Any, names: list[str], called: Followed) -> str:
-    """What a function reads: a constant by its value, a function of ours by its own content."""
+    """Something that a function reads: a constant by its value, our functions by their content."""
     if isinstance(value, Dispatcher):
         called.append(python_function(value))
         return f"{_name(called[-1])} {options(value)}"
@@ -160,6 +160,6 @@ def _type(kind: types.Type) -> str:
 
 
 def versions() -> str:
-    """What compiles: machine code of another version is not used."""
+    """The versions of what compiles: machine code of another version is not used."""
     packages = (numba.__version__, llvmlite.__version__, np.__version__)
     return repr((packages, sys.implementation.cache_tag, sys.version_info[:3]))

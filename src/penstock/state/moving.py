@@ -18,7 +18,7 @@ FADING = 8
 
 
 class Occupancy:
-    """How many rows were there lately, so that room is not given back only to be asked for again.
+    """The number of rows lately, so that room is not given back only to be asked for again.
 
     A burst fades from memory within some ten steps; rows that come and go within every step
     do not.
@@ -56,7 +56,7 @@ class Moved(NamedTuple):
     numbers: Ints
 
     def rows(self, by_slot: Values) -> Values:
-        """What an array has for each slot, moved; with room for the first free one."""
+        """The values of an array for each slot, moved; with room for the first free one."""
         return grown(by_slot[self.kept], len(self.kept) + 1)
 
     def links(self, slots: Ints | Places) -> None:

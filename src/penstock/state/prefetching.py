@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NEAR, FAR = 8, 16
-"""How many rows ahead to ask: for what is read directly, and for what leads there."""
+"""The number of rows to ask ahead: for what is read directly, and for what leads there."""
 
 _FOR_READING, _KEEP, _DATA = 0, 3, 1
 

@@ -34,17 +34,17 @@ def _mark(first: np.uint64, second: np.uint64) -> np.int64:
 
 @compiled_borrowing
 def home_of(mark: int, room: int) -> int:
-    """Where in a table with so much room a mark belongs; marks in order belong in order."""
+    """The place of a mark in a table with so much room; marks in order belong in order."""
     return (mark * room) >> _MARK_BITS
 
 
 def homes(marks: Ints, room: int) -> Ints:
-    """Where in a table with so much room marks belong."""
+    """The places of marks in a table with so much room."""
     return (marks * room) >> _MARK_BITS
 
 
 def room_for(keys: int) -> int:
-    """How long a table of so many keys is, at least: nine sixteenths full."""
+    """The least length of a table of so many keys: nine sixteenths full."""
     return 16 * keys // 9 + 2
 
 
@@ -79,7 +79,7 @@ def _fetch_ahead(row: int, marks: Ints, table: Ints, keys: Words) -> None:
 def _probe(
     table: Ints, keys: Words, first: np.uint64, second: np.uint64, mark: int
 ) -> tuple[int, int]:
-    """Where a key stands or would stand in the table, and its slot, -1 if it is not there."""
+    """The place of a key in the table, if it is there or not, and its slot, -1 if it is not."""
     place = home_of(mark, len(table))
     while table[place] >= 0:
         if table[place] >> _SLOT_BITS == mark:
@@ -212,5 +212,5 @@ def _take_out(table: Ints, entry: int) -> None:
 
 @compiled
 def distance(start: int, stop: int, room: int) -> int:
-    """How far it is from one place to another, going on at the front behind the last."""
+    """The distance from one place to another, going on at the front behind the last."""
     return stop - start if stop >= start else stop - start + room

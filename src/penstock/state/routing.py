@@ -1,4 +1,4 @@
-"""Which lane a row belongs to: the hash of its key, the same in every process and in Spark."""
+"""The lane of a row: the hash of its key, the same in every process and in Spark."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class RowStore:
         return tuple(store.take(slots) for store in self.columns[:width])
 
     def values(self, number: int) -> Values:
-        """What a column of one width has in all slots."""
+        """The values of a column of one width, in all slots."""
         store = self.columns[number]
         assert isinstance(store, _FixedColumn)
         return store.values

@@ -1,4 +1,4 @@
-"""How many different values a column has, about: a sketch of a few hundred bytes (HyperLogLog).
+"""Sketches: about how many different values a column has, in a few hundred bytes (HyperLogLog).
 
 A sketch remembers for each of some registers the longest run of zeros that the hash of a value
 began with. It is the same whatever the order of the values and however often each came; those of
@@ -63,7 +63,7 @@ class Sketch:
 
     @property
     def different(self) -> float:
-        """How many different values were added, about."""
+        """The number of different values that were added, about."""
         empty = int(np.count_nonzero(self._registers == 0))
         found = _SHARE * REGISTERS**2 / float(np.sum(0.5 ** self._registers.astype(np.float64)))
         if empty and found <= 2.5 * REGISTERS:
@@ -91,7 +91,7 @@ class Sketch:
 
 
 def values_among(different: float, looked_at: float, rows: float) -> float:
-    """How many values there are, of which so many were found in some of the rows.
+    """The number of values there are, of which so many were found in some of the rows.
 
     All are thought to be equally frequent: v of them show v * (1 - exp(-n / v)) in n rows. There
     are at most as many as rows.

@@ -78,7 +78,7 @@ class SlotPool:
         return self._high
 
     def __len__(self) -> int:
-        """How many slots are in use."""
+        """The number of slots in use."""
         return self._high - self._free_count
 
     @property

@@ -72,7 +72,7 @@ class StrictQueue:
 
     @property
     def structure(self) -> str:
-        """What entries are kept in now, in the words of EXPLAIN."""
+        """The structure that entries are kept in now, in the words of EXPLAIN."""
         return "hashed" if self._is_cancelling else f"calendar({self._partitions})"
 
     @property

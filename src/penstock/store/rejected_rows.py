@@ -54,13 +54,18 @@ def aside_part(stream: str, number: int = 0) -> str:
     return f"{number}/{stream}"
 
 
+def rejected_schema(schema: Schema) -> pa.Schema:
+    """The columns of a source, and what is said of rows that were not taken in."""
+    columns = [(one.name, to_arrow(one.type)) for one in schema]
+    return pa.schema([*columns, *((name, pa.string()) for name in (POSITION, TEXT, REASON))])
+
+
 def aside_rows(home: Home, files: Sequence[RejectedFile], stream: str, schema: Schema) -> pa.Table:
     """The rows of a stream that were not taken in, oldest first.
 
     Those that came when the stream was declared with other columns are not among them.
     """
-    columns = [(one.name, to_arrow(one.type)) for one in schema]
-    wanted = pa.schema([*columns, *((name, pa.string()) for name in (POSITION, TEXT, REASON))])
+    wanted = rejected_schema(schema)
     found = [wanted.empty_table()]
     for one in files:
         found += [

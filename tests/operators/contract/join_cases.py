@@ -97,7 +97,7 @@ def pairs(bags: Sequence[Bag], *, residual: bool) -> Bag:
 
 
 def at_once(random: Draws) -> int:
-    return random.choice([1, 3, 1000])
+    return random.choice(random.size.at_once)
 
 
 def join(random: Draws) -> Trial:
@@ -196,7 +196,7 @@ def many_inputs(
         is_strict = Pattern.STR in patterns
         return Trial(
             made,
-            edges_of(random, patterns, {2: 30, 3: 14}[width]),
+            edges_of(random, patterns, random.size.counts[-1] // (width - 1)),
             spread_by(0, 3 * width, strict=is_strict),
             lambda bags: pairs(bags, residual=residual),
             strict=is_strict,

@@ -78,7 +78,7 @@ def boundaries(random: Draws) -> Trial:
     patterns = [any_pattern(random) for _ in range(2)]
 
     def make() -> Boundaries:
-        return Boundaries(2, *inputs.queue(random))
+        return Boundaries(*inputs.queue(random))
 
     edges = [rows_edge(inputs.edge(random, one), one) for one in patterns]
     return Trial(make, edges, INSTANTS, repeated=True)
@@ -100,7 +100,7 @@ def time_slides(random: Draws) -> Trial:
     """Every lane gets all rows: the slides between two intervals are of no lane's own."""
     slide = random.choice([2, 3, 5])
     edges = [Edge(one, TYPES, key=None) for one in slides(random, slide)]
-    return Trial(lambda: TimeSlides(slide, 1, 1), edges, INSTANTS, repeated=True)
+    return Trial(lambda: TimeSlides(slide, 1), edges, INSTANTS, repeated=True)
 
 
 def skipping_slides(random: Draws) -> Trial:
@@ -112,18 +112,21 @@ def skipping_slides(random: Draws) -> Trial:
         return one if any(each.ts <= one.ts <= each.te for each in windowed) else None
 
     edges = [Edge(one, TYPES) for one in (came, windowed)]
-    make = lambda: TimeSlides(slide, 1, 1, skips=True)  # noqa: E731
+    make = lambda: TimeSlides(slide, 1, skips=True)  # noqa: E731
     return Trial(make, edges, INSTANTS, seen=seen, repeated=True)
 
 
-def row_slides(random: Draws) -> Trial:
-    slide, partition_by = random.choice([1, 2, 3]), random.choice([(), (0,)])
+def row_slides(*partition_by: int) -> Callable[[Draws], Trial]:
+    def draw(random: Draws) -> Trial:
+        slide = random.choice([1, 2, 3])
 
-    def make() -> RowSlides:
-        return RowSlides(TYPES, slide, partition_by)
+        def make() -> RowSlides:
+            return RowSlides(TYPES, slide, partition_by)
 
-    edges = [Edge(inputs.edge(random, Pattern.MON), TYPES)]
-    return Trial(make, edges, INSTANTS, ordered=True, repeated=True)
+        edges = [Edge(inputs.edge(random, Pattern.MON), TYPES)]
+        return Trial(make, edges, INSTANTS, ordered=True, repeated=True)
+
+    return draw
 
 
 def next_instant(random: Draws) -> Trial:
@@ -194,7 +197,7 @@ def restored(by_rows: bool) -> Callable[[Draws], Trial]:
         ]
 
         def make() -> RestoredResult:
-            return RestoredResult(counted(random, pattern), None if by_rows else slide, 1)
+            return RestoredResult(counted(random, pattern), None if by_rows else slide)
 
         return Trial(make, edges, spread_by(0, 2, strict=False))
 
@@ -209,7 +212,8 @@ CASES = [
     Case(Boundaries, "", boundaries),
     Case(TimeSlides, "", time_slides),
     Case(TimeSlides, "that may be skipped", skipping_slides),
-    Case(RowSlides, "", row_slides),
+    Case(RowSlides, "", row_slides(0)),
+    Case(RowSlides, "of one partition", row_slides()),
     Case(NextInstant, "", next_instant),
     Case(WholeResult, "", whole_result),
     Case(WholeResult, "in order", ordered_result),

@@ -9,9 +9,8 @@ from operators.contract import inputs
 from operators.contract.inputs import TAME, TYPES
 from operators.contract.trial import Case, Edge, Trial, spread_by
 from penstock.algebra.patterns import Pattern
-from penstock.operators.set.counted import CountedRows, Target
+from penstock.operators.set.counted import CountedRows, Target, only_grows
 from penstock.operators.set.distinct import Distinct
-from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 
 if TYPE_CHECKING:
@@ -44,18 +43,6 @@ def distinct(random: Draws) -> Trial:
     return Trial(make, edges, spread_by(0, 2, strict=False), MEANINGS[Target.DISTINCT])
 
 
-def levels(target: Target) -> Callable[[Draws], Trial]:
-    def draw(random: Draws) -> Trial:
-        def make() -> Levels:
-            least = target is Target.INTERSECTION
-            return Levels(TYPES, *inputs.queue(random), least=least)
-
-        edges = edges_of(random, [random.choice(TAME) for _ in range(2)])
-        return Trial(make, edges, spread_by(0, 2, strict=False), MEANINGS[target])
-
-    return draw
-
-
 def set_operation(target: Target) -> Callable[[Draws], Trial]:
     ports = 1 if target in (Target.COPIES, Target.DISTINCT) else 2
 
@@ -64,10 +51,12 @@ def set_operation(target: Target) -> Callable[[Draws], Trial]:
 
         def make() -> SetOperation:
             counted = CountedRows(TYPES, patterns, target, *inputs.queue(random))
-            return SetOperation(counted, ports)
+            return SetOperation(counted)
 
-        results = spread_by(0, 2, strict=True)
-        return Trial(make, edges_of(random, patterns), results, MEANINGS[target], strict=True)
+        is_strict = not only_grows(target, patterns)
+        results = spread_by(0, 2, strict=is_strict)
+        edges = edges_of(random, patterns)
+        return Trial(make, edges, results, MEANINGS[target], strict=is_strict)
 
     return draw
 
@@ -77,7 +66,7 @@ def reported(kind: type[InsertedRows]) -> Callable[[Draws], Trial]:
         pattern = random.choice(list(Pattern))
 
         def make() -> InsertedRows:
-            return kind(CountedRows(TYPES, [pattern], Target.COPIES, *inputs.queue(random)), 1)
+            return kind(CountedRows(TYPES, [pattern], Target.COPIES, *inputs.queue(random)))
 
         return Trial(make, edges_of(random, [pattern]), spread_by(0, 2, strict=False))
 
@@ -86,8 +75,6 @@ def reported(kind: type[InsertedRows]) -> Callable[[Draws], Trial]:
 
 CASES = [
     Case(Distinct, "", distinct),
-    Case(Levels, "INTERSECTION", levels(Target.INTERSECTION)),
-    Case(Levels, "MAX_UNION", levels(Target.MAX_UNION)),
     *(Case(SetOperation, target.name, set_operation(target)) for target in Target),
     Case(InsertedRows, "", reported(InsertedRows)),
     Case(RemovedRows, "", reported(RemovedRows)),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 MASTER = "local[2,4]"
 

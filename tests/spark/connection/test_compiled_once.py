@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 STREAM = "CREATE STREAM s (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts)"
 QUERY = "CREATE QUERY {} AS SELECT k, SUM(v) AS n FROM s [RANGE 9] WHERE v > {} GROUP BY k"
@@ -51,6 +51,6 @@ def test_each_stage_runs_once(
     db.insert("s", pa.table({"ts": range(30), "k": [n % 3 for n in range(30)], "v": range(30)}))
     db.wait_idle()
     assert counts == {"parsed": 1, "bound": 1, "optimised": 1, "lowered": 1}
-    assert db.query("last").snapshot().num_rows == 3
+    assert db["last"].snapshot().num_rows == 3
     db.execute("DROP QUERY q1")
     assert counts == {"parsed": 2, "bound": 1, "optimised": 1, "lowered": 1}

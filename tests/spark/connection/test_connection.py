@@ -14,12 +14,12 @@ import pytest
 
 import penstock
 from penstock.catalog.definitions import QueryDefinition
-from penstock.errors import DataError, PenstockError, QueryError, UnknownName
+from penstock.errors import DataError, PenstockError, PipelineFailed, QueryError, UnknownName
 from penstock.observe.observation import Observer
 from penstock.planner.statistics.measuring import measured
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
-from penstock.spark.pipeline import PipelineFailed
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.connection.connection import Connection
     from penstock.reference.timeline import Row, Timeline
-    from penstock.spark.connection import Connection
 
 STREAMS = """
 CREATE STREAM s (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts - 4);
@@ -65,7 +65,7 @@ def expected(timeline: Timeline, before: int | None = None) -> Counter[Row]:
 
 
 def timeline(db: Connection, query: str, inputs: Inputs) -> Timeline:
-    definition = db.program.session.catalog.get(query)
+    definition = spark_engine(db).program.session.catalog.get(query)
     assert isinstance(definition, QueryDefinition)
     return Oracle(inputs).timeline(definition.plan)
 
@@ -101,7 +101,7 @@ def test_queries_of_one_pipeline_answer_what_the_oracle_says(db: Connection) -> 
         "rows": 6, "late": 0, "aside": 0, "forgotten": 0, "watermark": 26, "latest": 30,
     }  # fmt: skip
     assert facts["queries"]["grouped"]["lag"] == 30 - 26
-    told = {one.name: one.lag for one in Observer(db.home).look().queries}
+    told = {one.name: one.lag for one in Observer(spark_engine(db).home).look().queries}
     assert told == {name: facts["queries"][name]["lag"] for name in QUERIES}
     assert facts["queries"]["grouped"]["elements"] > 0
     assert facts["running"]
@@ -237,7 +237,7 @@ def test_times_and_formats(db: Connection) -> None:
     with pytest.raises(QueryError, match="at 2024-05-01 12:30:00 may still change"):
         query.snapshot(at="2024-05-01 12:30")
     with pytest.raises(QueryError, match="format"):
-        query.snapshot(format="excel")  # type: ignore[arg-type]  # that is the point
+        query.snapshot(format="excel")  # type: ignore[call-overload]  # that is the point
 
 
 def test_late_rows_are_kept_with_the_reason(db: Connection) -> None:
@@ -289,7 +289,7 @@ def test_a_query_that_runs_is_explained_by_what_its_lanes_have_measured(
     said = "rates of heat; values of 3 columns; selectivities of 1 filter; outputs of 1 operator"
     assert f"Statistics: measured ({said})\n" in text
     assert "Filter celsius < 10  [MON] 0.2 rows/tick" in text
-    found = measured(db.running.pipeline.status.operators)
+    found = measured(spark_engine(db).running.pipeline.status.operators)
     assert found.rates == {"heat": 2.0}
     # Each lane has seen some of the rooms.
     assert found.values["heat", "room"] == pytest.approx(12, abs=1.5)
@@ -322,7 +322,7 @@ def test_what_is_wrong_is_said_and_changes_nothing(db: Connection, tmp_path: Pat
     with pytest.raises(QueryError, match="is used by"):
         db.execute("DROP STREAM s")
     with pytest.raises(UnknownName, match="no query"):
-        db.query("nobody")
+        db["nobody"]
     with pytest.raises(DataError, match="row 1 has 1 value"):
         db.insert("s", [(1,)])
     with pytest.raises(PipelineFailed, match="does not exist"):
@@ -403,9 +403,13 @@ def test_a_failure_is_one_sentence_and_can_be_mended(
     assert len(str(caught.value).splitlines()) <= 3
     with pytest.raises(PipelineFailed):
         list(db["of_files"].changes(follow=True))
+    assert db.failure == caught.value.message
+    assert f"it has failed: {db.failure}" in repr(db["of_files"])
+    assert f"it has failed: {db.failure}" in repr(db)
     (folder / "broken.csv").write_text("ts\n1\n9\n")
     db.resume()
     db.wait_idle()
+    assert db["of_files"].failure is None
     assert rows(db["of_files"].changes()) == [(1, 1, "+"), (1, 6, "-")]
     assert seen
 
@@ -413,7 +417,7 @@ def test_a_failure_is_one_sentence_and_can_be_mended(
 def test_a_closed_connection_says_so_and_removes_its_own_home() -> None:
     with penstock.connect("local[2,4]") as db:
         db.execute(STREAMS + create("grouped"))
-        home = db.home.path
+        home = spark_engine(db).home.path
         assert home.is_dir()
         waiting: list[object] = []
         changes = db["grouped"].changes(follow=True)
@@ -425,7 +429,7 @@ def test_a_closed_connection_says_so_and_removes_its_own_home() -> None:
     db.close()
     actions: list[Callable[[], object]] = [
         lambda: db.execute("SHOW STREAMS"),
-        lambda: db.query("grouped"),
+        lambda: db["grouped"],
         lambda: db.insert("s", []),
         db.wait_idle,
         db.progress,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 PATIENCE = 60.0
 LINES = [f"line {number % 3}" for number in range(30)]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 import penstock
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.inline.connection import Connection as InlineConnection
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 SCRIPT = """
 CREATE STREAM s (ts BIGINT, k INT, v BIGINT, WATERMARK FOR ts AS ts);
@@ -33,7 +33,7 @@ def rows(first: int) -> pa.Table:
     return pa.table({"ts": ts, "k": [n % 7 for n in ts], "v": [n * n % 11 for n in ts]})
 
 
-def feed(db: Connection | InlineConnection, first: int) -> None:
+def feed(db: Connection | Connection, first: int) -> None:
     for stream in ("s", "t"):
         db.insert(stream, rows(first))
 
@@ -49,7 +49,7 @@ def test_the_state_is_divided_anew(connect: Callable[..., Connection]) -> None:
         db = connect(lanes=lanes)
         if not number:
             db.execute(SCRIPT)
-        bound = db.running.pipeline.ledger.plan
+        bound = spark_engine(db).running.pipeline.ledger.plan
         divided = [one.lanes for one in bound.fragments.values() if one.partitioning.routes]
         assert divided == [lanes] * len(divided)
         assert len(divided) > 2
@@ -58,8 +58,8 @@ def test_the_state_is_divided_anew(connect: Callable[..., Connection]) -> None:
             feed(expected, first)
         db.query("sums").wait_idle()
         for query in QUERIES:
-            found = counted(db.query(query).snapshot())
-            assert found == counted(expected[query].current()), (query, lanes)
-            assert db.query(query).progress()["clock"] is not None
-        assert not db.running.pipeline.status.errors
+            found = counted(db[query].snapshot())
+            assert found == counted(expected[query].snapshot()), (query, lanes)
+            assert db[query].progress()["clock"] is not None
+        assert not spark_engine(db).running.pipeline.status.errors
         db.close()

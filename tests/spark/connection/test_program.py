@@ -6,7 +6,6 @@ import pytest
 
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
-from penstock.inline.statements import performed
 from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import PipelinePlan
 from penstock.spark.program import Program, entry_of, pruned
@@ -27,7 +26,7 @@ def run(program: Program, text: str) -> PipelinePlan:
         before = None
         if name is not None and (found := program.session.catalog.get(name.text)) is not None:
             before = program.definition(name.text) if found.kind == "query" else None
-        (outcome,) = performed(program.session, own, lambda _: None)
+        (outcome,) = program.session.execute(own)
         program.take_in(outcome, own, before)
     return program.plan()
 
@@ -115,7 +114,7 @@ def test_a_name_that_is_declared_again_is_noticed() -> None:
     made = program()
     run(made, f"{S}; {Q}")
     text, before = "DROP QUERY q", made.definition("q")
-    (outcome,) = performed(made.session, text, lambda _: None)
+    (outcome,) = made.session.execute(text)
     made.take_in(outcome, text, before)
     (create,) = parse_script(Q)
     assert made.creates_what_is_gone(create)

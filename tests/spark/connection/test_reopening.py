@@ -9,6 +9,7 @@ import pytest
 
 from penstock.errors import DataError, UnknownName
 from penstock.reference.inputs import Inputs, RelationHistory
+from penstock.spark.spark_engine import spark_engine
 from spark.connection.test_connection import (
     QUERIES,
     STREAMS,
@@ -21,8 +22,8 @@ from spark.connection.test_connection import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.connection.connection import Connection
     from penstock.reference.timeline import Row
-    from penstock.spark.connection import Connection
 
 
 def test_an_opened_home_goes_on_where_it_was(connect: Callable[..., Connection]) -> None:
@@ -46,7 +47,7 @@ def test_an_opened_home_goes_on_where_it_was(connect: Callable[..., Connection])
     assert not again["joined"].is_running
     assert rows(again["grouped"].changes()) == ended, "the end holds until rows come"
     with pytest.raises(UnknownName):
-        again.query("gone")
+        again["gone"]
     with pytest.raises(DataError, match="does not have"):
         again.update("r", delete=[(2, "two")])
     again.update("r", insert=[(2, "two")], at=8)
@@ -58,8 +59,8 @@ def test_an_opened_home_goes_on_where_it_was(connect: Callable[..., Connection])
         assert Counter(rows(again[name].changes())) == expected(line, 56), name
         assert Counter(rows([again[name].snapshot(at=6)])) == line.at(6)
     again.execute("CREATE QUERY fresh AS SELECT name FROM r")
-    assert again.program.group_of("fresh") is not None
-    numbers = [group.number for group in again.program.groups]
+    assert spark_engine(again).program.group_of("fresh") is not None
+    numbers = [group.number for group in spark_engine(again).program.groups]
     assert len(numbers) == len(set(numbers))
 
 

@@ -11,12 +11,12 @@ import pytest
 
 import penstock
 from penstock.errors import Refused, UnknownName
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from penstock.inline.connection import Connection as InlineConnection
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 SCRIPT = """
 CREATE STREAM a (ts BIGINT, k INT, v BIGINT, WATERMARK FOR ts AS ts);
@@ -35,7 +35,7 @@ def rows(first: int, keys: int, values: int) -> pa.Table:
     return pa.table({"ts": ts, "k": k, "v": v})
 
 
-def feed(db: Connection | InlineConnection, number: int) -> None:
+def feed(db: Connection | Connection, number: int) -> None:
     """All of `a` and `b` have one key; few rows of `b` and `c` meet."""
     db.insert("a", rows(100 * number, 1, 50))
     db.insert("b", rows(100 * number, 1, 97))
@@ -44,7 +44,9 @@ def feed(db: Connection | InlineConnection, number: int) -> None:
 
 def replaced(db: Connection) -> bool:
     (group,) = (
-        one for one in db.running.pipeline.ledger.plan.plan.groups if "triples" in one.queries
+        one
+        for one in spark_engine(db).running.pipeline.ledger.plan.plan.groups
+        if "triples" in one.queries
     )
     return bool(group.statistics)
 
@@ -71,7 +73,7 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
         feed(db, number)
         feed(expected, number)
         db.wait_idle()
-        assert counted(query.snapshot()) == counted(expected["triples"].current())
+        assert counted(query.snapshot()) == counted(expected["triples"].snapshot())
     deadline = time.monotonic() + 60
     while not replaced(db) and time.monotonic() < deadline:
         feed(db, number := number + 1)
@@ -81,7 +83,7 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
     feed(db, number := number + 1)
     feed(expected, number)
     db.wait_idle()
-    assert counted(query.snapshot()) == counted(expected["triples"].current())
+    assert counted(query.snapshot()) == counted(expected["triples"].snapshot())
     assert query.explain() != before
     changes = Counter[tuple[object, ...]]()
     for table in query.changes():
@@ -100,7 +102,7 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
     feed(db, number := number + 1)
     feed(expected, number)
     db.wait_idle()
-    assert counted(query.snapshot()) == counted(expected["triples"].current())
+    assert counted(query.snapshot()) == counted(expected["triples"].snapshot())
     # The plan is the one that took over, though nothing has been measured since.
     runs_as = next(line for line in shown if line.startswith("Runs as"))
     assert runs_as in query.explain().splitlines()
@@ -153,5 +155,5 @@ def said(db: Connection, text: str) -> str:
 
 def planned(db: Connection) -> bool:
     """Whether another plan runs beside the old one."""
-    groups = db.running.pipeline.ledger.plan.plan.groups
+    groups = spark_engine(db).running.pipeline.ledger.plan.plan.groups
     return any(one.replaces is not None for one in groups)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import penstock
-from penstock.errors import QueryError
-from penstock.spark.pipeline import PipelineFailed
+from penstock.errors import PipelineFailed, QueryError
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
 
 NAMES = "CREATE RELATION {name} (k INT, name STRING) USING csv OPTIONS (path '{path}'{more});"
 
@@ -56,8 +56,8 @@ def test_a_relation_is_read_again_without_rows(db: Connection, tmp_path: Path) -
     assert content(db, "named") == [(1, "one")]
     write(path, (1, "uno"), (2, "due"))
     # The changes are dated with the clock: they are final when it goes on.
-    record = db.running.record.number
-    assert comes_true(lambda: db.running.record.number > record)
+    record = spark_engine(db).running.record.number
+    assert comes_true(lambda: spark_engine(db).running.record.number > record)
     db.insert("s", [(10, 4)])
     db.wait_idle()
     assert content(db, "named") == [(1, "uno"), (2, "due")]
@@ -74,7 +74,7 @@ def test_a_relation_that_cannot_be_read_again_stays_as_it_was(
     with pytest.raises(QueryError, match='relation "names" is read from csv'):
         db.update("names", insert=[(9, "nine")])
     path.unlink()
-    errors = db.running.pipeline.status
+    errors = spark_engine(db).running.pipeline.status
     assert comes_true(lambda: errors.errors)
     assert 'relation "names" cannot be read' in errors.errors[-1][1]
     assert errors.errors[-1][1].endswith("it stays as it was")
@@ -138,7 +138,7 @@ def test_a_format_that_may_run_code_is_refused(db: Connection, format_: str) -> 
 
 
 def test_who_starts_spark_may_allow_a_format(db: Connection, tmp_path: Path) -> None:
-    java = db.spark.sparkContext._jvm
+    java = spark_engine(db).spark.sparkContext._jvm
     assert java is not None
     # Otherwise the database writes where we are.
     java.System.setProperty("derby.stream.error.file", str(tmp_path / "derby.log"))
@@ -147,12 +147,12 @@ def test_who_starts_spark_may_allow_a_format(db: Connection, tmp_path: Path) -> 
         OPTIONS (url 'jdbc:derby:memory:x;create=true', dbtable 'SYSIBM.SYSDUMMY1');
     """
     db.execute(declared)
-    db.spark.conf.set("spark.penstock.formats", "other, jdbc")
+    spark_engine(db).spark.conf.set("spark.penstock.formats", "other, jdbc")
     try:
         db.execute("CREATE QUERY q AS SELECT IBMREQD FROM r")
         assert content(db, "q") == [("Y",)]
     finally:
-        db.spark.conf.unset("spark.penstock.formats")
+        spark_engine(db).spark.conf.unset("spark.penstock.formats")
 
 
 def test_another_master_is_not_taken_for_the_one_that_runs(db: Connection) -> None:
@@ -166,16 +166,16 @@ def test_a_query_takes_effect_within_two_micro_batches(db: Connection) -> None:
         CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts);
         CREATE QUERY first AS SELECT k FROM s [RANGE 10];
     """)
-    application = db.spark.sparkContext.applicationId
+    application = spark_engine(db).spark.sparkContext.applicationId
     batches: list[int] = []
     db.on_commit(lambda record: batches.append(record.streams["s"].rows))
     for number in range(20):
         db.insert("s", [(number, number)])
         if number == 9:
             db.execute("CREATE QUERY second AS SELECT k FROM s [RANGE 10]")
-            taken = db.running.record.streams["s"].rows
+            taken = spark_engine(db).running.record.streams["s"].rows
     db.wait_idle()
     seen = {row["k"] for table in db["second"].changes() for row in table.to_pylist()}
     # One row a micro-batch: at most the one that ran meanwhile, and the next, are not seen.
     assert set(range(taken + 1, 19)) <= seen
-    assert db.spark.sparkContext.applicationId == application
+    assert spark_engine(db).spark.sparkContext.applicationId == application

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import penstock
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from penstock.spark.connection import Connection
+    from penstock.connection.connection import Connection
     from penstock.spark.sinks import Sinks
 
 DECLARED = """
@@ -55,7 +56,7 @@ def opening(tmp_path: Path) -> Iterator[Callable[[], Opened]]:
 
     def open_home() -> Opened:
         db = penstock.connect("local[2,4]", tmp_path / "home", 2)
-        opened.append(Opened(db, db.sinks, tmp_path))
+        opened.append(Opened(db, spark_engine(db).sinks, tmp_path))
         return opened[-1]
 
     yield open_home
@@ -75,7 +76,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     """One home for tests that leave it as it is."""
     folder = tmp_path_factory.mktemp("shared")
     db = penstock.connect("local[2,4]", folder / "home", 2)
-    one = Opened(db, db.sinks, folder)
+    one = Opened(db, spark_engine(db).sinks, folder)
     one.execute(f"{DECLARED} CREATE QUERY odd AS SELECT v AS _at FROM s [NOW];")
     yield one
     one.close()

@@ -16,6 +16,7 @@ import pytest
 
 from penstock.errors import PenstockError
 from penstock.spark.sink_progress import ProgressFiles
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,7 +41,7 @@ def to_parquet(folder: Path) -> str:
 
 def declared(opened: Opened) -> list[str]:
     """The sinks of the catalog."""
-    return [one.name for one in opened.db.program.session.catalog.of_kind("sink")]
+    return [one.name for one in spark_engine(opened.db).program.session.catalog.of_kind("sink")]
 
 
 def test_files_hold_the_changes_of_each_commit(opened: Opened) -> None:
@@ -64,7 +65,7 @@ def test_files_hold_the_changes_of_each_commit(opened: Opened) -> None:
         assert header == ["k", "n", "_at", "_sign"]
         found.update((int(k), int(n), int(at), sign) for k, n, at, sign in cells)
     assert found == expected
-    records = [one.number for one in opened.db.home.chain.since(0) if one.results]
+    records = [one.number for one in spark_engine(opened.db).home.chain.since(0) if one.results]
     names = {path.name for path in (folder / "parquet").iterdir()}
     assert names <= {f"{number:012d}.parquet" for number in records}
     assert len(names) > 1
@@ -103,7 +104,7 @@ def test_a_commit_that_is_written_again_counts_once(
     opened.feed((12, 2, 0))
     names = sorted(path.name for path in out.iterdir())
     before = written(out)
-    files = ProgressFiles(opened.db.home)
+    files = ProgressFiles(spark_engine(opened.db).home)
     opened.close()
     progress = files.read("out")
     assert progress is not None
@@ -177,7 +178,9 @@ def test_a_sink_that_fails_is_reported_and_nothing_is_lost(opened: Opened) -> No
     db.wait_idle()
     assert not sinks.settle(30)
     assert sinks.errors == {"wire": "the wire is cut"}
-    assert 'sink "wire": the wire is cut' in [text for _, text in db.running.pipeline.status.errors]
+    assert 'sink "wire": the wire is cut' in [
+        text for _, text in spark_engine(db).running.pipeline.status.errors
+    ]
     db.insert("s", [(5, 1, 0)])
     db.wait_idle()
     sinks.settle(30)
@@ -215,7 +218,7 @@ def test_a_sink_of_a_query_that_runs_begins_with_all_that_is_kept(opened: Opened
     opened.execute("DROP SINK out")
     opened.feed((12, 1, 0))
     assert written(opened.folder / "out") == expected
-    assert ProgressFiles(opened.db.home).read("out") is None
+    assert ProgressFiles(spark_engine(opened.db).home).read("out") is None
 
 
 @pytest.mark.parametrize(
@@ -315,7 +318,7 @@ def test_instants_in_parquet_files_are_instants_for_others(opened: Opened) -> No
     assert opened.sinks.settle(30)
     columns = pq.read_table(out).to_pandas().sort_values("k")
     assert columns["at"].min() == columns["_at"].min() == noon
-    spark = opened.db.spark.newSession()
+    spark = spark_engine(opened.db).spark.newSession()
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     read = spark.read.parquet(str(out))
     assert dict(read.dtypes) == {"k": "int", "at": "timestamp", "_at": "timestamp"}

@@ -43,7 +43,7 @@ class Aggregate:
         return AggregateCall(self.name, taken, distinct, gives)
 
     def taken(self, args: Args) -> int:
-        """How many of the arguments are values of the rows."""
+        """The number of arguments that are values of the rows."""
         return 1 if self.name == "quantile" else len(args)
 
 

@@ -1,4 +1,4 @@
-"""What a function is to the registry, and the kinds of arguments functions take."""
+"""Functions as the registry knows them, and the kinds of arguments they take."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMPARABLE = NUMERIC | {"BOOLEAN", "STRING", "DATE", "TIMESTAMP"}
 
 @dataclass(frozen=True, slots=True)
 class Arity:
-    """How many arguments a function takes; `most` None: any number."""
+    """The number of arguments a function takes; `most` None: any number."""
 
     least: int
     most: int | None
@@ -67,7 +67,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What may stand in an argument's place, and the type it is brought to (None: its own)."""
+    """The types an argument may have, and the one it is brought to (None: its own)."""
 
     text: str
     admits: frozenset[str]

@@ -34,13 +34,13 @@ UNITS = {
     "millisecond": (),
     "microsecond": (),
 }
-"""What DATE_TRUNC cuts to, with Spark's other spellings."""
+"""The units that DATE_TRUNC cuts to, with Spark's other spellings."""
 
 _UNIT_OF = {alias: unit for unit, aliases in UNITS.items() for alias in (unit, *aliases)}
 
 
 UNITS_OF_DAYS = ("year", "quarter", "month", "week")
-"""What TRUNC cuts to."""
+"""The units that TRUNC cuts to."""
 
 
 def _date_trunc(called: str, args: Args) -> Expression:

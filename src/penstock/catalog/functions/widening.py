@@ -1,4 +1,4 @@
-"""Which type two types have in common, and how an expression is brought to a type.
+"""The type two types have in common, and how an expression is brought to a type.
 
 The rules are Spark SQL's, without its implicit casts between STRING and the other types.
 """

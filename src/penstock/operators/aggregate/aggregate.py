@@ -9,32 +9,27 @@ import pyarrow as pa
 
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.aggregate.accumulators.accumulator_division import divided_calls
 from penstock.operators.aggregate.accumulators.events import Events
 from penstock.operators.aggregate.aggregate_calls import Arrivals, Call
 from penstock.operators.aggregate.aggregate_loops import by_group, change_ends
 from penstock.operators.aggregate.aggregate_members import members_for
 from penstock.operators.aggregate.aggregate_order import in_time, portions_in_time
 from penstock.operators.block import Block, rows_by_time
-from penstock.operators.division import Moves, netted, with_column
-from penstock.operators.operator import Inputs, Operator, Segments
-from penstock.operators.saved_tables import arrays_of
+from penstock.operators.declared_state.known_values import LATEST, KnownValues
+from penstock.operators.declared_state.slot_table import SlotTable
+from penstock.operators.declared_state.state_part import DeclaredState
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.set.sameness import same_rows
 from penstock.state.arrays import is_text
-from penstock.state.expiry import restored_slots
 from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore, grown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from penstock.algebra.patterns import Pattern
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
-    from penstock.operators.division import Division
     from penstock.state.arrays import Flags, Ints, Values
-    from penstock.state.moving import Moved
 
 
 class Aggregate(Operator):
@@ -59,22 +54,18 @@ class Aggregate(Operator):
         self._calls = tuple(call for call, _ in calls)
         self._failures = failures
         self._always = not keys and row_over_nothing
-        self._index = KeyIndex()
         self._types = [type_ for _, type_ in (*keys, *calls)]
-        self._sent = RowStore(self._types)
         self._with_text = any(map(is_text, self._types))
-        # By group: whether a row of it is out; whether it is there; space.
-        self._out: Flags = np.zeros(0, np.bool_)
-        self._alive: Flags = np.zeros(0, np.bool_)
-        self._space: Ints = np.zeros(0, np.int64)
-        self._members = members_for(
-            [call.accumulator for call in self._calls],
-            [type_ for call in self._calls for type_ in call.kept],
-            pattern,
-            span,
-            partitions,
-        )
+        # The row last sent out; whether it is out, whether the group is there, and space.
+        self._groups = SlotTable(self._types, port=None, keyed=len(keys))
+        self._out = self._groups.column(np.bool_, "_out")
+        self._alive = self._groups.column(np.bool_, None, there=True)
+        self._space = self._groups.column(np.int64, None)
+        accumulators = [call.accumulator for call in self._calls]
+        self._members = members_for(self._groups, accumulators, pattern, span, partitions)
         self._begun = False
+        begun = KnownValues(self, _begun=LATEST)
+        self.state = DeclaredState(groups=self._groups, begun=begun)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of groups that changed."""
@@ -95,15 +86,14 @@ class Aggregate(Operator):
 
     def _over_nothing(self) -> Block:
         """The single row of an aggregate without keys before all input."""
-        (slot,), _ = self._index.find_or_add(np.zeros((1, 2), np.uint64))
-        self._reserve()
+        (slot,), _ = self._groups.find_or_add(np.zeros((1, 2), np.uint64))
         row = tuple(
             pa.array([facts_of(call.function).over_nothing], type_)
             for call, type_ in zip(self._calls, self._types, strict=True)
         )
         slots = np.array([slot])
-        self._sent.put(slots, row)
-        self._out[slots] = True
+        self._groups.rows.put(slots, row)
+        self._out.values[slots] = True
         forever = np.array([INFINITY])
         return Block(row, np.array([BEGINNING]), forever, np.ones(1, np.int8))
 
@@ -120,9 +110,9 @@ class Aggregate(Operator):
         signs = np.concatenate([arrived.signs, changes])
         ends = np.concatenate([arrived.ends, ended])
         follow = in_time(times, signs)
-        longest = max(arrived.longest, self._sent.longest)
+        longest = max(arrived.longest, self._groups.rows.longest)
         for portion in portions_in_time(times, follow, longest):
-            order = by_group(groups, portion, self._space)
+            order = by_group(groups, portion, self._space.values)
             group, at = groups[order], times[order]
             is_last = np.ones(len(order), np.bool_)
             is_last[:-1] = (group[1:] != group[:-1]) | (at[1:] != at[:-1])
@@ -139,10 +129,9 @@ class Aggregate(Operator):
             return Arrivals(nothing, nothing, nothing, nothing.astype(np.int8), payloads, 0)
         failures = self._failures
         keys = tuple(key(block.columns, len(block), failures) for key in self._keys)
-        groups, new = self._index.find_or_add(fingerprints(keys, len(block)))
-        self._reserve()
+        groups, new = self._groups.find_or_add(fingerprints(keys, len(block)))
         if len(new):
-            self._alive[groups[new]] = True
+            self._alive.values[groups[new]] = True
             self._enter_keys(groups[new], [key.take(pa.array(new)) for key in keys])
         payloads = [call.payload(block, failures) for call in self._calls]
         kept = [
@@ -157,7 +146,7 @@ class Aggregate(Operator):
 
     def _enter_keys(self, slots: Ints, keys: Sequence[pa.Array]) -> None:
         nulls = [pa.nulls(len(slots), type_) for type_ in self._types[len(keys) :]]
-        self._sent.put(slots, [*keys, *nulls])
+        self._groups.rows.put(slots, [*keys, *nulls])
 
     def _payloads(
         self, arrived: list[tuple[Values, ...]], kept: list[Values], left: int, order: Ints
@@ -189,10 +178,10 @@ class Aggregate(Operator):
         ]
         is_first = np.diff(groups, prepend=-1) != 0
         exists = (counts > 0) | self._always
-        keys = self._sent.take(groups)[: len(self._keys)]
+        keys = self._groups.rows.take(groups, len(self._keys))
         row = (*keys, *values)
-        before = self._sent.take(groups[is_first])
-        was_out = self._out[groups[is_first]]
+        before = self._groups.take(groups[is_first])
+        was_out = self._out.values[groups[is_first]]
         # The keys of a group are what they were.
         unchanged = same_rows(values, before[len(keys) :], is_first, exists, was_out)
         te = change_ends(groups, times, unchanged)
@@ -230,7 +219,7 @@ class Aggregate(Operator):
         firsts = np.flatnonzero(is_first)
         # Where the first point changes nothing, the row ends at the next that does.
         since = np.where(unchanged[firsts], te[firsts], times[firsts])
-        ended = self._out[groups[firsts]] & (since < INFINITY)
+        ended = self._out.values[groups[firsts]] & (since < INFINITY)
         forever = np.full(len(firsts), INFINITY, np.int64)
         return Block(before, since, forever, np.full(len(firsts), -1, np.int8)).take(ended)
 
@@ -238,9 +227,9 @@ class Aggregate(Operator):
         self, slots: Ints, row: tuple[pa.Array, ...], places: Ints, exists: Flags
     ) -> None:
         """The last row of each group, by its place among the rows."""
-        self._out[slots] = exists
+        self._out.values[slots] = exists
         kept = pa.array(places[exists])
-        self._sent.put(slots[exists], [column.take(kept) for column in row])
+        self._groups.rows.put(slots[exists], [column.take(kept) for column in row])
 
     def _forget(self, emptied: list[tuple[Ints, Flags]]) -> None:
         """Forget the groups that are empty after all portions of a step."""
@@ -256,100 +245,12 @@ class Aggregate(Operator):
             call.accumulator.clear(gone)
         if not self._always:
             # A withdrawn element and its withdrawal still end together, maybe in a slot set free.
-            gone = gone[self._alive[gone]]
-            self._alive[gone] = False
+            gone = gone[self._alive.values[gone]]
+            self._alive.values[gone] = False
             self._members.clear(gone)
-            self._index.remove(gone)
-            self._sent.forget(gone)
+            self._groups.remove(gone)
 
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while: of groups, and what is kept of them."""
-        column = 0
-        for call in self._calls:
-            for number, codes in call.accumulator.shrink().items():
-                self._members.recode(column + number, codes)
-            column += len(call.kept)
-        if self._index.is_spacious:
-            self._move(self._index.compact())
-
-    def _move(self, moved: Moved) -> None:
-        self._sent.move(moved.kept)
-        self._out, self._alive = moved.rows(self._out), moved.rows(self._alive)
-        self._space = moved.rows(self._space)
-        self._members.move(moved)
-        for call in self._calls:
-            call.accumulator.move(moved)
-        self._reserve()
-
-    def _reserve(self) -> None:
-        # An element that was withdrawn may end in the first slot behind those in use.
-        capacity = self._index.capacity + 1
-        self._sent.reserve(capacity)
-        self._members.reserve(capacity)
-        self._out = grown(self._out, capacity)
-        self._alive = grown(self._alive, capacity)
-        self._space = grown(self._space, capacity)
-
-    @property
-    def state_rows(self) -> int:
-        """Groups, live elements, and what the accumulators keep."""
-        kept = sum(call.accumulator.state_rows for call in self._calls)
-        return len(self._index) + len(self._members) + kept
-
-    @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        kept = sum(call.accumulator.state_bytes for call in self._calls)
-        by_group = (self._out, self._alive, self._space)
-        groups = self._index.nbytes + self._sent.nbytes + sum(one.nbytes for one in by_group)
-        return groups + self._members.nbytes + kept
-
-    def segments(self) -> Segments:
-        """Groups, the elements that will leave them, and what the accumulators keep."""
-        if not self._begun:
-            return {}
-        slots = self._index.live_slots()
-        columns = {str(number): one for number, one in enumerate(self._sent.take(slots))}
-        columns |= {"_slot": pa.array(slots), "_rows": pa.array(self._members.saved(slots))}
-        columns |= {"_out": pa.array(self._out[slots])}
-        made = {"groups": pa.table(columns), "ends": self._members.ends()}
-        for number, call in enumerate(self._calls):
-            parts = call.accumulator.segments()
-            made |= {f"{number}/{name}": table for name, table in parts.items()}
-        return made
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Groups, each with its elements and what the accumulators keep of them."""
-        begun = [part for part in parts if part]
-        if not begun:
-            return [{} for _ in range(division.lanes)]
-        shares = division.shares([part["groups"] for part in begun], division.results)
-        moves = Moves(shares)
-        groups = [shares.of(lane) for lane in range(division.lanes)]
-        ends = [netted(part["ends"], "payload1") for part in begun]
-        calls = [call.accumulator for call in self._calls]
-        divided_ends, made = divided_calls(calls, begun, ends, moves)
-        return [
-            {"groups": with_column(one, "_slot", np.arange(len(one))), "ends": end, **own}
-            for one, end, own in zip(groups, divided_ends, made, strict=True)
-        ]
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take them back."""
-        *columns, slot, rows, out = arrays_of(segments["groups"])
-        moved = restored_slots(slot.to_numpy(), [segments["ends"]])
-        slots = np.arange(len(moved.kept))
-        keys = columns[: len(self._keys)]
-        self._index.restore(fingerprints(keys, len(slots)), slots)
-        self._reserve()
-        self._alive[slots] = True
-        self._sent.put(slots, columns)
-        self._members.restore(rows.to_numpy(), segments["ends"], moved)
-        self._out[slots] = out.to_numpy(zero_copy_only=False)
-        for number, call in enumerate(self._calls):
-            start = f"{number}/"
-            parts = {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
-            call.accumulator.restore(parts)
-            call.accumulator.move(moved)
-        self._begun = True
+    def restored(self) -> None:
+        """Await what follows from the groups, and have no more room than they need."""
+        self._members.restored()
         self.shrink()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.operators.aggregate.group_ends import kept_types
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,8 +25,7 @@ class Call:
         self.function = function
         self.arguments = tuple(arguments)
         self.accumulator = accumulator
-        # What drops expired candidates by itself does not have to be told who leaves.
-        self.kept = tuple(accumulator.payload_types) if accumulator.needs_departures else ()
+        self.kept = kept_types(accumulator)
 
     def payload(self, block: Block, failures: Failures) -> tuple[Values, ...]:
         """What the accumulator keeps of each row."""

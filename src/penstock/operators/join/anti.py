@@ -7,29 +7,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.operators.block import Block, concatenated, stored_blocks
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.join.anti_coverage import Coverage
 from penstock.operators.join.anti_loops import ended_within, uncovered
 from penstock.operators.join.join_chains import Chains
-from penstock.operators.join.join_loops import Incoming, Pairs, keep_all
+from penstock.operators.join.join_loops import Incoming, Pairs
 from penstock.operators.join.join_pairs import PAIRS_AT_ONCE, portions
-from penstock.operators.join.join_sides import (
-    block_of_table,
-    no_rows,
-    rows_of_side,
-    shrink_sides,
-    side_table,
-)
-from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.join.join_sides import no_rows, rows_of_side
+from penstock.operators.join.side_state import KeyState, LoopRoom, SideState
+from penstock.operators.operator import Inputs, Operator
 from penstock.state.fingerprints import fingerprints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import pyarrow as pa
-
-    from penstock.operators.division import Division
     from penstock.operators.join.join_sides import JoinSide
-    from penstock.state.arrays import Ints
 
 LEFT, COVERAGE = 0, 1
 """The ports."""
@@ -56,8 +48,14 @@ class AntiJoin(Operator):
         self._rows_at_once = rows_at_once
         self._chains = Chains(1)
         self._rows = rows_of_side(left, 0)
-        self._coverage = Coverage(coverage, self._chains)
-        self._opened: Ints = np.zeros(0, np.int64)
+        self._coverage = Coverage(coverage, self._chains, COVERAGE)
+        self._opened = LoopRoom(np.int64, lambda: len(self._rows.kept().records))
+        self.state = DeclaredState(
+            left=SideState(self._rows, self._chains, lambda one: self._accept(one)[0], port=LEFT),
+            coverage=self._coverage,
+            keys=KeyState(self._chains, [self._rows], self._coverage.move),
+            opened=self._opened,
+        )
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Rows that enter or leave the result in this step."""
@@ -81,46 +79,10 @@ class AntiJoin(Operator):
         )
         return results
 
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while."""
-        moved = shrink_sides(self._chains, [self._rows])
-        if moved is not None:
-            self._coverage.move(moved)
-        room = len(self._rows.kept().records)
-        if len(self._opened) > room:
-            self._opened = np.zeros(room, np.int64)
-
-    def segments(self) -> Segments:
-        """The left rows, which keys are covered, and when that will change."""
-        return {"left": side_table(self._rows), **self._coverage.segments()}
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Go on with these rows and this coverage."""
-        incoming, _ = self._accept(block_of_table(segments["left"]))
-        keep_all(incoming, self._rows.kept(), self._chains.heads, LEFT)
-        self._coverage.restore(segments)
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Left rows and coverage, each where the other is."""
-        left, coverage = division.inputs
-        spreads = {"left": left, "covered": coverage, "changes": coverage}
-        return division.rows(parts, spreads)
-
     @property
     def structures(self) -> tuple[str, ...]:
         """Where the left rows are kept; of the right side, only which keys are covered is."""
         return (self._rows.structure,)
-
-    @property
-    def state_rows(self) -> int:
-        """Left rows, and what is known of coverage."""
-        return len(self._rows) + len(self._coverage)
-
-    @property
-    def state_bytes(self) -> int:
-        """Left rows, keys and coverage."""
-        own = self._chains.nbytes + self._opened.nbytes
-        return own + self._rows.nbytes + self._coverage.nbytes
 
     def _accept(self, block: Block) -> tuple[Incoming, Block]:
         """Keep the rows that may be covered; the others, which pass, are returned as well."""
@@ -131,10 +93,7 @@ class AntiJoin(Operator):
         return self._rows.accept(block, numbers), passing
 
     def _blocks(self, pairs: Pairs) -> list[Block]:
-        room = len(self._rows.kept().records)
-        if len(self._opened) < room:
-            self._opened = np.zeros(room, np.int64)
-        left = ended_within(pairs, self._opened)
+        left = ended_within(pairs, self._opened.ready())
         if not left.all():
             pairs = Pairs._make(one[left] for one in pairs)
         return stored_blocks(self._rows, pairs.first, pairs.ts, pairs.te, pairs.sign)

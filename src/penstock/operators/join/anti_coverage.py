@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import concatenated
+from penstock.operators.declared_state.state_part import StatePart
 from penstock.operators.join.anti_loops import Changes
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.expiry import CalendarQueue
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.block import Block
+    from penstock.operators.division import Division
     from penstock.operators.join.join_chains import Chains
     from penstock.operators.join.join_sides import JoinSide
     from penstock.operators.operator import Segments
@@ -31,15 +33,16 @@ NUMBER, DELTA = np.dtype(np.int32), np.dtype(np.int8)
 """What is kept of a change to come: the number of the key, and the change."""
 
 
-class Coverage:
+class Coverage(StatePart):
     """How many times each key is covered: once or not at all, at the end of any instant.
 
     An element of coverage is two changes: its sign at its ts and the opposite at its te. So a
     negative row cancels the end of the element it withdraws without looking for it.
     """
 
-    def __init__(self, side: JoinSide, chains: Chains) -> None:
+    def __init__(self, side: JoinSide, chains: Chains, port: int) -> None:
         self._side = side
+        self._port = port
         self._chains = chains
         self._keys = RowStore(side.types)
         self.counts: Signs = np.zeros(0, np.int8)
@@ -100,6 +103,11 @@ class Coverage:
         self.counts[numbers] = counts
         numbers, (ends, deltas) = self._read(segments["changes"], 2)
         self._await(ends, numbers, deltas)
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """Each key on its own."""
+        spread = division.spread(self._port)
+        return division.rows(parts, {"covered": spread, "changes": spread})
 
     @property
     def nbytes(self) -> int:

@@ -9,31 +9,25 @@ import pyarrow as pa
 
 from penstock.errors import InternalError
 from penstock.operators.block import Block, rows_by_time
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.join.join_chains import Chains
 from penstock.operators.join.join_loops import NOT_KEPT, Incoming, SideRows
 from penstock.operators.join.join_pairs import PAIRS_AT_ONCE, pairs_of_step
-from penstock.operators.join.join_sides import (
-    accept_rows,
-    no_rows,
-    restore_side,
-    rows_of_side,
-    shrink_sides,
-    side_table,
-)
+from penstock.operators.join.join_sides import accept_rows, no_rows, rows_of_side
 from penstock.operators.join.matching import Matching
+from penstock.operators.join.side_state import KeyState, SideState
 from penstock.state.arrays import joined
 from penstock.state.cutting import portions_of_text
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from penstock.operators.division import Division
     from penstock.operators.join.join import Residual
     from penstock.operators.join.join_loops import Pairs
     from penstock.operators.join.join_sides import JoinSide
-    from penstock.operators.operator import Inputs, Segments
+    from penstock.operators.operator import Inputs
     from penstock.state.arrays import Ints
 
     Matches = Iterator[tuple[Ints, tuple[pa.Array, ...]]]
@@ -42,7 +36,6 @@ if TYPE_CHECKING:
 Mode = Literal["join", "semi", "anti", "aggregate"]
 _NOTHING = np.zeros((0, 4), np.int64)
 _STREAM = SideRows(_NOTHING, _NOTHING, _NOTHING, 0, 0, NOT_KEPT)
-_NAME = "relation"
 
 
 class Fold(Protocol):
@@ -87,11 +80,17 @@ class ReadOnArrival(Matching):
         self._pairs_at_once = pairs_at_once
         self._chains = Chains(2)
         self._rows = rows_of_side(relation, 0)
+        self.state = DeclaredState(
+            relation=SideState(
+                self._rows, self._chains, lambda block: self._accept([block]), port=1
+            ),
+            keys=KeyState(self._chains, [self._rows]),
+        )
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Answer the stream rows of this step."""
         stream, changes = inputs
-        arrived = accept_rows(self._relation, self._rows, self._chains, changes)
+        arrived = self._accept(changes)
         results: list[Block] = []
         rows = rows_by_time(stream)
         if rows is not None:
@@ -101,31 +100,9 @@ class ReadOnArrival(Matching):
         self._chains.drop_empty(self._rows.settle(arrived, clock, self._chains.heads))
         return results
 
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while."""
-        shrink_sides(self._chains, [self._rows])
-
-    def segments(self) -> Segments:
-        """The relation."""
-        return {_NAME: side_table(self._rows)}
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take in the relation."""
-        restore_side(self._relation, self._rows, self._chains, 0, segments[_NAME])
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """The relation, divided as it is."""
-        return division.rows(parts, {_NAME: division.inputs[1]})
-
-    @property
-    def state_rows(self) -> int:
-        """Rows of the relation."""
-        return len(self._rows)
-
-    @property
-    def state_bytes(self) -> int:
-        """The relation and its index."""
-        return self._chains.nbytes + self._rows.nbytes
+    def _accept(self, changes: Sequence[Block]) -> Incoming:
+        """Bring changes into the relation."""
+        return accept_rows(self._relation, self._rows, self._chains, changes)
 
     def _answer(self, rows: Block, matches: Matches) -> list[Block]:
         if self._mode == "join":

@@ -8,32 +8,26 @@ import numpy as np
 
 from penstock.algebra.patterns import Pattern
 from penstock.operators.block import Block
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.join.join_chains import Chains
 from penstock.operators.join.join_loops import Pairs
 from penstock.operators.join.join_pairs import PAIRS_AT_ONCE, pairs_of_step
-from penstock.operators.join.join_sides import (
-    accept_rows,
-    restore_side,
-    rows_of_side,
-    shrink_sides,
-    side_table,
-)
+from penstock.operators.join.join_sides import accept_rows, rows_of_side
 from penstock.operators.join.matching import Matching
+from penstock.operators.join.side_state import KeyState, SideState
 from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pyarrow as pa
 
-    from penstock.operators.division import Division
+    from penstock.operators.join.join_loops import Incoming
     from penstock.operators.join.join_sides import JoinSide
-    from penstock.operators.operator import Inputs, Segments
+    from penstock.operators.operator import Inputs
     from penstock.state.arrays import Flags
 
     Residual = Callable[[Sequence[pa.Array], int], Flags]
-
-_NAMES = ("left", "right")
 
 
 class Join(Matching):
@@ -56,13 +50,15 @@ class Join(Matching):
         self._pairs_at_once = pairs_at_once
         self._chains = Chains(2)
         self._rows = tuple(rows_of_side(side, port) for port, side in enumerate(self._inputs))
+        self.state = DeclaredState(
+            left=self._side_state(0),
+            right=self._side_state(1),
+            keys=KeyState(self._chains, self._rows),
+        )
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The pairs that begin in this step."""
-        arrived = [
-            accept_rows(side, rows, self._chains, blocks)
-            for side, rows, blocks in zip(self._inputs, self._rows, inputs, strict=True)
-        ]
+        arrived = [self._accept(port, blocks) for port, blocks in enumerate(inputs)]
         left, right = ((came, rows.kept()) for came, rows in zip(arrived, self._rows, strict=True))
         found = pairs_of_step(left, right, self._chains.heads, self._pairs_at_once)
         results = [self._result(part) for pairs in found for part in self._portions(pairs)]
@@ -73,37 +69,20 @@ class Join(Matching):
         self._chains.drop_empty(np.concatenate(touched))
         return results
 
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while."""
-        shrink_sides(self._chains, self._rows)
+    def _side_state(self, port: int) -> SideState:
+        def accept(block: Block) -> Incoming:
+            return self._accept(port, [block])
 
-    def segments(self) -> Segments:
-        """The rows of each side."""
-        return {name: side_table(rows) for name, rows in zip(_NAMES, self._rows, strict=True)}
+        return SideState(self._rows[port], self._chains, accept, port=port, head=port)
 
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take in the rows of each side; what was there together has met before."""
-        for port, name in enumerate(_NAMES):
-            restore_side(self._inputs[port], self._rows[port], self._chains, port, segments[name])
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """The rows of each side where those of the other are."""
-        return division.rows(parts, dict(zip(_NAMES, division.inputs, strict=True)))
+    def _accept(self, port: int, blocks: Sequence[Block]) -> Incoming:
+        """Bring rows into a side."""
+        return accept_rows(self._inputs[port], self._rows[port], self._chains, blocks)
 
     @property
     def structures(self) -> tuple[str, ...]:
         """Where the rows of each side are kept."""
         return tuple(rows.structure for rows in self._rows)
-
-    @property
-    def state_rows(self) -> int:
-        """Rows of both sides."""
-        return sum(map(len, self._rows))
-
-    @property
-    def state_bytes(self) -> int:
-        """Rows and indexes of both sides."""
-        return self._chains.nbytes + sum(rows.nbytes for rows in self._rows)
 
     def _portions(self, pairs: Pairs) -> Iterator[Pairs]:
         """The pairs, as many at a time as an array can hold the strings of."""

@@ -12,7 +12,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING
 from penstock.operators.block import Block, concatenated
 from penstock.operators.join.join_fifo import FifoSide
-from penstock.operators.join.join_loops import Incoming, keep_all
+from penstock.operators.join.join_loops import Incoming
 from penstock.operators.join.join_loose import LooseSide
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.expiry import DEFAULT_PARTITIONS
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from penstock.operators.join.join_loops import SideRows
     from penstock.operators.join.withdrawal_index import Finding
     from penstock.state.arrays import Flags, Ints, Values, Words
-    from penstock.state.moving import Moved
 
 
 @dataclass(frozen=True)
@@ -131,23 +130,6 @@ def rows_of_side(side: JoinSide, port: int) -> SideStore:
     return LooseSide(side.types, port, finding, side.span, side.partitions)
 
 
-def shrink_sides(chains: Chains, sides: Sequence[SideStore]) -> Moved | None:
-    """Give back room that has been empty for a while; the new numbers of keys, if they moved."""
-    for kept in sides:
-        kept.shrink(chains.heads)
-    if not chains.is_spacious:
-        return None
-    moved = chains.compact()
-    for kept in sides:
-        kept.renumber_keys(moved.numbers)
-    return moved
-
-
-def side_table(kept: SideStore) -> pa.Table:
-    """The rows of a side as a table: their columns, then their ends."""
-    return table_of_rows(*kept.contents())
-
-
 def table_of_rows(columns: Sequence[pa.Array], ends: Ints) -> pa.Table:
     """Rows as a table: their columns, then their ends."""
     names = [*(f"c{number}" for number in range(len(columns))), "_te"]
@@ -176,11 +158,3 @@ def accept_rows(
     block, words = side.matchable(kept.arranged(concatenated(blocks)))
     numbers, _ = chains.numbers(words)
     return kept.accept(block, numbers)
-
-
-def restore_side(
-    side: JoinSide, kept: SideStore, chains: Chains, port: int, table: pa.Table
-) -> None:
-    """Fill an empty side with saved rows."""
-    incoming = accept_rows(side, kept, chains, [block_of_table(table)])
-    keep_all(incoming, kept.kept(), chains.heads, port)

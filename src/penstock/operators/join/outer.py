@@ -22,8 +22,8 @@ from penstock.operators.join.outer_loops import (
     OuterStep,
     meet_or_pad,
 )
+from penstock.operators.join.side_state import LoopRoom
 from penstock.state.fingerprints import fingerprints
-from penstock.state.rows import grown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from penstock.operators.join.join_loops import Incoming
     from penstock.operators.join.join_sides import JoinSide
     from penstock.operators.operator import Inputs
-    from penstock.state.arrays import Signs
 
 
 class OuterJoin(Join):
@@ -54,8 +53,8 @@ class OuterJoin(Join):
         super().__init__(left, right, None, pairs_at_once)
         self._signed = True
         self._padded = padded
-        # By key; all are 0 between two steps.
-        self._marks: Signs = np.zeros(0, np.int8)
+        self._marks = LoopRoom(np.int8, lambda: len(self._chains.heads))
+        self.state.parts["marks"] = self._marks
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The pairs that begin in this step, and the rows that are alone or no longer so."""
@@ -72,17 +71,6 @@ class OuterJoin(Join):
         ]
         self._chains.drop_empty(np.concatenate(touched))
         return results
-
-    @property
-    def state_bytes(self) -> int:
-        """Rows and indexes of both sides."""
-        return super().state_bytes + self._marks.nbytes
-
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while."""
-        super().shrink()
-        if len(self._marks) > 2 * len(self._chains.heads):
-            self._marks = np.zeros(len(self._chains.heads), np.int8)
 
     def _come(self, port: int, blocks: Sequence[Block], results: list[Block]) -> Incoming:
         """Bring the rows of a step into a side; those that never match are results as they are."""
@@ -105,12 +93,12 @@ class OuterJoin(Join):
     def _found(self, left: OuterSide, right: OuterSide) -> Iterator[Pairs]:
         rows = sum(len(side.incoming.ts) + len(side.ends) for side in (left, right))
         heads, touched = self._chains.heads, np.empty(rows, np.int64)
-        self._marks = grown(self._marks, len(heads))
+        marks = self._marks.ready()
         cursor = np.zeros(ROOM, np.int64)
         cursor[PARTNER] = START
         return filled(
             lambda cursor, pairs: meet_or_pad(
-                left, right, OuterStep(heads, self._marks, touched, cursor, pairs)
+                left, right, OuterStep(heads, marks, touched, cursor, pairs)
             ),
             cursor,
             lambda: int(cursor[PHASE]) == OVER,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from penstock.algebra.patterns import Pattern
-from penstock.algebra.time import BEGINNING
 from penstock.operators.block import Block
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.join.matching import Matching, Probed
 from penstock.operators.multi_join.multi_join_combining import (
     AT_ONCE,
@@ -22,14 +22,11 @@ from penstock.operators.multi_join.multi_join_rows import InputRows, Sizing
 from penstock.state.cutting import portions_of_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa
-
-    from penstock.operators.division import Division
     from penstock.operators.join.join_sides import JoinSide
     from penstock.operators.multi_join.multi_join_probes import Agreements, Levels
-    from penstock.operators.operator import Inputs, Segments
+    from penstock.operators.operator import Inputs
     from penstock.state.arrays import Ints
 
 Expiration = Literal["eager", "lazy"]
@@ -92,7 +89,6 @@ class MultiJoin(Matching):
         self._portion = portion
         self._signed = any(side.pattern is Pattern.STR for side in inputs)
         self._rank = 0
-        self._clock = BEGINNING
         self._tables: list[tuple[Agreements, ...]] = []
         self._sizings = [
             Sizing(expected[one] if expected else 0, buckets[one] if buckets else None)
@@ -145,27 +141,9 @@ class MultiJoin(Matching):
             behind = self._clock_behind(portion, ts, starts, cuts, clock)
             for rows in self._rows:
                 rows.settle(behind, self._is_eager)
-        self._clock = clock
-        return results
-
-    def segments(self) -> Segments:
-        """The rows of each input."""
-        return {_name(one): rows.content(self._clock) for one, rows in enumerate(self._rows)}
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take in the rows of each input; what was there together has met before."""
-        for number, rows in enumerate(self._rows):
-            rows.restore(segments[_name(number)])
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """The rows of each input where those of the others are."""
-        names = {_name(number): spread for number, spread in enumerate(division.inputs)}
-        return division.rows(parts, names)
-
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while."""
         for rows in self._rows:
-            rows.shrink()
+            rows.clock = clock
+        return results
 
     @property
     def measured(self) -> list[Probed]:
@@ -184,20 +162,11 @@ class MultiJoin(Matching):
         """Where the rows of each input are kept."""
         return tuple(rows.first.rows.structure for rows in self._rows)
 
-    @property
-    def state_rows(self) -> int:
-        """Rows of all inputs."""
-        return sum(map(len, self._rows))
-
-    @property
-    def state_bytes(self) -> int:
-        """Rows and indexes of all inputs."""
-        return sum(rows.nbytes for rows in self._rows)
-
     def _build(self) -> None:
         """Empty structures for the tables."""
         parts = zip(self._sides, self._agreements, self._tables, self._sizings, strict=True)
-        self._rows = [InputRows(*part) for part in parts]
+        self._rows = [InputRows(port, *part) for port, part in enumerate(parts)]
+        self.state = DeclaredState(**{f"input {one.port}": one for one in self._rows})
 
     def _portion_rows(self) -> int:
         """Few enough that a row passes by few that came later, compared with those before it."""
@@ -244,7 +213,3 @@ class MultiJoin(Matching):
             ]
             sign = found[part, SIGN].astype(np.int8) if self._signed else None
             yield Block(tuple(columns), found[part, BEGIN].copy(), found[part, UNTIL].copy(), sign)
-
-
-def _name(number: int) -> str:
-    return f"input {number}"

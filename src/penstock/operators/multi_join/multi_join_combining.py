@@ -65,7 +65,7 @@ class Combining:
         self.tallies = [Tally() for _ in course.probes]
         self._inputs = inputs
         self._origin = inputs[course.origin]
-        self._targets = [inputs[one.target].table(one.agreements) for one in course.probes]
+        self._targets = [inputs[one.target].table_over(one.agreements) for one in course.probes]
         self._grouping = None
         if evaluation == "lazy":
             self._grouping = Grouping(course, inputs, self._targets, self.tallies)
@@ -104,7 +104,7 @@ class Combining:
         count = len(rows)
         for probe, table in zip(self.course.probes, self._targets, strict=True):
             if probe.source == self.course.origin:
-                marks = self._origin.table(probe.agreements).new_marks
+                marks = self._origin.table_over(probe.agreements).new_marks
                 count = narrow(rows, count, marks, table.heads, table.kept.oldest)
         return rows[:count]
 
@@ -172,10 +172,10 @@ class Combining:
     def _words(self, probe: Probe, partials: Ints, is_unfolded: bool) -> Words:
         """The words of the keys that the rows looked for have."""
         if probe.source == self.course.origin:
-            table = self._origin.table(probe.agreements)
+            table = self._origin.table_over(probe.agreements)
             return table.new_words[self._rows[self._seeds_of(partials, is_unfolded)]]
         if probe.source is not None:
-            table = self._inputs[probe.source].table(probe.agreements)
+            table = self._inputs[probe.source].table_over(probe.agreements)
             return table.words_at(places_of(partials, probe.source))
         columns = []
         for agreement, source in zip(probe.agreements, probe.sources, strict=True):

@@ -12,6 +12,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
 from penstock.operators.block import Block, concatenated
+from penstock.operators.declared_state.state_part import RowsPart
 from penstock.operators.join.join_loops import FIFO
 from penstock.operators.join.join_sides import block_of_table, rows_of_side, table_of_rows
 from penstock.operators.multi_join.multi_join_columns import Gathered
@@ -42,19 +43,21 @@ class Sizing:
     buckets: int | None = None
 
 
-class InputRows:
+class InputRows(RowsPart):
     """What is remembered of one input.
 
     All its tables give a row the same place. Only the first has the columns, and finds what
     negative rows withdraw.
 
     Args:
+        port: Which input it is.
         side: The input.
         agreements: To which equality class each of its key columns belongs.
         keys: By which its rows are to be found, at least one: some of its agreements.
         sizing: How large its tables are.
 
     Attributes:
+        clock: How far steps have come.
         ranks: Of the rows of the portion.
         entered: How many of these are kept; the others withdraw some.
         lives: Between which ranks kept rows are there; of a FIFO those of the portion.
@@ -62,11 +65,14 @@ class InputRows:
 
     def __init__(
         self,
+        port: int,
         side: JoinSide,
         agreements: Agreements,
         keys: Sequence[Agreements],
         sizing: Sizing,
     ) -> None:
+        self.port: int = port
+        self.clock = BEGINNING
         self._side = side
         self._agreements = agreements
         self.tables = [_table(side, key, place == 0, sizing) for place, key in enumerate(keys)]
@@ -168,18 +174,18 @@ class InputRows:
         """How many columns there are, and what gathers one of them, of the rows at places."""
         return self.first.width, lambda number: self.first.rows.column(number, places)
 
-    def table(self, agreements: Agreements) -> Table:
+    def table_over(self, agreements: Agreements) -> Table:
         """The table over some agreements."""
         return next(one for one in self.tables if one.agreements == agreements)
 
-    def content(self, clock: int) -> pa.Table:
+    def table(self) -> pa.Table:
         """The rows that have not ended at the clock."""
         columns, ends = self.first.rows.contents()
         table = table_of_rows(columns[: self.first.width], ends)
-        live = ends > clock
+        live = ends > self.clock
         return table if bool(live.all()) else table.filter(pa.array(live))
 
-    def restore(self, table: pa.Table) -> None:
+    def take_back(self, table: pa.Table) -> None:
         """Take in saved rows; nobody meets them for being new."""
         ts, _ = self.arrange([block_of_table(table)])
         for each in self.tables:

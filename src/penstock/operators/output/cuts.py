@@ -9,17 +9,18 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
-from penstock.operators.block import Block, concatenated, from_table, rows_by_time, to_table
-from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.block import Block, concatenated, rows_by_time
+from penstock.operators.declared_state.state_part import DeclaredState
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.output.cuts_loops import meeting
+from penstock.operators.waiting import Waiting
 from penstock.operators.withdrawals import ended_elements
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from penstock.operators.division import Division
     from penstock.state.arrays import Ints
 
 
@@ -37,7 +38,8 @@ class Split(Operator):
 
     def __init__(self, length: int) -> None:
         self._length = length
-        self._rest: list[Block] = []
+        self._rest = Waiting()
+        self.state = DeclaredState(rest=self._rest)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The pieces that begin in this step; a withdrawal ends its element."""
@@ -45,8 +47,7 @@ class Split(Operator):
         for block in arrived:
             if block.sign is None:
                 _require_ends(block)
-        known = [*self._rest, *arrived]
-        self._rest = []
+        known = [*self._rest.take(INFINITY), *arrived]
         if not known:
             return ()
         elements, withdrawn = _ended(concatenated(known))
@@ -73,31 +74,8 @@ class Split(Operator):
             None if block.sign is None else block.sign[rows],
         )
         left = Block(block.columns, end, block.te, block.sign).take(end < block.te)
-        if len(left):
-            self._rest.append(left)
+        self._rest.push(left)
         return pieces
-
-    @property
-    def state_rows(self) -> int:
-        """Elements not yet cut to their end."""
-        return sum(map(len, self._rest))
-
-    @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        return sum(block.nbytes for block in self._rest)
-
-    def segments(self) -> Segments:
-        """Elements not yet cut to their end."""
-        return {"rest": to_table(concatenated(self._rest))} if self._rest else {}
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Each element where it may be withdrawn."""
-        return division.rows(parts, {"rest": division.inputs[0]})
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take them back."""
-        self._rest = [from_table(table) for table in segments.values()]
 
 
 def _require_ends(block: Block) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.block import Block, from_table, rows_by_time, stored_blocks, to_table
-from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.declared_state.state_part import DeclaredState, RowsPart
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.output.emit_final_loops import (
     HELD,
     NEWEST,
@@ -27,7 +28,7 @@ from penstock.state.rows import RowStore, grown
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from penstock.state.arrays import Ints
 
@@ -47,19 +48,31 @@ class Final(Operator):
     """
 
     def __init__(self, types: Sequence[pa.DataType], *, strict: bool) -> None:
-        self._rows = RowStore(types)
-        # Elements at places from `head` to before `tail`, by ts; how many have not been sent.
-        self._ts: Ints = np.zeros(0, np.int64)
-        self._te: Ints = np.zeros(0, np.int64)
-        self._head = self._tail = self._held = 0
-        self._lately = Occupancy()
-        self._alike = _Alike() if strict else None
+        self._held = _Held(types, strict=strict)
+        self.state = DeclaredState(held=self._held)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The elements that are final, in order."""
         (block,) = map(rows_by_time, inputs)
         if block is not None:
-            self._take_in(block)
+            self._held.take_in(block)
+        return self._held.final(clock)
+
+
+class _Held(RowsPart):
+    """Elements by ts, and which of them have been sent."""
+
+    def __init__(self, types: Sequence[pa.DataType], *, strict: bool) -> None:
+        self._rows = RowStore(types)
+        # Elements at places from `head` to before `tail`, by ts; how many have not been sent.
+        self._ts: Ints = np.zeros(0, np.int64)
+        self._te: Ints = np.zeros(0, np.int64)
+        self._head = self._tail = self._unsent = 0
+        self._lately = Occupancy()
+        self._alike = _Alike() if strict else None
+
+    def final(self, clock: int) -> list[Block]:
+        """The elements that can be sent, in order; they are forgotten."""
         first = first_open(self._te, self._head, self._tail, clock)
         # What began with the first open element, and has ended, may go as well.
         last = first
@@ -75,21 +88,22 @@ class Final(Operator):
         self._forget(places, first)
         return made
 
-    def _take_in(self, block: Block) -> None:
+    def take_in(self, block: Block) -> None:
+        """Hold the elements of a step that follows those before; withdrawals end theirs."""
         elements = block if block.sign is None else block.take(block.sign > 0)
         self._reserve(len(elements))
         first, self._tail = self._tail, self._tail + len(elements)
         places = np.arange(first, self._tail)
         self._rows.put(places, elements.columns)
         self._ts[places], self._te[places] = elements.ts, elements.te
-        self._held += len(elements)
+        self._unsent += len(elements)
         if self._alike is not None:
             self._alike.take_in(block, first, self._te)
 
     def _forget(self, places: Ints, first: int) -> None:
         self._lately.note(self._tail - self._head)
         self._te[places] = SENT
-        self._held -= len(places)
+        self._unsent -= len(places)
         self._head = first
         self._rows.forget(places)
         if self._alike is not None:
@@ -122,29 +136,26 @@ class Final(Operator):
         if self._alike is not None:
             self._alike.shrink(self._head, self._tail)
 
-    @property
-    def state_rows(self) -> int:
-        """Elements held."""
-        return self._held
+    def __len__(self) -> int:
+        return self._unsent
 
     @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
         alike = 0 if self._alike is None else self._alike.nbytes
         return self._rows.nbytes + self._ts.nbytes + self._te.nbytes + alike
 
-    def segments(self) -> Segments:
-        """The elements held."""
-        if not self._held:
-            return {}
+    def table(self) -> pa.Table | None:
+        """The elements that have not been sent."""
+        if not self._unsent:
+            return None
         places = self._head + np.flatnonzero(self._te[self._head : self._tail] != SENT)
         held = Block(self._rows.take(places), self._ts[places], self._te[places])
-        return {"held": to_table(held)}
+        return to_table(held)
 
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take them back; those withdrawn have ended, so they are alike to nothing to come."""
-        if "held" in segments:
-            self._take_in(from_table(segments["held"]))
+    def take_back(self, table: pa.Table) -> None:
+        """Hold them again; those withdrawn have ended, so they are alike to nothing to come."""
+        self.take_in(from_table(table).by_time())
 
 
 class _Alike:

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import DataError
 from penstock.operators.block import Block, arriving, rows_by_time
-from penstock.operators.operator import Inputs, Operator, Segments
-from penstock.operators.saved_tables import arrays_of
+from penstock.operators.declared_state.known_values import LATEST, KnownValues
+from penstock.operators.declared_state.slot_table import SlotTable
+from penstock.operators.declared_state.state_part import DeclaredState, RowsPart
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.window.time_windows import rounded_up
 from penstock.state.expiry import CalendarQueue
-from penstock.state.keyed import KeyedRows
-from penstock.state.rows import grown
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from penstock.operators.division import Division
+    from penstock.operators.operator import Segments
     from penstock.state.arrays import Ints
 
 
@@ -39,8 +39,9 @@ def instants_block(instants: Ints) -> Block:
 class Boundaries(Operator):
     """Where an element of a window begins or ends, or a relation is updated."""
 
-    def __init__(self, ports: int, span: int, partitions: int) -> None:
-        self._ends = CalendarQueue((), span, partitions)
+    def __init__(self, span: int, partitions: int) -> None:
+        self._ends = _Awaited(CalendarQueue((), span, partitions))
+        self.state = DeclaredState(ends=self._ends)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Begins and withdrawals of this step, and ends known from before."""
@@ -48,27 +49,38 @@ class Boundaries(Operator):
         for block in blocks:
             # A negative row's end is that of the element it withdraws, which was told already.
             ends = np.unique(block.te[(block.te < INFINITY) & (block.signs > 0)])
-            self._ends.push(ends, [])
-        ended, _ = self._ends.pop(clock)
+            self._ends.queue.push(ends, [])
+        ended, _ = self._ends.queue.pop(clock)
         return [instants_block(np.concatenate([ended, *(block.ts for block in blocks)]))]
 
-    @property
-    def state_rows(self) -> int:
-        """Ends to come."""
-        return len(self._ends)
+
+class _Awaited(RowsPart):
+    """Instants to come. Like what is told of them they have no columns: all lanes may know all."""
+
+    def __init__(self, queue: CalendarQueue) -> None:
+        self.queue = queue
+
+    def table(self) -> pa.Table:
+        """The instants."""
+        return pa.table({"_ts": pa.array(self.queue.contents()[0])})
+
+    def take_back(self, table: pa.Table) -> None:
+        """Await them."""
+        self.queue.push(table["_ts"].to_numpy(), [])
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """All that any lane awaits, for all."""
+        awaited = pa.concat_tables([table for part in parts for table in part.values()])
+        known = pa.table({"_ts": np.unique(awaited["_ts"].to_numpy())})
+        return [dict.fromkeys(parts[0], known) for _ in range(division.lanes)]
+
+    def __len__(self) -> int:
+        return len(self.queue)
 
     @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        return self._ends.nbytes
-
-    def segments(self) -> Segments:
-        """The ends to come."""
-        return {"ends": pa.table({"end": pa.array(self._ends.contents()[0])})}
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back the ends."""
-        self._ends.push(segments["ends"]["end"].to_numpy(), [])
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return self.queue.nbytes
 
 
 class TimeSlides(Operator):
@@ -82,13 +94,16 @@ class TimeSlides(Operator):
 
     meets = False
 
-    def __init__(self, slide: int, arrivals: int, windows: int, *, skips: bool = False) -> None:
+    def __init__(self, slide: int, arrivals: int, *, skips: bool = False) -> None:
         self._slide = slide
         self._arrivals = arrivals
         self._skips = skips
         self._next: int | None = None
         self._last = BEGINNING
         self._endless = False
+        self.state = DeclaredState(
+            slides=KnownValues(self, _next=LATEST, _last=LATEST, _endless=LATEST)
+        )
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The slides up to the clock and the last interval known."""
@@ -121,24 +136,6 @@ class TimeSlides(Operator):
             self._endless |= bool((block.te == INFINITY).any())
             self._last = max(self._last, int(ends[ends < INFINITY].max(initial=BEGINNING)))
 
-    def segments(self) -> Segments:
-        """The next slide and the last."""
-        known = pa.array([self._next], pa.int64())
-        columns = {"next": known, "last": [self._last], "endless": [self._endless]}
-        return {"slides": pa.table(columns)}
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """All that any lane knows, for all."""
-        slides = pa.concat_tables([part["slides"] for part in parts])
-        known = {name: [pc.max(slides[name]).as_py()] for name in slides.column_names}
-        return [{"slides": pa.table(known, schema=slides.schema)}] * division.lanes
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take them back."""
-        (row,) = segments["slides"].to_pylist()
-        self._next, self._last = row["next"], row["last"]
-        self._endless = row["endless"]
-
 
 class RowSlides(Operator):
     """The times of the rows numbered m, 2m, ... of each partition."""
@@ -148,8 +145,10 @@ class RowSlides(Operator):
     ) -> None:
         self._slide = slide
         self._partition_by = tuple(partition_by)
-        self._keys = KeyedRows([types[number] for number in partition_by])
-        self._counts: Ints = np.zeros(0, np.int64)
+        keys = [types[number] for number in partition_by]
+        self._partitions = SlotTable(keys, keyed=len(keys), columns=partition_by)
+        self._counts = self._partitions.column(np.int64, "_count")
+        self.state = DeclaredState(partitions=self._partitions)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Count the rows of each partition."""
@@ -157,38 +156,11 @@ class RowSlides(Operator):
         if block is None:
             return ()
         keys = [block.columns[number] for number in self._partition_by]
-        partitions = self._enter(keys, len(block))
+        partitions, _ = self._partitions.enter(keys, len(block))
         order = order_of(partitions)
         ordered = partitions[order]
         starts = np.flatnonzero(np.diff(ordered, prepend=-1))
         places = np.arange(len(ordered)) - np.repeat(starts, np.diff(starts, append=len(ordered)))
-        numbers = self._counts[ordered] + places + 1
-        np.add.at(self._counts, partitions, 1)
+        numbers = self._counts.values[ordered] + places + 1
+        np.add.at(self._counts.values, partitions, 1)
         return [instants_block(block.ts[order][numbers % self._slide == 0])]
-
-    def _enter(self, keys: Sequence[pa.Array], length: int) -> Ints:
-        partitions, _ = self._keys.enter(keys, length)
-        self._counts = grown(self._counts, self._keys.capacity)
-        return partitions
-
-    @property
-    def state_rows(self) -> int:
-        """Partitions."""
-        return len(self._keys)
-
-    @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        return self._keys.nbytes + self._counts.nbytes
-
-    def segments(self) -> Segments:
-        """The partitions and their counts."""
-        slots = self._keys.live_slots()
-        columns = self._keys.columns(slots)
-        return {"partitions": pa.table(columns | {"_count": pa.array(self._counts[slots])})}
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take them back."""
-        *keys, count = arrays_of(segments["partitions"])
-        partitions = self._enter(keys, len(count))
-        self._counts[partitions] = count.to_numpy()

@@ -14,16 +14,16 @@ from penstock.operators.set.set_counts import SetOperation
 from penstock.state.arrays import is_text, validity_of, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
     from penstock.operators.block import Block
+    from penstock.operators.declared_state.slot_table import SlotTable
     from penstock.operators.operator import Inputs
     from penstock.operators.set.counted import CountedRows
     from penstock.operators.stateless import Map
     from penstock.state.arrays import Ints
-    from penstock.state.keyed import KeyedRows
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Ordering:
     maps: Sequence[Map]
     failures: Failures
 
-    def arranged(self, rows: KeyedRows, slots: Ints, times: Ints) -> tuple[Ints, Ints]:
+    def arranged(self, rows: SlotTable, slots: Ints, times: Ints) -> tuple[Ints, Ints]:
         """The rows of each instant in order, without those beyond the limit."""
         if not len(slots):
             return slots, times
@@ -58,7 +58,7 @@ class Ordering:
             kept &= places < self.offset + self.limit
         return slots[kept], times[kept]
 
-    def ranks(self, rows: KeyedRows, slots: Ints) -> Ints:
+    def ranks(self, rows: SlotTable, slots: Ints) -> Ints:
         """Numbers that order the slots as ORDER BY does, ties by the whole row."""
         different, places = np.unique(slots, return_inverse=True)
         columns = rows.take(different)
@@ -115,9 +115,9 @@ class FirstRows(SetOperation):
     """The first rows of each instant's result; a row may be pushed out by another."""
 
     def __init__(self, counted: CountedRows, ordering: Ordering) -> None:
-        super().__init__(counted, 1)
+        super().__init__(counted)
         self.ordering = ordering
-        self._shown: dict[int, int] = {}
+        self._shown = counted.rows.column(np.int64, None)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for rows that come within the limit, negative ones for those that leave."""
@@ -125,26 +125,21 @@ class FirstRows(SetOperation):
         counts = dict(zip(before.tolist(), self.counted.counts[before, 2].tolist(), strict=True))
         changes = self.counts(inputs, clock)
         if not len(changes.slots):
-            self._release()
+            self.counted.release()
             return ()
         slots = np.unique(np.concatenate([before, changes.slots]))
         ranks = self.ordering.ranks(self.counted.rows, slots)
         ranked = slots[np.argsort(ranks)]
         made = self._elements(self._followed(changes, ranked, counts))
-        self._release()
+        self.counted.release()
         return made
-
-    def _release(self) -> None:
-        moved = self.counted.release()
-        if moved is not None:
-            self._shown = {int(moved.numbers[slot]): n for slot, n in self._shown.items()}
 
     def _followed(self, changes: Changes, ranked: Ints, counts: dict[int, int]) -> Changes:
         """How the rows within the limit change, instant by instant."""
         found: list[tuple[int, int, int]] = []
         copies = np.array([counts.get(slot, 0) for slot in ranked.tolist()], np.int64)
         place_of = {slot: place for place, slot in enumerate(ranked.tolist())}
-        shown = np.array([self._shown.get(slot, 0) for slot in ranked.tolist()], np.int64)
+        shown = self._shown.values[ranked]
         # Not by differences: from what was always there, those are beyond 64 bits.
         starts = np.flatnonzero(np.append(True, changes.times[1:] != changes.times[:-1]))
         for start, stop in zip(starts, np.append(starts[1:], len(changes.times)), strict=True):
@@ -155,7 +150,7 @@ class FirstRows(SetOperation):
                 change = int(wanted[place] - shown[place])
                 found.append((int(ranked[place]), int(changes.times[start]), change))
             shown = wanted
-        self._shown = {int(slot): int(n) for slot, n in zip(ranked, shown, strict=True) if n}
+        self._shown.values[ranked] = shown
         columns = np.array(found, np.int64).reshape(-1, 3)
         return Changes(*(np.ascontiguousarray(columns[:, one]) for one in range(3)))
 
@@ -167,11 +162,9 @@ class FirstRows(SetOperation):
         within = np.minimum(after, high) - np.maximum(after - copies, low)
         return np.asarray(np.maximum(within, 0))
 
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back the counted rows; which of them were shown follows from that."""
-        super().restore(segments)
+    def restored(self) -> None:
+        """Know again which rows lie within the limit."""
         slots = self.counted.rows.live_slots()
         if len(slots):
             ranked = slots[np.argsort(self.ordering.ranks(self.counted.rows, slots))]
-            shown = self._within(self.counted.counts[ranked, 2])
-            self._shown = {int(slot): int(n) for slot, n in zip(ranked, shown, strict=True) if n}
+            self._shown.values[ranked] = self._within(self.counted.counts[ranked, 2])

@@ -109,13 +109,12 @@ class WholeResultSpec(Spec):
 class BoundariesSpec(Spec):
     """The instants at which rows of some inputs begin and end."""
 
-    inputs: int
     span: int
     partitions: int
 
     def build(self, failures: Failures) -> Boundaries:
         """What tells them."""
-        return Boundaries(self.inputs, self.span, self.partitions)
+        return Boundaries(self.span, self.partitions)
 
     def structures(self) -> tuple[str, ...]:
         """Where it keeps rows."""
@@ -124,16 +123,15 @@ class BoundariesSpec(Spec):
 
 @dataclass(frozen=True)
 class TimeSlidesSpec(Spec):
-    """The slides of windows over time: of so many streams, with so many windows over these."""
+    """The slides of windows over time: of so many streams, and of windows over these."""
 
     slide: int
     arrivals: int
-    windows: int
     skips: bool
 
     def build(self, failures: Failures) -> TimeSlides:
         """What tells them."""
-        return TimeSlides(self.slide, self.arrivals, self.windows, skips=self.skips)
+        return TimeSlides(self.slide, self.arrivals, skips=self.skips)
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ class RestoredResultSpec(Spec):
 
     def build(self, failures: Failures) -> RestoredResult:
         """The operator."""
-        return RestoredResult(self.counting.build(), self.slide, self.arrivals)
+        return RestoredResult(self.counting.build(), self.slide)
 
     def lineage(self) -> Lineage:
         """Rows of the result."""

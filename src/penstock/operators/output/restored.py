@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, arriving, concatenated, rows_by_time, stored_arrivals
+from penstock.operators.declared_state.known_values import EARLIEST, KnownValues
+from penstock.operators.declared_state.slot_entries import SlotEntries
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.saved_tables import arrays_of
 from penstock.operators.set.set_counts import Counting
 from penstock.operators.waiting import Waiting
 from penstock.operators.window.time_windows import rounded_up
@@ -18,7 +21,7 @@ from penstock.operators.window.time_windows import rounded_up
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.operators.division import Division
+    from penstock.operators.division import Moves
     from penstock.operators.set.counted import Changes, CountedRows
     from penstock.state.arrays import Ints
     from penstock.state.moving import Moved
@@ -32,6 +35,7 @@ class NextInstant(Operator):
 
     def __init__(self) -> None:
         self._waiting = Waiting()
+        self.state = DeclaredState(waiting=self._waiting)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows up to the last instant; the others wait for the next one."""
@@ -47,24 +51,6 @@ class NextInstant(Operator):
         moved = instants.ts[np.searchsorted(instants.ts, block.ts, side="left")]
         return [arriving(block.columns, moved)]
 
-    @property
-    def state_rows(self) -> int:
-        """Rows that wait."""
-        return len(self._waiting)
-
-    @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        return self._waiting.nbytes
-
-    def segments(self) -> Segments:
-        """The rows that wait."""
-        return self._waiting.segments("waiting")
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take them back."""
-        self._waiting.restore(segments, "waiting")
-
 
 class RestoredResult(Counting):
     """RSTREAM RESTORE: at each slide the max-union of the result and of what entered it.
@@ -74,12 +60,12 @@ class RestoredResult(Counting):
     over time; None if the window slides by rows.
     """
 
-    def __init__(self, counted: CountedRows, step_length: int | None, arrivals: int) -> None:
-        super().__init__(counted, 2 + arrivals)
+    def __init__(self, counted: CountedRows, step_length: int | None) -> None:
+        super().__init__(counted)
         self._slide = step_length
         self._first: int | None = None
-        # What entered, by slide and slot: how many copies.
-        self._entered: dict[tuple[int, int], int] = {}
+        self._entered = counted.rows.beside(_Entered())
+        self.state.parts["first"] = KnownValues(self, _first=EARLIEST)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows of each slide in this step."""
@@ -96,7 +82,7 @@ class RestoredResult(Counting):
         due = self._due(slides, clock)
         slots, times = self._sent(due, changes, copies)
         made = stored_arrivals(self.counted.rows, slots, times)
-        self._entered = {key: n for key, n in self._entered.items() if key[0] not in due}
+        self._entered.forget(due)
         self._release()
         return made
 
@@ -109,25 +95,15 @@ class RestoredResult(Counting):
         else:
             # Beyond the last slide known, the next one is yet to come.
             at = np.append(slides, INFINITY)[np.searchsorted(slides, times, side="left")]
-            waiting = {key: n for key, n in self._entered.items() if key[0] == INFINITY}
             if len(slides):
-                for (_, slot), n in waiting.items():
-                    del self._entered[INFINITY, slot]
-                    self._add(int(slides[0]), slot, n)
-        for slide, slot, n in zip(
-            at.tolist(), changes.slots[entering].tolist(), changes.deltas[entering].tolist(),
-            strict=True,
-        ):  # fmt: skip
-            self._add(slide, slot, n)
-
-    def _add(self, slide: int, slot: int, copies: int) -> None:
-        self._entered[slide, slot] = self._entered.get((slide, slot), 0) + copies
+                self._entered.send(INFINITY, int(slides[0]))
+        self._entered.add(at, changes.slots[entering], changes.deltas[entering])
 
     def _due(self, slides: Ints, clock: int) -> list[int]:
         """The slides of this step; of a window over time also those that only restore rows."""
         found = set(slides.tolist())
         if self._slide is not None:
-            found |= {at for at, _ in self._entered if at < clock}
+            found |= {at for at, _ in self._entered.copies if at < clock}
         return sorted(found)
 
     def _sent(self, due: list[int], changes: Changes, copies: dict[int, int]) -> tuple[Ints, Ints]:
@@ -141,7 +117,7 @@ class RestoredResult(Counting):
                 place += 1
             if self._first is None or at < self._first:
                 continue
-            entered = {slot: n for (slide, slot), n in self._entered.items() if slide == at}
+            entered = self._entered.at(at)
             for slot in copies.keys() | entered.keys():
                 count = max(copies.get(slot, 0), entered.get(slot, 0))
                 slots += [slot] * count
@@ -150,41 +126,62 @@ class RestoredResult(Counting):
 
     def _release(self) -> None:
         """Rows that entered and left stay until the slide that restores them."""
-        self.counted.hold(np.unique(np.array([slot for _, slot in self._entered], np.int64)))
-        moved = self.counted.release()
-        if moved is not None:
-            self._move(moved)
+        self.counted.hold(self._entered.slots())
+        self.counted.release()
 
-    def _move(self, moved: Moved) -> None:
-        self._entered = {
-            (at, int(moved.numbers[slot])): n for (at, slot), n in self._entered.items()
-        }
+    def restored(self) -> None:
+        """Hold the rows that are to be restored."""
+        self._release()
 
-    def segments(self) -> Segments:
-        """The counted rows, and what is to be restored."""
-        entered = [(at, slot, n) for (at, slot), n in self._entered.items()]
-        columns = np.array(entered, np.int64).reshape(-1, 3)
-        names = ("slide", "slot", "copies")
-        table = pa.table({name: pa.array(columns[:, n]) for n, name in enumerate(names)})
-        first = pa.table({"first": pa.array([self._first], pa.int64())})
-        return super().segments() | {"entered": table, "first": first}
 
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """The counted rows, with what is to be restored of each."""
-        made, moves = self.counted.divided(parts, division, division.inputs[0])
-        entered = moves.moved([part["entered"] for part in parts], "slot")
-        first = pc.min(pa.concat_tables([part["first"] for part in parts])["first"])
-        told = pa.table({"first": pa.array([first.as_py()], pa.int64())})
-        return [
-            segments | {"entered": one, "first": told}
-            for segments, one in zip(made, entered, strict=True)
-        ]
+class _Entered(SlotEntries):
+    """How many copies of rows entered the result, by the slide that restores them and by slot."""
+
+    def __init__(self) -> None:
+        self.copies: dict[tuple[int, int], int] = {}
+
+    def add(self, slides: Ints, slots: Ints, copies: Ints) -> None:
+        """More copies of rows are to be restored."""
+        for *key, count in zip(slides.tolist(), slots.tolist(), copies.tolist(), strict=True):
+            slide, slot = key
+            self.copies[slide, slot] = self.copies.get((slide, slot), 0) + count
+
+    def send(self, slide: int, other: int) -> None:
+        """What was to be restored at a slide is so at another one."""
+        moved = [(slot, count) for (at, slot), count in self.copies.items() if at == slide]
+        self.forget([slide])
+        self.add(*np.array([(other, *one) for one in moved], np.int64).reshape(-1, 3).T)
+
+    def forget(self, slides: Sequence[int]) -> None:
+        """These slides are over."""
+        gone = set(slides)
+        self.copies = {key: count for key, count in self.copies.items() if key[0] not in gone}
+
+    def at(self, slide: int) -> dict[int, int]:
+        """The copies to be restored at a slide, by slot."""
+        return {slot: count for (at, slot), count in self.copies.items() if at == slide}
+
+    def slots(self) -> Ints:
+        """The slots of all rows to be restored, ascending."""
+        return np.unique(np.array([slot for _, slot in self.copies], np.int64))
+
+    def segments(self, numbers: Ints) -> Segments:
+        """One row for each slide and slot."""
+        entered = [(at, slot, count) for (at, slot), count in self.copies.items()]
+        slides, slots, copies = np.array(entered, np.int64).reshape(-1, 3).T
+        return {"entered": pa.table({"slide": slides, "slot": numbers[slots], "copies": copies})}
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back."""
-        moved = self.counted.restore(segments)
-        for row in segments["entered"].to_pylist():
-            self._entered[row["slide"], row["slot"]] = row["copies"]
-        self._move(moved)
-        self._first = segments["first"]["first"][0].as_py()
-        self._release()
+        self.add(*(one.to_numpy() for one in arrays_of(segments["entered"])))
+
+    def divided(self, parts: Sequence[Segments], moves: Moves) -> list[Segments]:
+        """Each where its row is."""
+        moved = moves.moved([part["entered"] for part in parts], "slot")
+        return [{"entered": one} for one in moved]
+
+    def move(self, moved: Moved) -> None:
+        """Name other slots."""
+        self.copies = {
+            (at, int(moved.numbers[slot])): count for (at, slot), count in self.copies.items()
+        }

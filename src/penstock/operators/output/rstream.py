@@ -28,7 +28,7 @@ class WholeResult(Counting):
     meets = False
 
     def __init__(self, counted: CountedRows, ordering: Ordering | None) -> None:
-        super().__init__(counted, 2)
+        super().__init__(counted)
         self.ordering = ordering
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:

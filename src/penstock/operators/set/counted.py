@@ -6,42 +6,32 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators.division import Moves, netted, with_column
-from penstock.operators.saved_tables import arrays_of
+from penstock.operators.declared_state.slot_entries import WIDE, SlotEntries, SlotQueue
+from penstock.operators.declared_state.slot_table import SlotTable
 from penstock.operators.set.counted_loops import gone_rows, net_changes
 from penstock.state.cancelling import DELTA, SLOT
 from penstock.state.expiry import (
     ExpiryQueue,
     expiry_queue,
-    queue_table,
-    restore_queue,
-    restored_slots,
 )
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keyed import KeyedRows
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import grown
 from penstock.state.sorting import order_of
 from penstock.state.strict_queue import StrictQueue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from penstock.operators.block import Block
-    from penstock.operators.division import Division, Spread
-    from penstock.operators.operator import Segments
     from penstock.state.arrays import Flags, Ints, Signs, Values
     from penstock.state.moving import Moved
 
 
 SAVED = (np.dtype(np.int64), np.dtype(np.int64))
 """How the slot of a row that will end is saved, and how its copies change then."""
-WIDE = 2**30
-"""A number of copies from which on 32 bits might not do."""
 
 
 class Target(IntEnum):
@@ -53,6 +43,12 @@ class Target(IntEnum):
     INTERSECTION = 3
     MAX_UNION = 4
     STRICT_DIFFERENCE = 5
+
+
+def only_grows(target: Target, patterns: Sequence[Pattern]) -> bool:
+    """Whether no copy of a row ever leaves the result; what is on the right of some takes away."""
+    takes_away = target in (Target.DIFFERENCE, Target.STRICT_DIFFERENCE)
+    return not takes_away and all(one is Pattern.MON for one in patterns)
 
 
 class Changes(NamedTuple):
@@ -90,22 +86,25 @@ class CountedRows:
         partitions: int,
     ) -> None:
         self.target = target
-        self.rows = KeyedRows(types)
-        # By slot: copies left, right and in the result, in 32 bits until some do not fit.
-        self.counts: Values = np.zeros((0, 3), np.int32)
-        self.space: Values = np.zeros(0, np.int32)
-        self._alive: Flags = np.zeros(0, np.bool_)
+        self.only_grows = only_grows(target, patterns)
+        self.rows = SlotTable(types, keyed=len(types))
+        # Copies left, right and in the result, in 32 bits until some do not fit.
+        self._counts = self.rows.column(np.int32, "_count", width=3)
+        self._space = self.rows.column(np.int32, None)
+        self._alive = self.rows.column(np.bool_, None, there=True)
         self._met: Ints = np.zeros(0, np.int64)
-        self._held: Ints = np.zeros(0, np.int64)
-        self._held_now: Ints = np.zeros(0, np.int64)
-        self._ends = [_queue(pattern, span, partitions) for pattern in patterns]
+        self._held = self.rows.beside(_Held())
+        self._ends = [
+            self.rows.beside(SlotQueue(queue, f"ends{side}", SAVED, is_net=True, counts=True))
+            for side, queue in enumerate(_queue(one, span, partitions) for one in patterns)
+        ]
 
     def step(self, inputs: Sequence[Block | None], clock: int) -> Changes:
         """Count the rows of a step, and what ends in it; the changes of the result."""
         times, slots, sides, deltas = [], [], [], []
         for side, block in enumerate(inputs):
             found = [] if block is None else self._enter(side, block, clock)
-            ends, (ended, change) = self._ends[side].pop(clock)
+            ends, (ended, change) = self._ends[side].queue.pop(clock)
             for one in (*found, Events(ended.astype(np.int64), ends, change)):
                 times.append(one.times)
                 slots.append(one.slots)
@@ -124,46 +123,43 @@ class CountedRows:
             int(self.target),
         )
         if changed[3] > WIDE:
-            self.counts = self.counts.astype(np.int64)
+            self._counts.values = self.counts.astype(np.int64)
         return Changes(*changed[:3])
 
     def short(self) -> Ints:
         """Slots of the last step's rows that were taken out more often than they were there."""
         return self._met[(self.counts[self._met, :2] < 0).any(axis=1)]
 
-    def release(self) -> Moved | None:
-        """Forget the rows of the last step that occur nowhere; call it when they have been read.
+    @property
+    def counts(self) -> Values:
+        """By slot: copies left, right and in the result."""
+        return self._counts.values
 
-        Returns:
-            The new slots of rows, if most room was empty and all rows have moved together.
-        """
-        met = np.concatenate([self._met, self._held]) if len(self._held) else self._met
-        self._alive[self._held_now] = False
-        gone = gone_rows(met, self.counts, self._alive)
-        self._alive[self._held_now] = True
-        self._held = self._held_now
+    @property
+    def space(self) -> Values:
+        """A number by slot, for loops."""
+        return self._space.values
+
+    def release(self) -> None:
+        """Forget the rows of the last step that occur nowhere; call it when they have been read."""
+        held, alive = self._held, self._alive.values
+        met = np.concatenate([self._met, held.before]) if len(held.before) else self._met
+        alive[held.now] = False
+        gone = gone_rows(met, self.counts, alive)
+        alive[held.now] = True
+        held.before = held.now
         self.rows.remove(gone)
         self._met = self._met[:0]
-        return self._compact() if self.rows.is_spacious else None
-
-    def _compact(self) -> Moved:
-        moved = self.rows.compact()
-        self.counts, self.space = moved.rows(self.counts), moved.rows(self.space)
-        self._alive = moved.rows(self._alive)
-        self._held = self._held_now = moved.numbers[self._held]
-        for queue in self._ends:
-            queue.renumber(moved.numbers)
-        return moved
+        self.rows.shrink()
 
     def hold(self, slots: Ints) -> None:
         """Keep the rows of these slots at the next release, even if they occur nowhere."""
-        self._held_now = slots
+        self._held.now = slots
 
     def _enter(self, side: int, block: Block, clock: int) -> list[Events]:
         """Count rows, and await their ends; those before the clock are told at once."""
         slots, new = self.rows.enter(block.columns, len(block))
-        self._reserve(self.rows.capacity)
-        self._alive[slots[new]] = True
+        self._alive.values[slots[new]] = True
         found = [Events(slots, block.ts, block.signs)]
         ending = np.flatnonzero(block.te < INFINITY)
         if len(ending):
@@ -172,73 +168,26 @@ class CountedRows:
             if soon.any():
                 found.append(ends.chosen(soon))
                 ends = ends.chosen(~soon)
-            self._ends[side].push(ends.times, [ends.slots, ends.deltas])
+            self._ends[side].queue.push(ends.times, [ends.slots, ends.deltas])
         return found
-
-    def _reserve(self, capacity: int) -> None:
-        self.counts = grown(self.counts, capacity)
-        self.space = grown(self.space, capacity)
-        self._alive = grown(self._alive, capacity)
-
-    def __len__(self) -> int:
-        """How many different rows there are."""
-        return len(self.rows)
-
-    @property
-    def pending(self) -> int:
-        """How many ends are still to come."""
-        return sum(len(queue) for queue in self._ends)
 
     @property
     def structures(self) -> tuple[str, ...]:
         """Where the ends of inputs wait whose rows may be withdrawn."""
-        return tuple(one.structure for one in self._ends if isinstance(one, StrictQueue))
+        queues = (one.queue for one in self._ends)
+        return tuple(one.structure for one in queues if isinstance(one, StrictQueue))
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory in use."""
-        by_slot = self.counts.nbytes + self.space.nbytes + self._alive.nbytes
-        return self.rows.nbytes + by_slot + sum(queue.nbytes for queue in self._ends)
 
-    def segments(self) -> Segments:
-        """Rows with their slots and counts, and the ends to come."""
-        slots = self.rows.live_slots()
-        columns = self.rows.columns(slots) | {"_slot": pa.array(slots)}
-        counts = self.counts[slots].astype(np.int64)
-        columns |= {f"_count{n}": pa.array(counts[:, n]) for n in range(3)}
-        queues = {f"ends{side}": queue_table(one, SAVED) for side, one in enumerate(self._ends)}
-        return {"rows": pa.table(columns), **queues}
+class _Held(SlotEntries):
+    """Slots of rows that are kept at the next release, and of those kept at the last one."""
 
-    def divided(
-        self, parts: Sequence[Segments], division: Division, spread: Spread
-    ) -> tuple[list[Segments], Moves]:
-        """Each different row with its counts and ends; and where the slots are now."""
-        shares = division.shares([part["rows"] for part in parts], spread)
-        met = [_met(shares.of(lane)) for lane in range(division.lanes)]
-        moves = Moves(shares, [slots for _, slots in met])
-        made: list[Segments] = [{"rows": rows} for rows, _ in met]
-        for side in range(len(self._ends)):
-            ends = [netted(part[f"ends{side}"], "payload1") for part in parts]
-            for segments, one in zip(made, moves.moved(ends, "payload0", "payload1"), strict=True):
-                segments[f"ends{side}"] = one
-        return made, moves
+    def __init__(self) -> None:
+        self.before: Ints = np.zeros(0, np.int64)
+        self.now: Ints = np.zeros(0, np.int64)
 
-    def restore(self, segments: Mapping[str, pa.Table]) -> Moved:
-        """Take back what `segments` gave; rows have new slots now."""
-        *columns, slot, first, second, third = arrays_of(segments["rows"])
-        ends = [segments[f"ends{side}"] for side in range(len(self._ends))]
-        moved = restored_slots(slot.to_numpy(), ends)
-        slots = np.arange(len(moved.kept))
-        self.rows.restore(columns, slots)
-        self._reserve(len(slots) + 1)
-        self._alive[slots] = True
-        counts = np.stack([one.to_numpy() for one in (first, second, third)], axis=1)
-        if np.abs(counts).max(initial=0) > WIDE:
-            self.counts = self.counts.astype(np.int64)
-        self.counts[slots] = counts
-        for queue, one in zip(self._ends, ends, strict=True):
-            restore_queue(queue, one, moved)
-        return moved
+    def move(self, moved: Moved) -> None:
+        """Name other slots."""
+        self.before, self.now = moved.numbers[self.before], moved.numbers[self.now]
 
 
 def _queue(pattern: Pattern, span: int, partitions: int) -> ExpiryQueue:
@@ -246,15 +195,3 @@ def _queue(pattern: Pattern, span: int, partitions: int) -> ExpiryQueue:
     if pattern is Pattern.STR:
         return StrictQueue(span, partitions)
     return expiry_queue(pattern, (SLOT, DELTA), span, partitions)
-
-
-def _met(rows: pa.Table) -> tuple[pa.Table, Ints]:
-    """Rows under new slots, those alike in one; and the new slot of each row."""
-    columns = arrays_of(rows)
-    slots, new = KeyIndex().find_or_add(fingerprints(columns[:-4], len(rows)))
-    made = with_column(rows.take(pa.array(new)), "_slot", np.arange(len(new)))
-    for name in rows.column_names[-3:]:
-        counts = np.zeros(len(new), np.int64)
-        np.add.at(counts, slots, rows[name].to_numpy())
-        made = with_column(made, name, counts)
-    return made, slots

@@ -2,71 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from penstock.algebra.time import BEGINNING
 from penstock.operators.block import Block, rows_by_time, stored_arrivals, stored_blocks
-from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.declared_state.state_part import DeclaredState
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.set.counted_loops import strict_elements
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import pyarrow as pa
-
-    from penstock.operators.division import Division
     from penstock.operators.set.counted import Changes, CountedRows
 
 
 class Counting(Operator):
     """An operator whose state is counted rows."""
 
-    def __init__(self, counted: CountedRows, ports: int) -> None:
+    def __init__(self, counted: CountedRows) -> None:
         self.counted = counted
+        self.state = DeclaredState(counted=counted.rows)
 
     def counts(self, inputs: Inputs, clock: int) -> Changes:
         """How the rows of a step, and what ends in it, change the result."""
         return self.counted.step([*map(rows_by_time, inputs)], clock)
-
-    def segments(self) -> Segments:
-        """The counted rows."""
-        return self.counted.segments()
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """The counted rows, each where those alike are."""
-        return self.counted.divided(parts, division, division.inputs[0])[0]
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back the counted rows."""
-        self.counted.restore(segments)
 
     @property
     def structures(self) -> tuple[str, ...]:
         """Where the ends of strict inputs wait."""
         return self.counted.structures
 
-    @property
-    def state_rows(self) -> int:
-        """Different rows, and ends to come."""
-        return len(self.counted) + self.counted.pending
-
-    @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        return self.counted.nbytes
-
 
 class SetOperation(Counting):
-    """Difference, strict difference, and on strict input also the other set operations."""
+    """A set operation on bags; on strict input DISTINCT, too."""
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
-        """Elements for the changes of the result."""
-        changes = self.counts(inputs, clock)
-        made = self._elements(changes)
+        """Elements for the changes of the result; where none is withdrawn, they have no sign."""
+        made = self._elements(self.counts(inputs, clock))
         self.counted.release()
-        return made
+        return [replace(block, sign=None) for block in made] if self.counted.only_grows else made
 
     def _elements(self, changes: Changes) -> list[Block]:
         elements = strict_elements(*changes, self.counted.space)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.operators.set.counted import CountedRows, Target
+from penstock.operators.set.counted import CountedRows, Target, only_grows
 from penstock.operators.set.distinct import Distinct
-from penstock.operators.set.levels import Levels
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import RelationRows
 from penstock.operators.spec import Edge, Lineage, Spec, calendar, passed, structure_of
 
 if TYPE_CHECKING:
     from penstock.compute.failures import Failures
-    from penstock.operators.operator import Operator
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,11 @@ class Counting:
         first, patterns = self.inputs[0], [one.pattern for one in self.inputs]
         span = max(one.span for one in self.inputs)
         return CountedRows(first.arrow_types, patterns, self.target, span, self.partitions)
+
+    @property
+    def only_grows(self) -> bool:
+        """Whether no copy of a row ever leaves the result."""
+        return only_grows(self.target, [one.pattern for one in self.inputs])
 
     def lineage(self) -> Lineage:
         """Rows of any of the inputs."""
@@ -69,7 +72,7 @@ class CountedSpec(Spec):
 
     def build(self, failures: Failures) -> SetOperation:
         """The operation."""
-        return SetOperation(self.counting.build(), len(self.counting.inputs))
+        return SetOperation(self.counting.build())
 
     def lineage(self) -> Lineage:
         """Rows of any of the inputs."""
@@ -89,7 +92,7 @@ class ChangedSpec(Spec):
 
     def build(self, failures: Failures) -> InsertedRows:
         """What tells them."""
-        return (RemovedRows if self.removed else InsertedRows)(self.counting.build(), 1)
+        return (RemovedRows if self.removed else InsertedRows)(self.counting.build())
 
     def lineage(self) -> Lineage:
         """Rows of the result."""
@@ -118,26 +121,3 @@ class DistinctSpec(Spec):
     def structures(self) -> tuple[str, ...]:
         """Where it keeps rows."""
         return (calendar(self.partitions),)
-
-
-@dataclass(frozen=True)
-class LevelsSpec(Spec):
-    """INTERSECT ALL, or max-union, of rows that are never withdrawn: by exact intervals."""
-
-    inputs: tuple[Edge, ...]
-    partitions: int
-    target: Target
-
-    def build(self, failures: Failures) -> Operator:
-        """The operator."""
-        span = max(one.span for one in self.inputs)
-        least = self.target is Target.INTERSECTION
-        return Levels(self.inputs[0].arrow_types, span, self.partitions, least=least)
-
-    def lineage(self) -> Lineage:
-        """Rows of any of the inputs."""
-        return passed(self.inputs[0].types, len(self.inputs))
-
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (calendar(self.partitions),) * len(self.inputs)

@@ -10,10 +10,11 @@ import pyarrow as pa
 from penstock.algebra.patterns import Pattern
 from penstock.errors import InternalError
 from penstock.operators.block import Block, rows_by_time
+from penstock.operators.declared_state.state_part import DeclaredState, StatePart
 from penstock.operators.join.join_chains import Chains
-from penstock.operators.join.join_loops import Incoming, keep_all
 from penstock.operators.join.join_loose import LooseSide
-from penstock.operators.join.join_sides import block_of_table, no_rows, shrink_sides, side_table
+from penstock.operators.join.join_sides import no_rows
+from penstock.operators.join.side_state import KeyState, SideState
 from penstock.operators.join.withdrawal_index import identity
 from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.window.element_numbers_loops import follow
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Division
+    from penstock.operators.join.join_loops import Incoming
     from penstock.state.arrays import Ints
 
 
@@ -48,9 +50,14 @@ class Number(Operator):
         place: int = 0,
     ) -> None:
         self._strict = pattern is Pattern.STR
-        self._next = place * NUMBERS
+        self.next = place * NUMBERS
         self._chains = Chains(1)
         self._rows = LooseSide([*types, pa.int64()], 0, None, span, partitions)
+        self.state = DeclaredState(
+            elements=SideState(self._rows, self._chains, self._known, port=None, by_key=True),
+            keys=KeyState(self._chains, [self._rows]),
+            next=_NextNumber(self),
+        )
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Number the rows: those of strict input by time, others as they came."""
@@ -66,41 +73,14 @@ class Number(Operator):
         self._chains.drop_empty(self._rows.settle(incoming, clock, self._chains.heads))
         return results
 
-    def shrink(self) -> None:
-        """Give back room that has been empty for a while."""
-        shrink_sides(self._chains, [self._rows])
-
-    def segments(self) -> Segments:
-        """The next number, and the elements with theirs."""
-        return {"next": pa.table({"number": [self._next]}), "elements": side_table(self._rows)}
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Go on numbering, and know these elements."""
-        self._next = segments["next"].column("number")[0].as_py()
-        block = block_of_table(segments["elements"])
+    def _known(self, block: Block) -> Incoming:
+        """Bring elements back that have their numbers."""
         keys, _ = self._chains.numbers(identity(block.with_columns(block.columns[:-1])))
-        incoming = self._rows.accept(block, keys)
-        keep_all(incoming, self._rows.kept(), self._chains.heads, 0)
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Elements where they may be withdrawn; numbers go on behind all there are."""
-        made = division.rows(parts, {"elements": division.results}, by_key=True)
-        following = pa.table({"number": [division.numbers.next(self._next)]})
-        return [segments | {"next": following} for segments in made]
-
-    @property
-    def state_rows(self) -> int:
-        """Elements that may be withdrawn."""
-        return len(self._rows)
-
-    @property
-    def state_bytes(self) -> int:
-        """Elements and their index."""
-        return self._rows.nbytes + self._chains.nbytes
+        return self._rows.accept(block, keys)
 
     def _new_numbers(self, count: int) -> Ints:
-        self._next += count
-        return np.arange(self._next - count, self._next)
+        self.next += count
+        return np.arange(self.next - count, self.next)
 
     def _follow(self, block: Block) -> tuple[Incoming, Ints]:
         """The numbers of rows in the order of time: new ones, and known ones of negative rows."""
@@ -114,6 +94,26 @@ class Number(Operator):
             raise InternalError(msg)
         numbers[~positive] = self._rows.take(incoming.place[~positive])[-1].to_numpy()
         return incoming, numbers
+
+
+class _NextNumber(StatePart):
+    """The number that the next element gets; other lanes go on behind all there are."""
+
+    def __init__(self, owner: Number) -> None:
+        self._owner = owner
+
+    def segments(self) -> Segments:
+        """The number in a table."""
+        return {"known": pa.table({"number": [self._owner.next]})}
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Go on numbering."""
+        self._owner.next = segments["known"]["number"][0].as_py()
+
+    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
+        """The same for all lanes: elements come together whose numbers must differ."""
+        number = division.numbers.next(self._owner.next)
+        return [{"known": pa.table({"number": [number]})} for _ in range(division.lanes)]
 
 
 def _numbered(block: Block, numbers: Ints) -> Block:

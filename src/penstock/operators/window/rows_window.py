@@ -8,20 +8,19 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.block import Block, rows_by_time, stored_blocks
+from penstock.operators.declared_state.slot_entries import SlotLinks
+from penstock.operators.declared_state.slot_table import SlotTable
+from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
 from penstock.operators.window.rows_window_loops import link_rows, rows_in_order, slide_rows
 from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore, grown
-from penstock.state.slots import SlotPool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.windows import Rows
-    from penstock.operators.division import Division
-    from penstock.state.arrays import Ints, Places
+    from penstock.state.arrays import Ints
 
 PARTITION_FIELDS = 5
 """Of each partition: its oldest row, its newest, the oldest not begun, how many rows there are,
@@ -51,93 +50,84 @@ class RowsWindow(Operator):
         self._tell_vanished = tell_vanished
         self.spec = spec
         self._partition_by = tuple(partition_by)
-        self._partitions = KeyIndex()
-        self._rows = RowStore(types)
-        self._pool = SlotPool()
+        self._partitions = SlotTable((), keyed=0, derived=True)
         # Rows of a partition are numbered as they come; how many came is all one has to know.
-        self._came: Ints = np.zeros(0, np.int64)
-        self._of_partition: Places = np.zeros((0, PARTITION_FIELDS), np.int32)
-        self._of_row: Places = np.zeros((0, ROW_FIELDS), np.int32)
+        self._came = self._partitions.column(np.int64, None)
+        self._of_partition = self._partitions.column(np.int32, None, width=PARTITION_FIELDS)
+        self._rows = _WindowRows(types, self)
+        self._of_row = self._rows.column(np.int32, None, width=ROW_FIELDS)
+        self._rows.beside(SlotLinks(self._of_row, slice(1)))
+        self._rows.beside(SlotLinks(self._of_partition, slice(3)))
+        self.state = DeclaredState(rows=self._rows, partitions=self._partitions)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Elements for rows that begin, negative rows for those pushed out."""
         (block,) = map(rows_by_time, inputs)
         if block is None:
             return ()
-        partitions = self._enter_partitions(block)
-        slots = self._pool.allocate(len(block))
-        self._rows.put(slots, block.columns)
-        self._of_row = grown(self._of_row, self._pool.capacity)
+        partitions = self._enter_partitions(block.columns, len(block))
+        slots = self._rows.add(block.columns, len(block))
         found, ts, te, sign, gone = slide_rows(
             slots,
             partitions,
             block.ts,
-            self._came,
-            self._of_partition,
-            self._of_row,
+            self._came.values,
+            self._of_partition.values,
+            self._of_row.values,
             min(self.spec.count, MOST_ROWS),
             self.spec.slide or 1,
-            len(self._pool),
+            len(self._rows),
             self._tell_vanished,
         )
         made = stored_blocks(self._rows, found, ts, te, sign)
-        self._rows.forget(gone)
-        self._pool.release(gone)
+        self._rows.remove(gone)
         return made
 
-    def _enter_partitions(self, block: Block) -> Ints:
-        keys = [block.columns[number] for number in self._partition_by]
-        partitions, new = self._partitions.find_or_add(fingerprints(keys, len(block)))
-        self._came = grown(self._came, self._partitions.capacity)
-        self._of_partition = grown(self._of_partition, self._partitions.capacity)
-        self._came[partitions[new]] = 0
-        self._of_partition[partitions[new]] = (-1, -1, -1, 0, 0)
+    def _enter_partitions(self, columns: Sequence[pa.Array], length: int) -> Ints:
+        keys = [columns[number] for number in self._partition_by]
+        partitions, new = self._partitions.find_or_add(fingerprints(keys, length))
+        self._came.values[partitions[new]] = 0
+        self._of_partition.values[partitions[new]] = (-1, -1, -1, 0, 0)
         return partitions
 
-    def shrink(self) -> None:
-        """Give back the room of rows that has been empty for a while; partitions stay."""
-        if self._pool.is_spacious:
-            moved = self._pool.compact()
-            self._rows.move(moved.kept)
-            self._of_row = moved.rows(self._of_row)
-            moved.links(self._of_row[:, 0])
-            moved.links(self._of_partition[:, :3])
+    def in_order(self) -> tuple[Ints, Ints, Ints]:
+        """The rows of each partition in order, their numbers, and how many rows came there."""
+        return rows_in_order(
+            self._partitions.live_slots(),
+            self._came.values,
+            self._of_partition.values,
+            self._of_row.values,
+            len(self._rows),
+        )
 
-    @property
-    def state_rows(self) -> int:
-        """Rows in the window, and those waiting for their slide."""
-        return len(self._pool)
+    def begun(self, slots: Ints) -> Ints:
+        """Whether rows have begun, 1 or 0."""
+        return np.asarray(self._of_row.values[slots, 1], np.int64)
 
-    @property
-    def state_bytes(self) -> int:
-        """Their bytes."""
-        of_rows = self._rows.nbytes + self._of_row.nbytes + self._pool.nbytes
-        of_partitions = self._partitions.nbytes + self._of_partition.nbytes + self._came.nbytes
-        return of_rows + of_partitions
+    def link(self, columns: Sequence[pa.Array], begun: Ints, came: Ints) -> None:
+        """Have rows in the order they came; whether each has begun, how many came to each."""
+        slots = self._rows.add(columns, len(begun))
+        self._of_row.values[slots, 1] = begun
+        partitions = self._enter_partitions(columns, len(begun))
+        self._came.values[partitions] = came
+        link_rows(slots, partitions, self._of_partition.values, self._of_row.values)
+
+
+class _WindowRows(SlotTable):
+    """The rows of all partitions; saved in order, they are linked anew."""
+
+    def __init__(self, types: Sequence[pa.DataType], window: RowsWindow) -> None:
+        super().__init__(types)
+        self._window = window
 
     def segments(self) -> Segments:
-        """The rows of each partition in order, with their numbers."""
-        partitions = self._partitions.live_slots()
-        slots, numbers, came = rows_in_order(
-            partitions, self._came, self._of_partition, self._of_row, len(self._pool)
-        )
-        columns = {str(number): one for number, one in enumerate(self._rows.take(slots))}
-        begun = self._of_row[slots, 1].astype(np.int64)
-        columns |= {"_number": pa.array(numbers), "_begun": pa.array(begun)}
-        return {"rows": pa.table(columns | {"_came": pa.array(came)})}
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Partitions, each whole."""
-        return division.rows(parts, {"rows": division.inputs[0]})
+        """The rows of each partition in order, and how many came there."""
+        slots, _, came = self._window.in_order()
+        columns = {str(number): one for number, one in enumerate(self.take(slots))}
+        begun = self._window.begun(slots)
+        return {"rows": pa.table(columns | {"_begun": pa.array(begun), "_came": pa.array(came)})}
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back the rows, and link those of each partition again."""
-        *columns, _, begun, came = arrays_of(segments["rows"])
-        slots = self._pool.allocate(len(begun))
-        self._rows.put(slots, columns)
-        self._of_row = grown(self._of_row, self._pool.capacity)
-        self._of_row[slots, 1] = begun.to_numpy()
-        nothing = np.zeros(len(slots), np.int64)
-        partitions = self._enter_partitions(Block(tuple(columns), nothing, nothing))
-        self._came[partitions] = came.to_numpy()
-        link_rows(slots, partitions, self._of_partition, self._of_row)
+        """Take them back."""
+        *columns, begun, came = arrays_of(segments["rows"])
+        self._window.link(columns, begun.to_numpy(), came.to_numpy())

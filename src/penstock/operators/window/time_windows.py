@@ -18,15 +18,13 @@ from penstock.algebra.windows import (
 )
 from penstock.errors import InternalError
 from penstock.operators.block import Block
-from penstock.operators.operator import Inputs, Operator, Segments
+from penstock.operators.declared_state.state_part import DeclaredState
+from penstock.operators.operator import Inputs, Operator
 from penstock.operators.waiting import Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    import pyarrow as pa
-
-    from penstock.operators.division import Division
     from penstock.state.arrays import Ints
 
 
@@ -41,6 +39,7 @@ class TimeWindow(Operator):
     def __init__(self, spec: WindowSpec) -> None:
         self.spec = spec
         self._waiting = Waiting()
+        self.state = DeclaredState(waiting=self._waiting)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """Set the intervals; rows without any vanish."""
@@ -54,28 +53,6 @@ class TimeWindow(Operator):
     def _windowed(self, block: Block) -> Block:
         ts, te = intervals(self.spec, block.ts)
         return Block(block.columns, ts, te, block.sign).take(ts < te)
-
-    def segments(self) -> Segments:
-        """The rows that wait."""
-        return self._waiting.segments("waiting")
-
-    def restore(self, segments: Mapping[str, pa.Table]) -> None:
-        """Take back the rows that wait."""
-        self._waiting.restore(segments, "waiting")
-
-    def divided(self, parts: Sequence[Segments], division: Division) -> list[Segments]:
-        """Each row on its own."""
-        return division.rows(parts, {"waiting": division.inputs[0]})
-
-    @property
-    def state_rows(self) -> int:
-        """Rows that wait."""
-        return len(self._waiting)
-
-    @property
-    def state_bytes(self) -> int:
-        """Bytes of the rows that wait."""
-        return self._waiting.nbytes
 
 
 def intervals(spec: WindowSpec, ts: Ints) -> tuple[Ints, Ints]:

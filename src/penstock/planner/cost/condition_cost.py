@@ -1,4 +1,4 @@
-"""What it takes to ask a condition, by the functions in it.
+"""The time it takes to ask a condition, by the functions in it.
 
 Arrow and NumPy compute most of them for a block of rows at once; a few go through Python, row by
 row, and take a thousand times as long. These are what an order of conditions has to know of.

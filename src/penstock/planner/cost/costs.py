@@ -1,4 +1,4 @@
-"""What a plan costs: nanoseconds of one core per step of time, and bytes of state.
+"""The cost of a plan: nanoseconds of one core per step of time, and bytes of state.
 
 The weights are what the operators take on the machine of docs/benchmarks.md; only how they compare
 with each other matters for the choice of a plan.
@@ -49,7 +49,7 @@ DISTINCT, COUNTED = 80.0, 130.0
 GROUP, CALL, RESULT = 60.0, 60.0, 25.0
 SENT = 140.0
 END = {Pattern.MON: 0.0, Pattern.WKS: 5.0, Pattern.WK: 25.0, Pattern.STR: 25.0}
-"""What it takes to find that a row has ended, by the pattern of its input."""
+"""The time it takes to find that a row has ended, by the pattern of its input."""
 LOOKED_THROUGH, BATCH = 7.0, 10_000.0
 """For each row of state and batch of so many rows, if ends are found by looking through all."""
 LEAST_SHARE = 1e-6
@@ -166,7 +166,7 @@ class Costs:
         return Cost(time, live, live * width_of(child.schema))
 
     def _looked_through(self, rows: float) -> float:
-        """What it takes to find which of so many rows have ended, if they are in no order."""
+        """The time it takes to find which of so many rows have ended, if they are in no order."""
         is_direct = self._choices.strategy == "direct"
         return rows * LOOKED_THROUGH * self._batches if is_direct else 0.0
 
@@ -185,7 +185,7 @@ class Costs:
         return sides + _rows(out) * PAIR + compared * max(COMPARED, asking)
 
     def model(self, flat: Flat, agreed: Agreed) -> JoinModel:
-        """What is expected of a join of many inputs."""
+        """The model of a join of many inputs."""
         shares = [share_of(one, flat, self.estimates) for one in agreed.conditions]
         return model_of(flat, agreed, self.estimates, shares)
 

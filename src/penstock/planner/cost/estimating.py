@@ -1,4 +1,4 @@
-"""How many rows come, stay and go on each edge of a plan, per step of time.
+"""Estimates of rows that come, stay and go on each edge of a plan, per step of time.
 
 Values of columns are thought to be independent and equally frequent. That is seldom true; the
 order in which plans come by it often is.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, conjunction
-from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Rows
 from penstock.planner.conditions import conjuncts, join_condition
@@ -75,7 +75,7 @@ class Estimates:
             self._flows[id(node)] = self._flow(node)
 
     def of(self, plan: Plan) -> Flow:
-        """What comes out of an operator."""
+        """The flow out of an operator."""
         return self._flows[id(plan)]
 
     def residual(self, plan: Binary) -> float:
@@ -169,7 +169,7 @@ class Estimates:
         return selectivity(keys, different, known) * self._residuals[id(plan)]
 
     def _measured(self, plan: Plan) -> Measured | None:
-        """What was measured of conditions over the inputs of an operator, if anything was."""
+        """The measured selectivity of conditions over the inputs of an operator, if any."""
         known = self._statistics.selectivities
         if not known:
             return None
@@ -182,7 +182,7 @@ class Estimates:
         return share
 
     def _as_measured(self, plan: Plan, assumed: Flow, rows: Flow) -> Flow:
-        """What an operator sends for each row that comes, if that was measured.
+        """The rows that an operator sends for each row that comes, if that was measured.
 
         Of a semi-join or an anti-join, for each left row, wherever it stood then.
         """
@@ -221,14 +221,14 @@ class Estimates:
         return replace(rows, live=live, withdrawn=rows.rate if self._announced and ends else 0.0)
 
     def _distinct(self, plan: op.Distinct, rows: Flow) -> Flow:
-        """Where rows are counted, a value comes with its first row and goes with its last.
+        """A value comes with its first row and goes with its last, where rows are counted.
 
         Where their ends are known, a value is sent with the end of one row, and when that has
         come, with the end of the youngest: about once in the time for which rows live.
         """
         values = rows.values(plan.schema.names)
         there = present(values, rows.live)
-        if pattern_of(plan.child, announced=self._announced) is Pattern.STR:
+        if pattern_as_run(plan.child, announced=self._announced) is Pattern.STR:
             new = 1 - there / values if values else 0.0
             return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different)
         return Flow(rows.rate * min(there / max(rows.live, 1e-9), 1.0), 0.0, there, rows.different)

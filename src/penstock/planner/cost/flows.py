@@ -1,4 +1,4 @@
-"""What an edge of a plan carries, and what operators make of it."""
+"""Flows: the rows on an edge of a plan, and what operators make of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column
+from penstock.algebra.patterns import Pattern, pattern_as_run
 from penstock.planner.statistics.statistics import DIFFERENT_VALUES
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Flow:
-    """What an edge carries.
+    """The rows on an edge.
 
     Args:
         rate: Rows that begin in a step of time.
@@ -43,11 +44,11 @@ class Flow:
         )
 
     def values(self, columns: Sequence[str]) -> float:
-        """How many different rows of these columns there may be."""
+        """The number of different rows that these columns may have."""
         return _product(self.different.get(name, DIFFERENT_VALUES) for name in columns)
 
     def meeting(self, columns: Sequence[str]) -> float:
-        """How many there would be, were all as frequent as the one that a row is of."""
+        """The number there would be, were all as frequent as the one that a row is of."""
         different = {**self.different, **self.even}
         return _product(different.get(name, DIFFERENT_VALUES) for name in columns)
 
@@ -60,7 +61,7 @@ def _product(counts: Iterable[float]) -> float:
 
 
 def present(values: float, rows: float) -> float:
-    """How many of so many values so many rows have."""
+    """The number of values that so many rows have, of so many."""
     return values * -math.expm1(-rows / values) if values > 0 else 0.0
 
 
@@ -151,10 +152,10 @@ def united(inputs: Sequence[Flow]) -> Flow:
 
 def bags(plan: op.BagOperation, left: Flow, right: Flow) -> Flow:
     """Of set operations the left rows are counted, and each right row as one that changes them."""
-    if isinstance(plan, op.MaxUnion):
-        return united([left, right])
-    if isinstance(plan, op.Intersection):
-        return left.share(0.5)
+    if isinstance(plan, op.MaxUnion | op.Intersection):
+        found = united([left, right]) if isinstance(plan, op.MaxUnion) else left.share(0.5)
+        withdraws = pattern_as_run(plan) is Pattern.STR
+        return replace(found, withdrawn=found.rate) if withdraws else found
     return replace(left, rate=left.rate + right.rate, withdrawn=left.withdrawn + right.rate)
 
 

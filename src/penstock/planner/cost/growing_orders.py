@@ -54,7 +54,7 @@ class _Growing:
         return begun[0].order
 
     def _promise(self, one: _Begun) -> float:
-        """What an order has cost, and will at least, if what is found probes one more window."""
+        """The cost of an order so far, and at least, if what is found probes one more window."""
         return one.cost + one.found * self._model.weights.look
 
     def _longer(self, begun: _Begun) -> Iterator[_Begun]:

@@ -1,4 +1,4 @@
-"""What it takes to join many windows without keeping results in between, by the order of probes.
+"""The work of joining many windows without results in between, by the order of probes.
 
 The model counts, per unit of time, what the rows that come visit in the other windows. It is that
 of the paper on sliding window multi-joins: values of the windows are contained in each other, and
@@ -53,7 +53,7 @@ class Side:
     is_counted: bool = False
 
     def fitting(self, values: dict[int, float]) -> tuple[float, float]:
-        """What a probe visits, and how many rows have equal keys, for one partial result.
+        """The rows that a probe visits, and those with equal keys, for one partial result.
 
         `values` is how many the partial results have of each agreement: from then on with these.
         """
@@ -86,13 +86,13 @@ class ConditionEstimate:
 
     @property
     def rank(self) -> float:
-        """What it costs to be rid of a combination; of several conditions the least comes first."""
+        """The cost of being rid of a combination; of several conditions the least comes first."""
         return self.cost / max(1.0 - self.share, LEAST)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What it takes to look into a window, to visit a row there, and for each row of the result."""
+    """The time to look into a window, to visit a row there, and for each row of the result."""
 
     look: float = 0.0
     visit: float = 1.0
@@ -140,12 +140,12 @@ class JoinModel:
             partial, asked = found, 0.0
 
     def _fitting(self, origin: int, order: Order) -> list[tuple[float, float]]:
-        """What each probe visits for a partial result, and how many rows of it have equal keys."""
+        """The rows that each probe visits for a partial result, and those with equal keys."""
         values = dict(self.sides[origin].values)
         return [self.sides[place].fitting(values) for place in order]
 
     def _asked_of(self, numbers: Sequence[int], met: float) -> tuple[float, float]:
-        """How many combinations hold what is asked, one by one; what it costs."""
+        """The number of combinations that hold what is asked, one by one; the cost."""
         cost = 0.0
         for number in numbers:
             one = self.asked[number]
@@ -239,7 +239,7 @@ class JoinModel:
         )
 
     def pair_size(self, first: int, second: int) -> float:
-        """How many pairs two windows have that match."""
+        """The number of pairs of two windows that match."""
         (probe,) = self.probes(first, (second,))
         return self.sides[first].live * probe.found
 

@@ -89,7 +89,7 @@ def _ascending(model: JoinModel, begun: Order) -> Order:
 
 
 def _found(model: JoinModel, origin: int, order: Order) -> float:
-    """How many partial results there are for a new row behind some probes."""
+    """The number of partial results for a new row behind some probes."""
     return [*model.probes(origin, order)][-1].found
 
 

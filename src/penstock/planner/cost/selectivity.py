@@ -1,4 +1,4 @@
-"""Which share of rows satisfies a condition, by what is known of its columns."""
+"""The share of rows that satisfies a condition, by what is known of its columns."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def selectivity(
 
 
 def _values(expression: Expression, different: Mapping[str, float]) -> float:
-    """How many values an expression has: those of its columns, at most."""
+    """The number of values of an expression: those of its columns, at most."""
     if isinstance(expression, Literal):
         return 1.0
     if isinstance(expression, Column):

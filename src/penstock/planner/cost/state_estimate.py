@@ -1,4 +1,4 @@
-"""What the operators of a plan keep, in which structures, and how much of it.
+"""State of the operators of a plan: the structures it is kept in, and how much there is.
 
 One operator of a plan may run as several: what each of them keeps is named here, as `lowering` puts
 them together.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of
-from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
 from penstock.algebra.windows import Rows
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ROW_BYTES, TEXT_BYTES = 32.0, 24.0
 FOUND = INDEX
-"""What it takes to be ready to find a row that is withdrawn, for each row of a strict input."""
+"""The time it takes to be ready to find a withdrawn row, for each row of a strict input."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def width_of(schema: Schema) -> float:
 
 
 class StateEstimate:
-    """What is kept by the operators of a plan that runs, under given choices."""
+    """The state of the operators of a plan that runs, under given choices."""
 
     def __init__(self, plan: Plan, choices: Choices, estimates: Estimates) -> None:
         self._choices = choices
@@ -63,10 +63,10 @@ class StateEstimate:
 
     def pattern(self, plan: Plan) -> Pattern:
         """The pattern of an edge, under the strategy."""
-        return pattern_of(plan, announced=self._choices.strategy == "negative")
+        return pattern_as_run(plan, announced=self._choices.strategy == "negative")
 
     def of(self, plan: Plan) -> list[StateSize]:
-        """What one operator keeps; nothing, if it has no state."""
+        """The state of one operator; nothing, if it has none."""
         live = self._estimates.of(plan).live
         match plan:
             case st.Relation():
@@ -108,7 +108,7 @@ class StateEstimate:
         return self._choices.strategy != "auto" or self.looking(plan, port) > FOUND
 
     def looking(self, plan: Plan, port: int) -> float:
-        """What it takes to look for withdrawn rows, for each row of an input."""
+        """The time it takes to look for withdrawn rows, for each row of an input."""
         if not isinstance(plan, op.Product | op.Join | op.SemiJoin | op.AntiJoin | OuterJoin):
             return math.inf
         child = plan.children[port]
@@ -215,12 +215,8 @@ class StateEstimate:
         return [*self._numbered(plan), totals, *self._uncovered(plan)]
 
     def _counted(self, plan: op.BagOperation) -> list[StateSize]:
-        """Copies are counted, unless intervals tell how many there are: then their ends wait."""
-        sides = [self._side(plan, port) for port in range(2)]
-        strict = any(self.pattern(child) is Pattern.STR for child in plan.children)
-        if strict or not isinstance(plan, op.Intersection | op.MaxUnion):
-            return sides
-        return [StateSize(self._calendar, one.rows, one.size) for one in sides]
+        """Different rows with their copies, and the ends that wait."""
+        return [self._side(plan, port) for port in range(2)]
 
     def _groups(self, plan: op.Aggregate, groups: float) -> StateSize:
         """Rows until they leave their group, and a row for each group."""
@@ -240,7 +236,7 @@ class StateEstimate:
         return found
 
     def _sent(self, plan: st.RelationToStream | st.Internal) -> list[StateSize]:
-        """What a query sends out is told by how often rows are in its result."""
+        """The result of a query, counted, by which it is told what is sent out."""
         if isinstance(plan, st.Internal) and plan.appends == "combinations":
             return self._combinations(plan)
         inserts = isinstance(plan, st.IStream) or getattr(plan, "appends", "") == "insertions"

@@ -80,7 +80,7 @@ def ways_in_fragments(
     routes: Callable[[Partitioning], bool],
     statistics: Statistics | None = None,
 ) -> MultiwayChoices:
-    """How the joins of a plan run that is cut like this, in terms of the whole plan."""
+    """The joins of a plan that is cut like this, as they run, in terms of the whole plan."""
     cutting = _Cutting("", choices, routes, statistics, 1)
     cutting.cut(plan)
     return MultiwayChoices([plan], choices, statistics, cut=cutting.sent)
@@ -160,7 +160,7 @@ class _Cutting:
         return self._instead(plan.rebuild(tuple(map(self._replaced, plan.children))), plan)
 
     def _instead(self, rest: Plan, plan: Plan) -> Plan:
-        """What is left of an operator, which is known by what it was."""
+        """The rest of an operator, which is known by what it was."""
         self._uncut[id(rest)] = (rest, self._whole(plan))
         return rest
 

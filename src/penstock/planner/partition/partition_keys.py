@@ -32,7 +32,7 @@ Classes = tuple[tuple[Expression, ...], ...]
 
 @dataclass(frozen=True)
 class Need:
-    """Where the rows of a plan must lie: together if they agree on `keys`.
+    """The place that the rows of a plan need: together if they agree on `keys`.
 
     The lane of a row must be a function of the keys; if `exact`, the hash of the one key there is.
     """
@@ -95,7 +95,7 @@ def renaming(above: Schema, below: Schema) -> dict[str, Expression]:
 
 
 def classes_of(known: Classes, pairs: Iterable[tuple[Expression, ...]]) -> Classes:
-    """What is equal given earlier classes and more equal pairs."""
+    """The classes of equal expressions, given earlier classes and more equal pairs."""
     found: list[dict[Expression, None]] = []
     for group in (*known, *pairs):
         joined = dict.fromkeys(group)
@@ -110,7 +110,7 @@ def classes_of(known: Classes, pairs: Iterable[tuple[Expression, ...]]) -> Class
 
 
 def restricted(known: Classes, schema: Schema) -> Classes:
-    """What of the classes is about the columns of a schema."""
+    """The part of the classes that is about the columns of a schema."""
     inside = (tuple(one for one in group if over(one, schema)) for group in known)
     return tuple(group for group in inside if len(group) > 1)
 

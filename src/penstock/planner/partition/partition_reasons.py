@@ -27,7 +27,7 @@ NAMES = {
     st.Internal: "INTERNAL",
     st.Window: "the window",
 }
-"""What people call an operator that compares or sends whole rows."""
+"""The words of people for an operator that compares or sends whole rows."""
 
 
 class NoKey(Exception):
@@ -86,7 +86,7 @@ def apart(one: str, other: str) -> NoKey:
 
 
 def no_column(why: str) -> NoKey:
-    """What rows should lie by is computed, not carried from the input."""
+    """The key that rows should lie by is computed, not carried from the input."""
     return NoKey(f"{why} goes by values that its inputs do not carry")
 
 

@@ -1,4 +1,4 @@
-"""Which routes of the sources are possible, as independent choices for groups of sources.
+"""Possible routes of the sources, as independent choices for groups of sources.
 
 A choice gives each source of its group one key. If each of several choices is right on its own,
 hashing by all of them together is right too: dividing by one and each part by the next is what

@@ -60,7 +60,7 @@ class Search:
     def __init__(self, broadcast: frozenset[str]) -> None:
         self.broadcast = broadcast
         self.decided: dict[str, None] = {}
-        """What decided the key, in the order it was met."""
+        """The operators that decided the key, in the order they were met."""
         self._wanted: dict[str, dict[Expression, None]] = {}
         self._known: dict[tuple[int, Need | None, Classes], Routes | NoKey] = {}
 
@@ -305,7 +305,7 @@ def _any(options: Sequence[T], find: Callable[[T], Routes]) -> Routes:
 
 
 def _joined_by(plan: Plan, need: Need) -> list[Expression]:
-    """What the joins of an outer join insist on, such as the cast of a key, and a need allows."""
+    """The key that the joins of an outer join insist on, such as a cast, and a need allows."""
     inputs = (one.reading if isinstance(one, op.OnArrival) else one for one in plan.children)
     joins = [one for one in inputs if isinstance(one, op.Join)]
     sides = [one for join in joins for pair in equalities(join.condition) for one in pair]

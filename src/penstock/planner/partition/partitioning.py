@@ -1,4 +1,4 @@
-"""Which key lets a plan run on several lanes, or why there is none.
+"""The key that lets a plan run on several lanes, or the reason why there is none.
 
 A lane is one instance of a plan that is fed its share of the input rows. Routed as found here,
 the results of any number of lanes add up, as bags, to the result of the one plan.
@@ -30,7 +30,7 @@ MOST_RELATIONS = 5
 
 @dataclass(frozen=True)
 class Route:
-    """Which lanes get a row of a source: the one its keys hash to, or all.
+    """The lanes that get a row of a source: the one its keys hash to, or all.
 
     `keys` are expressions over the source's columns; None means every lane. Rows whose keys are
     not distinct (NULL equals NULL, NaN equals NaN, -0.0 equals 0.0) must get the same lane.
@@ -57,7 +57,7 @@ class Partitioning:
         return frozenset(name for name, route in self.routes.items() if route.keys is None)
 
     def __str__(self) -> str:
-        """What EXPLAIN says about lanes."""
+        """The words of EXPLAIN about lanes."""
         return self.reason if self.is_partitioned else f"one, because {self.reason}"
 
     def to_json(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Partitioning:
 
 
 def partitioning_of(plan: Plan) -> Partitioning:
-    """How the inputs of a plan can be routed to lanes.
+    """The routes of the inputs of a plan to lanes.
 
     >>> from penstock.builder import stream
     >>> cars = stream("cars", "at BIGINT, lane INT, speed DOUBLE", time="at").range(10)

@@ -1,4 +1,4 @@
-"""Where rows lie: by which of their own columns the rows of each node find their lane.
+"""Row placement: by which of their own columns the rows of each node find their lane.
 
 Sources are routed by the hash of their keys. What becomes of the keys on the way through the graph
 is followed here, from inputs to what reads them: a key is carried as long as it can be computed
@@ -33,7 +33,7 @@ NEVER: Pair = (Literal(False, BOOLEAN), Literal(True, BOOLEAN))
 
 @dataclass(frozen=True)
 class RowPlacement:
-    """Where the rows of a node are.
+    """The lanes that the rows of a node are on.
 
     Args:
         is_whole: Whether every lane has all of them.
@@ -54,7 +54,7 @@ class RowPlacement:
 
 
 def whereabouts(graph: Graph, partitioning: Partitioning) -> list[RowPlacement]:
-    """Where the rows of each node of a graph are, if its sources are routed like that.
+    """The placement of the rows of each node of a graph, if its sources are routed like that.
 
     >>> from penstock.builder import stream
     >>> from penstock.planner.physical.lowering import operator_graph
@@ -169,7 +169,7 @@ def _unproven_of_one(ports: Sequence[tuple[RowPlacement, Columns]]) -> tuple[Pai
 
 
 def _common(keys: Sequence[Expression], places: Sequence[RowPlacement]) -> list[Expression]:
-    """What equals the key of each input in the rows that come from there."""
+    """Expressions that equal the key of each input in the rows that come from there."""
     several = [same_as(key, place.equal) for key, place in zip(keys, places, strict=True)]
     options = list(dict.fromkeys(itertools.chain.from_iterable(several)))
     # An outer join: where one side is padded with NULLs, the other has the key.
@@ -203,7 +203,7 @@ def _all_raised(
 
 
 def _known(place: RowPlacement, columns: Columns) -> dict[Expression, Expression]:
-    """What expressions over an input are among the columns of the results."""
+    """Expressions over an input that are among the columns of the results."""
     known: dict[Expression, Expression] = {}
     equal: dict[Expression, Expression] = {}
     for number, column in enumerate(columns):

@@ -15,7 +15,7 @@ from penstock.operators.output.output_specs import (
     SortKey,
 )
 from penstock.operators.set.counted import Target
-from penstock.operators.set.set_specs import CountedSpec, DistinctSpec, LevelsSpec
+from penstock.operators.set.set_specs import CountedSpec, DistinctSpec
 from penstock.planner.physical.building import combined
 from penstock.planner.statistics.tracing import chosen_group, predicate_of
 
@@ -82,29 +82,15 @@ def counted_node(
     label: str,
     made_of: str | None = None,
 ) -> int:
-    """A set operation that counts copies and withdraws."""
+    """A set operation that counts copies, and withdraws unless nothing ever leaves."""
+    counting = building.counting(children, target)
     return building.add(
-        CountedSpec(building.counting(children, target)),
+        CountedSpec(counting),
         children,
         label=label,
         types=building.node(children[0]).types,
-        pattern=Pattern.STR,
+        pattern=Pattern.MON if counting.only_grows else Pattern.STR,
         made_of=made_of,
-    )
-
-
-def levels_node(building: Building, children: Sequence[int], target: Target, label: str) -> int:
-    """INTERSECT ALL and max-union: exact intervals, unless an input withdraws rows."""
-    patterns = [building.node(child).pattern for child in children]
-    if Pattern.STR in patterns:
-        return counted_node(building, children, target, label)
-    inputs = tuple(map(building.edge, children))
-    return building.add(
-        LevelsSpec(inputs, building.choices.queue_partitions, target),
-        children,
-        label=label,
-        types=inputs[0].types,
-        pattern=combined(patterns),
     )
 
 

@@ -229,7 +229,7 @@ def instants_node(lowering: Lowering, sender: st.RelationToStream | st.Internal)
     inputs = list(dict.fromkeys([*windows, *relations]))
     span = max((building.node(one).span for one in inputs), default=1)
     return building.add(
-        BoundariesSpec(len(inputs), span, building.choices.queue_partitions),
+        BoundariesSpec(span, building.choices.queue_partitions),
         inputs,
         label="Boundaries",
         types=(),
@@ -258,7 +258,7 @@ def _time_slides(lowering: Lowering, plan: Plan, slide: int) -> int:
     arrivals = _arrivals(lowering, plan)
     elements = list(dict.fromkeys(_elements(lowering, one) for one in windows))
     return lowering.building.add(
-        TimeSlidesSpec(slide, len(arrivals), len(elements), empties(plan)),
+        TimeSlidesSpec(slide, len(arrivals), empties(plan)),
         [*arrivals, *elements],
         label=f"Slides of {slide}",
         types=(),

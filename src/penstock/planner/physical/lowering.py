@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 COUNTED = {
     op.Difference: Target.DIFFERENCE,
     op.StrictDifference: Target.STRICT_DIFFERENCE,
+    op.Intersection: Target.INTERSECTION,
+    op.MaxUnion: Target.MAX_UNION,
 }
-LEVELS = {op.Intersection: Target.INTERSECTION, op.MaxUnion: Target.MAX_UNION}
 
 
 def operator_graph(
@@ -201,7 +202,4 @@ class Lowering:
 
     def _bag_operation(self, plan: op.BagOperation) -> int:
         children = [self.lower(plan.left), self.lower(plan.right)]
-        if type(plan) in COUNTED:
-            target = COUNTED[type(plan)]
-            return rows.counted_node(self.building, children, target, plan.label())
-        return rows.levels_node(self.building, children, LEVELS[type(plan)], plan.label())
+        return rows.counted_node(self.building, children, COUNTED[type(plan)], plan.label())

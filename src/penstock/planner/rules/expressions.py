@@ -1,4 +1,4 @@
-"""What rules ask of expressions."""
+"""Questions that rules ask of expressions."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def renamed(expression: Expression, before: Schema, after: Schema) -> Expression
 
 
 def by_name(columns: Sequence[Named]) -> dict[str, Expression]:
-    """What each column is computed by."""
+    """The expression of each column."""
     return {one.name: one.expression for one in columns}

@@ -1,4 +1,4 @@
-"""What a rewrite rule is, and what it may rely on."""
+"""Rewrite rules, and what they may rely on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleContext:
-    """Where an operator stands: what those above it look at, besides snapshots.
+    """The place of an operator: what those above it look at, besides snapshots.
 
     Args:
         needs_instants: RSTREAM looks at when elements of its input windows begin and end, so no
@@ -31,7 +31,7 @@ class RuleContext:
     needs_elements: bool = False
 
     def and_at(self, other: RuleContext) -> RuleContext:
-        """What is looked at here or there."""
+        """All that is looked at here or there."""
         return RuleContext(
             self.needs_instants or other.needs_instants,
             self.needs_elements or other.needs_elements,
@@ -54,7 +54,7 @@ class RuleContext:
 
 
 class Described:
-    """What is known of any rule.
+    """The name and the purpose of a rule.
 
     Attributes:
         name: What EXPLAIN calls it.

@@ -1,4 +1,4 @@
-"""What a condition may be, TRUE, FALSE or NULL, where some of its columns are known to be NULL.
+"""Outcomes of a condition, TRUE, FALSE or NULL, where some of its columns are known to be NULL.
 
 A condition that is never TRUE need not be FALSE: a filter drops a row for NULL as well.
 """
@@ -50,7 +50,7 @@ def may_be_true(condition: Expression, known: Known = NOTHING) -> bool:
 
 
 def outcomes_of(expression: Expression, known: Known) -> Outcomes:
-    """What an expression can come to; more than it really can, perhaps, but never less."""
+    """All that an expression can come to; more than it really can, perhaps, but never less."""
     values = TRUTHS if expression.type == BOOLEAN else frozenset({SOME})
     match expression:
         case Literal(value):
@@ -105,7 +105,7 @@ def _logic(function: str, args: Sequence[Outcome]) -> Outcome:
 
 
 def _distinct(args: Sequence[Outcomes], *, is_equal: bool) -> Outcomes:
-    """Where one side is NULL and the other is or is not, the answer is known."""
+    """The answer is known where one side is NULL and the other is or is not."""
     first, second = args
     if first == NULL or second == NULL:
         other = second if first == NULL else first
@@ -114,7 +114,7 @@ def _distinct(args: Sequence[Outcomes], *, is_equal: bool) -> Outcomes:
 
 
 def _contained(value: Outcomes, members: Sequence[Outcomes]) -> Outcomes:
-    """What is not found beside a NULL may be that one: NULL."""
+    """A value that is not found beside a NULL may be that one: NULL."""
     if value == NULL:
         return NULL
     if NULL in members:

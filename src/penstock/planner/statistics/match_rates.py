@@ -1,4 +1,4 @@
-"""How often rows of two inputs meet, as the lanes of running joins say.
+"""Match rates: how often rows of two inputs meet, as the lanes of running joins say.
 
 Rows that come to one input meet those of the other that are valid then. How many these could be
 follows from how many come and how long they are valid, in all lanes together: rows of one key are
@@ -52,7 +52,7 @@ class InputStatistics:
 
 @dataclass(frozen=True)
 class MatchStatistics:
-    """What one operator has seen in all lanes.
+    """The matches that one operator has seen in all lanes.
 
     Attributes:
         condition: By what rows meet: equal keys, or [NOT] EXISTS.
@@ -78,7 +78,7 @@ class MatchStatistics:
 
 
 def meetings(operators: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[MatchStatistics]:
-    """What operators have seen whose rows meet; each tells of all its lanes."""
+    """The matches that operators have seen; each tells of all its lanes."""
     for reports in operators:
         found = _met(reports) if reports[0].get("meeting") is not None else None
         if found is not None:
@@ -86,7 +86,7 @@ def meetings(operators: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[Match
 
 
 def _met(reports: Sequence[Mapping[str, Any]]) -> MatchStatistics | None:
-    """What the lanes of an operator have seen; None: nothing could meet."""
+    """The matches that the lanes of an operator have seen; None: nothing could meet."""
     told = [one["meeting"] for one in reports]
     entries = [part for one in told for part in one["came"] if part["ending"] or part["endless"]]
     if not entries:

@@ -1,4 +1,4 @@
-"""What the operators of running lanes say, as statistics by which plans are chosen."""
+"""Reports of the operators of running lanes, as statistics by which plans are chosen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PREVAILING = 0.8
 
 
 def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
-    """What all lanes together have seen of streams and predicates."""
+    """Statistics of streams and predicates, from all lanes together."""
     named = _named(lanes)
     seen = {
         name: one for name, one in streams_seen(named).items() if one.rows >= max(least_rows, 1)
@@ -47,7 +47,7 @@ def measured(lanes: Lanes, least_rows: int = LEAST_ROWS) -> Statistics:
 
 @dataclass(frozen=True)
 class StreamSeen:
-    """What the lanes of one fragment have seen of a stream: its rows, when, sketches of columns.
+    """A stream as the lanes of one fragment have seen it: its rows, when, sketches of columns.
 
     `apart` is of how many pairs of rows, by column, two of one lane are an example: if each value
     is on one lane only, two rows of different lanes are never the same.
@@ -66,7 +66,7 @@ class StreamSeen:
 
     @property
     def values(self) -> dict[str, float]:
-        """How many values each column has; one that was always NULL is left out."""
+        """The number of values of each column; one that was always NULL is left out."""
         return {
             name: max(values_among(one.different, one.rows, self.rows), 1.0)
             for name, one in self.columns.items()
@@ -106,7 +106,7 @@ def streams_seen(lanes: Lanes) -> dict[str, StreamSeen]:
 
 
 def by_operator(lanes: Lanes) -> list[list[dict[str, Any]]]:
-    """What each operator has said, in all lanes of its fragment."""
+    """The reports of each operator, from all lanes of its fragment."""
     found: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for lane, reports in _named(lanes).items():
         for number, report in enumerate(reports):
@@ -203,13 +203,13 @@ class ConditionSeen:
         return min(max(self.held, 0.5) / self.asked, 1.0) if self.asked else None
 
     def add(self, asked: int, held: int) -> None:
-        """What another operator has seen of it."""
+        """Add what another operator has seen of it."""
         self.asked += asked
         self.held += held
 
 
 def conditions_seen(lanes: Lanes, least_rows: int = 1) -> dict[str, ConditionSeen]:
-    """What all lanes have seen of each condition; what all rows say counts more than samples."""
+    """Each condition as all lanes have seen it; what all rows say counts more than samples."""
     sampled: dict[str, ConditionSeen] = {}
     counted: dict[str, ConditionSeen] = {}
     for one in (report for reports in _named(lanes).values() for report in reports):
@@ -228,7 +228,7 @@ def conditions_seen(lanes: Lanes, least_rows: int = 1) -> dict[str, ConditionSee
 
 
 def _meetings_seen(lanes: Lanes) -> dict[str, ConditionSeen]:
-    """What joins by equal keys, semi-joins and anti-joins have seen of their conditions."""
+    """The conditions of joins by equal keys, semi-joins and anti-joins, as these have seen them."""
     found: dict[str, ConditionSeen] = {}
     for one in meetings(by_operator(lanes)):
         seen = found.setdefault(one.condition, ConditionSeen(0, 0, one.of_pairs, True))

@@ -1,4 +1,4 @@
-"""Where columns and rows of a plan come from, in words that rewriting does not change.
+"""Origins of columns and rows of a plan, in words that rewriting does not change.
 
 A column is written as in SQL, over sources under their windows: `cars [RANGE 10].speed`. One that
 an aggregate makes is written as a subquery that says which rows it is made of. Rows are described
@@ -145,7 +145,7 @@ def _call(call: AggregateCall, below: Plan) -> str:
 
 
 def rows_of(plan: Plan) -> str:
-    """What the rows of a plan are made of, and which conditions they have passed.
+    """The sources of the rows of a plan, and the conditions that they have passed.
 
     Raises:
         Nameless: A condition reads a column of unknown origin.
@@ -188,7 +188,7 @@ def _made_of(plan: Plan, window: str) -> tuple[list[str], list[str]]:
 
 
 def matched(plan: op.SemiJoin | op.AntiJoin, window: str = "") -> str:
-    """What a semi-join or an anti-join asks of left rows.
+    """The question that a semi-join or an anti-join asks of left rows.
 
     Raises:
         Nameless: Its condition reads a column of unknown origin.

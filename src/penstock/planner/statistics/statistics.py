@@ -1,4 +1,4 @@
-"""What is known, or assumed, of the rows that come: how many, and how different."""
+"""Statistics of the rows that come, known or assumed: how many, and how different."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from penstock.algebra.types import Type
 
 ROWS_PER_SECOND = 1000.0
-"""How fast a stream is thought to be of which nothing is known."""
+"""The speed of a stream of which nothing is known."""
 ROWS_PER_TICK = 1.0
 """The same where time has no unit."""
 RELATION_ROWS = 1000.0
-"""How many rows a relation is thought to have; they change seldom."""
+"""The number of rows a relation is thought to have; they change seldom."""
 DIFFERENT_VALUES = 1000.0
-"""How many values a column is thought to have."""
+"""The number of values a column is thought to have."""
 SECONDS_OF_FOREVER = 3600.0
 """After how long the state of what never ends is looked at."""
 TICKS_OF_FOREVER = 100_000.0
@@ -81,7 +81,7 @@ class Statistics:
         return ROWS_PER_TICK if unit.micros is None else ROWS_PER_SECOND * unit.micros / 1e6
 
     def different(self, source: str, column: str, of: Type) -> float:
-        """How many values a column of a source has."""
+        """The number of values of a column of a source."""
         assumed = 2.0 if of == BOOLEAN else DIFFERENT_VALUES
         return self.values.get((source, column), assumed)
 

@@ -1,4 +1,4 @@
-"""What a predicate asks, whatever rules have done to the plan in which it stands.
+"""Names of predicates, whatever rules have done to the plan in which they stand.
 
 A selectivity that was measured at one place is found again by this, when rules have moved the
 condition, or taken it apart. What is asked of the rows of one source is written over its columns.
@@ -47,7 +47,7 @@ def predicate_key(predicate: Expression, over: Plan) -> str | None:
 
 
 def predicate_of(predicate: Expression, below: Plan) -> Predicate:
-    """What the filter over a plan measures."""
+    """The predicate that the filter over a plan measures."""
     found = conjuncts(predicate)
     keys = [_part_key(part, below) for part in found]
     parts = [positional(part, below.schema) for part in found]
@@ -78,7 +78,7 @@ def residual_over(condition: JoinCondition, plan: Plan) -> Expression | None:
 
 
 def predicate_of_pairs(condition: JoinCondition, types: Sequence[Type]) -> Predicate | None:
-    """What a join measures whose pairs have columns of these types; None: no residual, no name."""
+    """The predicate that a join measures, of pairs of these types; None: no residual, no name."""
     if condition.residual is None or not condition.names:
         return None
     return predicate_of_parts(
@@ -87,7 +87,7 @@ def predicate_of_pairs(condition: JoinCondition, types: Sequence[Type]) -> Predi
 
 
 def made_of(plan: Plan) -> str | None:
-    """What the rows of an aggregate, or of DISTINCT, are made of; None if nobody can say."""
+    """The rows that an aggregate, or DISTINCT, is made of; None if nobody can say."""
     try:
         return rows_of(plan)
     except Nameless:
@@ -95,7 +95,7 @@ def made_of(plan: Plan) -> str | None:
 
 
 def existence(plan: Plan) -> str | None:
-    """What a semi-join or an anti-join asks of left rows; None if nobody can say."""
+    """The question that a semi-join or an anti-join asks of left rows; None if nobody can say."""
     if not isinstance(plan, op.SemiJoin | op.AntiJoin):
         return None
     try:
@@ -113,7 +113,7 @@ def chosen_group(plan: op.Group) -> Expression:
 def predicate_of_parts(
     keys: Sequence[str | None], parts: Sequence[Expression], schema: Schema
 ) -> Predicate:
-    """What is measured of parts with these names; several are also measured one by one."""
+    """The predicate of parts with these names; several are also measured one by one."""
     apart = {
         key: part
         for key, part in zip(keys, parts, strict=True)

@@ -1,4 +1,4 @@
-"""What every scalar function means: the oracle's definitions, on plain Python values.
+"""The meaning of every scalar function: the oracle's definitions, on plain Python values.
 
 A definition in `STRICT` never sees NULL: a NULL argument gives NULL before it is called. It
 returns the exact result, which the evaluator then fits to the result type, or raises `Failure`.

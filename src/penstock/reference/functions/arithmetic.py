@@ -36,7 +36,7 @@ def _div(a: int | Fraction, b: int | Fraction) -> int:
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    """What is left of `a` after taking away `b` as often as possible; it has the sign of `a`."""
+    """The rest of `a` after taking away `b` as often as possible; it has the sign of `a`."""
     _refuse_zero(b)
     if isinstance(a, float):
         return _float_remainder(a, b)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +101,7 @@ class Accumulator(ABC):
 
     @abstractmethod
     def segments(self) -> Segments:
-        """The complete state; the column `group` of a table, or else its first, says of whom."""
+        """The complete state; the column `group` of a table says of whom, only pools have none."""
 
     def coded(self) -> list[Coded]:
         """Where in the state there are codes that a pool has given."""
@@ -120,6 +120,61 @@ class Accumulator(ABC):
     @abstractmethod
     def state_bytes(self) -> int:
         """Memory allocated for them."""
+
+
+class GroupNumbers(Protocol):
+    """Numbers that an accumulator keeps of each group."""
+
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots."""
+
+    def table(self) -> pa.Table:
+        """The groups in use, and their numbers."""
+
+    def restore(self, table: pa.Table) -> None:
+        """Take back a table."""
+
+    @property
+    def in_use(self) -> int:
+        """How many groups there are numbers of."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory allocated."""
+
+
+class Numeric(Accumulator):
+    """An accumulator that only keeps numbers of each group.
+
+    Attributes:
+        numbers: All it keeps, by name; the first say which groups have rows that count.
+    """
+
+    numbers: Mapping[str, GroupNumbers]
+
+    def move(self, moved: Moved) -> None:
+        """The numbers are those of the groups under their other slots."""
+        for one in self.numbers.values():
+            one.move(moved)
+
+    def segments(self) -> Segments:
+        """All numbers."""
+        return {name: one.table() for name, one in self.numbers.items()}
+
+    def restore(self, segments: Segments) -> None:
+        """Take them back."""
+        for name, one in self.numbers.items():
+            one.restore(segments[name])
+
+    @property
+    def state_rows(self) -> int:
+        """How many groups have rows that count."""
+        return next(iter(self.numbers.values())).in_use
+
+    @property
+    def state_bytes(self) -> int:
+        """Memory of the numbers."""
+        return sum(one.nbytes for one in self.numbers.values())
 
 
 class SelfExpiring(Accumulator):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from penstock.operators.division import Moves
     from penstock.state.arrays import Flags, Ints
 
+GROUP = "group"
+"""The column that says of which group the rows of a table are."""
 _FIRST = 2
 """Before the payload of all calls there are the group and the change."""
 
@@ -55,17 +57,12 @@ def divided_calls(
     for name in names:
         if name not in taken:
             tables = [part[name] for part in kept]
-            for segments, one in zip(made, moves.moved(tables, _group(tables[0])), strict=True):
+            for segments, one in zip(made, moves.moved(tables, GROUP), strict=True):
                 segments[name] = one
     divided = moves.moved(ends, "payload0", "payload1")
     for pool in pools:
         divided = [pool.divide(segments, one) for segments, one in zip(made, divided, strict=True)]
     return divided, made
-
-
-def _group(table: pa.Table) -> str:
-    names: list[str] = table.column_names
-    return "group" if "group" in names else names[0]
 
 
 class _Pool:

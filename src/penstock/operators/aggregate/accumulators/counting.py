@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
-    Accumulator,
-    Segments,
+    Numeric,
     Values,
 )
 from penstock.operators.aggregate.accumulators.count_loops import count
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         Int64s,
         Payload,
     )
-    from penstock.state.moving import Moved
 
 
 class Counts:
@@ -64,7 +62,7 @@ def truth_of(arg: pa.Array) -> Bools:
     return truth
 
 
-class _Counting(Accumulator):
+class _Counting(Numeric):
     """What the aggregates that are counts have in common."""
 
     width = 1
@@ -72,23 +70,7 @@ class _Counting(Accumulator):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.counts = Counts(self.width)
-
-    def move(self, moved: Moved) -> None:
-        self.counts.slots.move(moved)
-
-    def segments(self) -> Segments:
-        return {"counts": self.counts.slots.table()}
-
-    def restore(self, segments: Segments) -> None:
-        self.counts.slots.restore(segments["counts"])
-
-    @property
-    def state_rows(self) -> int:
-        return self.counts.slots.in_use
-
-    @property
-    def state_bytes(self) -> int:
-        return self.counts.slots.rows.nbytes
+        self.numbers = {"counts": self.counts.slots}
 
 
 class Count(_Counting):

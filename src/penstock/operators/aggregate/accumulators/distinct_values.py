@@ -141,12 +141,17 @@ class Distinct(Accumulator):
     def segments(self) -> Segments:
         """The counters, what codes stand for, and the state of the inner aggregate."""
         slots, rows = self._kept()
-        keys = {f"key{i}": rows[:, i] for i in range(rows.shape[1])}
+        keys = {name: rows[:, i] for i, name in enumerate(self._names)}
         counts = self.counts[slots].astype(np.int64)
         segments = {"distinct": pa.table({**keys, "count": counts})}
         for i, codes in enumerate(self.codes):
             segments |= {f"{name}{i}": table for name, table in codes.segments().items()}
         return segments | {f"inner.{name}": one for name, one in self.inner.segments().items()}
+
+    @property
+    def _names(self) -> list[str]:
+        """As which the group and the codes of values are saved."""
+        return ["group", *(f"key{number + 1}" for number in range(len(self.codes)))]
 
     def coded(self) -> list[Coded]:
         """In the counters; `inner` counts or adds up, and needs no pool."""
@@ -159,7 +164,7 @@ class Distinct(Accumulator):
     def restore(self, segments: Segments) -> None:
         """Take all of it back."""
         table = segments["distinct"]
-        keys = [table[f"key{i}"].to_numpy() for i in range(1 + len(self.codes))]
+        keys = [table[name].to_numpy() for name in self._names]
         counts = owned(table["count"].to_numpy())
         is_wide = counts.max(initial=0) > WIDE
         self._start(np.stack(keys, axis=1), counts if is_wide else counts.astype(np.int32))

@@ -11,8 +11,7 @@ from penstock.operators.aggregate.accumulators import limbs
 from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     INT64,
-    Accumulator,
-    Segments,
+    Numeric,
     Values,
 )
 from penstock.operators.aggregate.accumulators.counting import Counts, known_of, rows_of
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         Payload,
         UInt64s,
     )
-    from penstock.state.moving import Moved
 
 WIDTH = 3
 """Limbs: 2^64 decimals of 38 digits cannot leave them."""
@@ -65,7 +63,7 @@ class Sums:
         return out
 
 
-class ExactSum(Accumulator):
+class ExactSum(Numeric):
     """SUM or AVG over INT, BIGINT or DECIMAL; a sum beyond the result's type is NULL.
 
     AVG may have a second argument: of how many rows the first one is the sum.
@@ -79,6 +77,7 @@ class ExactSum(Accumulator):
         rows = len(call.args) - 1
         self.payload_types = (*[INT64] * self.words, BOOL, *[INT64] * rows)
         self.counts, self.sums = Counts(), Sums(WIDTH)
+        self.numbers = {"counts": self.counts.slots, "sums": self.sums.slots}
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         """The unscaled numbers in one or two words, whether each is known, and of how many."""
@@ -121,30 +120,6 @@ class ExactSum(Accumulator):
         limbs.to_decimals(sums, divisors, factor, limit_words, words, fits)
         over = fits == 0
         return from_words(words.view(np.int64), self.type, unknown | over), int(over.sum())
-
-    def move(self, moved: Moved) -> None:
-        """Counts and sums are those of the groups under their other slots."""
-        self.counts.slots.move(moved)
-        self.sums.slots.move(moved)
-
-    def segments(self) -> Segments:
-        """Counts and sums."""
-        return {"counts": self.counts.slots.table(), "sums": self.sums.slots.table()}
-
-    def restore(self, segments: Segments) -> None:
-        """Take back counts and sums."""
-        self.counts.slots.restore(segments["counts"])
-        self.sums.slots.restore(segments["sums"])
-
-    @property
-    def state_rows(self) -> int:
-        """How many groups have known values."""
-        return self.counts.slots.in_use
-
-    @property
-    def state_bytes(self) -> int:
-        """Memory of counts and sums."""
-        return self.counts.slots.rows.nbytes + self.sums.slots.rows.nbytes
 
 
 def _means(sums: UInt64s, counts: Int64s) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

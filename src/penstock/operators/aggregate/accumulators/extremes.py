@@ -72,7 +72,12 @@ class Extremes:
         self.groups = {int(moved.numbers[group]): one for group, one in self.groups.items()}
 
     @property
-    def state_bytes(self) -> int:
+    def in_use(self) -> int:
+        """How many groups there are."""
+        return len(self.groups)
+
+    @property
+    def nbytes(self) -> int:
         """Memory taken by the integers."""
         return sum(getsizeof(one.total) + getsizeof(one.square) for one in self.groups.values())
 

@@ -17,7 +17,8 @@ from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     FLOAT64,
     INT64,
-    Accumulator,
+    GroupNumbers,
+    Numeric,
     Segments,
     Values,
 )
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         Payload,
         UInt64s,
     )
-    from penstock.state.moving import Moved
 
 COUNT_BITS = 41
 """Bits left free above the largest summand: sums of 2^40 rows, and a sign."""
@@ -69,13 +69,8 @@ class Specials:
         self.seen = bool(self.counts.slots.rows.any())
         return counts
 
-    def restore(self, table: pa.Table) -> None:
-        """Take back a table of the counts."""
-        self.counts.slots.restore(table)
-        self.seen = len(table) > 0
 
-
-class _Floats(Accumulator):
+class _Floats(Numeric):
     """What sums and variances have in common."""
 
     unit: int
@@ -88,7 +83,18 @@ class _Floats(Accumulator):
         self.payload_types = (FLOAT64, BOOL, *[INT64] * (len(call.args) - 1))
         self.counts, self.sums = Counts(), Sums(self.width)
         self.extremes, self.specials = Extremes(), Specials()
+        self.numbers: dict[str, GroupNumbers] = {
+            "counts": self.counts.slots,
+            "sums": self.sums.slots,
+            "extremes": self.extremes,
+            "specials": self.specials.counts.slots,
+        }
         self.limit = 64 * self.width - COUNT_BITS - 53
+
+    def restore(self, segments: Segments) -> None:
+        """Take back all numbers."""
+        super().restore(segments)
+        self.specials.seen = self.specials.counts.slots.in_use > 0
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         numbers = args[0].fill_null(0.0).to_numpy(zero_copy_only=False)
@@ -138,34 +144,6 @@ class _Floats(Accumulator):
     def _finished(self, results: Doubles) -> Doubles:
         return results
 
-    def move(self, moved: Moved) -> None:
-        for slots in (self.counts.slots, self.sums.slots, self.specials.counts.slots):
-            slots.move(moved)
-        self.extremes.move(moved)
-
-    def segments(self) -> Segments:
-        return {
-            "counts": self.counts.slots.table(),
-            "sums": self.sums.slots.table(),
-            "extremes": self.extremes.table(),
-            "specials": self.specials.counts.slots.table(),
-        }
-
-    def restore(self, segments: Segments) -> None:
-        self.counts.slots.restore(segments["counts"])
-        self.sums.slots.restore(segments["sums"])
-        self.extremes.restore(segments["extremes"])
-        self.specials.restore(segments["specials"])
-
-    @property
-    def state_rows(self) -> int:
-        return self.counts.slots.in_use
-
-    @property
-    def state_bytes(self) -> int:
-        kept = (self.counts.slots, self.sums.slots, self.specials.counts.slots)
-        return sum(slots.rows.nbytes for slots in kept) + self.extremes.state_bytes
-
 
 class FloatSum(_Floats):
     """SUM or AVG, as of `ExactSum`; doubles of 2^-118 to 2^173 are ordinary."""
@@ -199,6 +177,7 @@ class Variance(_Floats):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.squares = Sums(self.square_width)
+        self.numbers["squares"] = self.squares.slots
         self.limit = (64 * self.square_width - COUNT_BITS - 106) // 2
         self.freedom = self._fewest = int(call.function.endswith("_samp"))
 
@@ -228,25 +207,6 @@ class Variance(_Floats):
 
     def _finished(self, results: Doubles) -> Doubles:
         return np.sqrt(results) if self.call.function.startswith("stddev") else results
-
-    def move(self, moved: Moved) -> None:
-        """Move sums of squares, too."""
-        super().move(moved)
-        self.squares.slots.move(moved)
-
-    def segments(self) -> Segments:
-        """Sums of squares, too."""
-        return {**super().segments(), "squares": self.squares.slots.table()}
-
-    def restore(self, segments: Segments) -> None:
-        """Take back sums of squares, too."""
-        super().restore(segments)
-        self.squares.slots.restore(segments["squares"])
-
-    @property
-    def state_bytes(self) -> int:
-        """Memory including that of the squares."""
-        return super().state_bytes + self.squares.slots.rows.nbytes
 
 
 def whole(row: UInt64s) -> int:

@@ -43,6 +43,11 @@ class Slots:
         """How many groups have a number other than zero."""
         return len(self._used())
 
+    @property
+    def nbytes(self) -> int:
+        """Memory allocated."""
+        return int(self.rows.nbytes)
+
     def _used(self) -> npt.NDArray[np.intp]:
         return np.flatnonzero(self.rows.any(axis=1))
 

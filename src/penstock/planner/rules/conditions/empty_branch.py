@@ -36,7 +36,7 @@ def is_empty(plan: Plan) -> bool:
 
 
 class EmptyBranch(Rule):
-    """What has no rows must not read a stream that nothing else reads: its clock would be lost."""
+    """An empty plan must not read a stream that nothing else reads: its clock would be lost."""
 
     name = "empty-branch"
     says = "an input of a union, or the right side of a negation, that has no rows is left out"

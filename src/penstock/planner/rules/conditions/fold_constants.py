@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class FoldConstants(Rule):
-    """What fails is left to fail, for every row."""
+    """A constant that fails is left to fail, for every row."""
 
     name = "fold-constants"
     says = "parts of expressions that read no column are computed once, at planning"

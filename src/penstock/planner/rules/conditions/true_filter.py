@@ -20,5 +20,5 @@ class TrueFilter(FilterRule):
     says = "a filter that lets everything pass is left out"
 
     def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
-        """What was filtered."""
+        """The rows as they were."""
         return plan.child if plan.predicate == TRUE else None

@@ -1,4 +1,4 @@
-"""Which values conditions leave to what they compare with constants."""
+"""Values that conditions leave to what they compare with constants."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Values:
     without: tuple[Any, ...] = ()
 
     def __and__(self, other: Values) -> Values:
-        """What both leave."""
+        """The values that both leave."""
         listed = self.listed if self.listed is not None else other.listed
         if self.listed is not None and other.listed is not None:
             listed = tuple(one for one in self.listed if one in other.listed)
@@ -107,7 +107,7 @@ NO_VALUES = Values(())
 
 
 def values_in(part: Expression) -> tuple[Expression, Values] | None:
-    """What a condition compares with constants, and which values it leaves; None: no such thing.
+    """The subject that a condition compares with constants, and the values it leaves; None: none.
 
     NaN is neither above nor below anything to Python, so conditions with it are left alone.
     """

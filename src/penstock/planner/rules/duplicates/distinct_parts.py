@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def distinct_input(plan: Plan) -> Plan | None:
-    """What DISTINCT is taken of, perhaps of some columns of it; None if a plan is no DISTINCT."""
+    """The input of DISTINCT, perhaps with more columns; None if a plan is no DISTINCT."""
     if not isinstance(plan, op.Distinct):
         return None
     return plan.child.child if is_plain(plan.child) else plan.child
@@ -30,7 +30,7 @@ def shown_columns(plan: Plan) -> Set[str]:
 
 
 def distinct_over(plan: Plan, lower: Plan, *, is_enough: bool) -> Plan:
-    """What DISTINCT shows, of other rows: again as DISTINCT, unless these are different already."""
+    """DISTINCT of other rows, with the same columns; left out if these are different already."""
     (child,) = plan.children
     if is_plain(child):
         lower = op.Map(lower, child.columns)

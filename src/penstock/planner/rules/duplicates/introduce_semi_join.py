@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class IntroduceSemiJoin(Rule):
-    """Which left rows have a partner; how many each has does not matter to DISTINCT.
+    """Left rows that have a partner; the number of partners does not matter to DISTINCT.
 
     By cost: to watch a row for its first and last partner takes more than to find a few pairs, and
     a semi-join is no part of a join of many windows.

@@ -13,7 +13,7 @@ from penstock.planner.rules.existence.existential_moves import Existential
 
 
 class ExchangeExists(Rule):
-    """What drops most, or withdraws nothing, had better be asked first."""
+    """The question that drops most, or withdraws nothing, had better be asked first."""
 
     name = "exchange-exists"
     says = "of two EXISTS, IN or their negations the second is asked first"

@@ -48,7 +48,7 @@ def _asked_later(plan: Plan, pairs: Plan, asked: Existential) -> Plan | None:
 
 
 class PushDown(Rule):
-    """What is asked of one side's columns can be asked of that side's rows."""
+    """A question about one side's columns can be asked of that side's rows."""
 
     kind: ClassVar[type[op.SemiJoin | op.AntiJoin]]
 

@@ -12,7 +12,7 @@ from penstock.planner.rules.existence.existential_moves import Existential, Pull
 
 
 class PullUpNegation(PullUp):
-    """What is above a negation has to withdraw; a join above it would withdraw its results."""
+    """An operator above a negation has to withdraw; a join above it would withdraw its results."""
 
     name = "pull-up-negation"
     says = "rows that NOT EXISTS drops are dropped after a join instead of before"

@@ -19,7 +19,7 @@ from penstock.planner.rules.filters.side_filters import over_rest, with_filters
 
 
 class FilterBelowArrival(FilterRule):
-    """Which rows read a relation does not change what each reads."""
+    """The choice of rows that read a relation does not change what each reads."""
 
     name = "filter-below-arrival"
     says = "a condition on stream rows is asked before they read a non-retroactive relation"

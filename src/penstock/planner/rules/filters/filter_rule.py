@@ -17,11 +17,11 @@ class FilterRule(Rule):
     """A rule for a filter over something else."""
 
     def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
-        """What a filter becomes."""
+        """The plan that a filter becomes."""
         return self.filtered(plan, place) if isinstance(plan, op.Filter) else None
 
     def filtered(self, plan: op.Filter, place: RuleContext) -> Plan | None:
-        """What the filter becomes; None where the rule has no use."""
+        """The plan that the filter becomes; None where the rule has no use."""
         raise NotImplementedError
 
 

@@ -16,7 +16,7 @@ from penstock.planner.rules.filters.filter_rule import FilterRule
 
 
 class MergeFilters(FilterRule):
-    """What the upper one asks must not fail: it would be asked where the lower one is NULL."""
+    """The upper condition must not fail: it would be asked where the lower one is NULL."""
 
     name = "merge-filters"
     says = "a filter over a filter is one filter by both conditions"

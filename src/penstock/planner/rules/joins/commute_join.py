@@ -31,7 +31,7 @@ SYMMETRIC = frozenset({"=", "<>", "is not distinct from", "is distinct from"})
 
 
 class CommuteJoin(TogetherRule):
-    """What joins cost does not depend on the order of their sides, so the first one sets it.
+    """The cost of joins does not depend on the order of their sides, so the first one sets it.
 
     Of what is below INTERNAL, elements are told apart by all that they have: it stays as it is.
     """
@@ -152,7 +152,7 @@ def _named(made: Plan, has: _Form, like: Plan, wants: _Form) -> Plan:
 
 @dataclass(frozen=True)
 class _Form:
-    """What a plan is apart from names and sides.
+    """A plan apart from names and sides.
 
     Args:
         kind: The same number for all plans that are the same.
@@ -164,7 +164,7 @@ class _Form:
 
 
 class _Forms:
-    """What plans are; those that are not taken apart here are what object they are."""
+    """The forms of plans; those that are not taken apart here are what object they are."""
 
     def __init__(self) -> None:
         self._kinds: dict[Hashable, int] = {}
@@ -230,7 +230,7 @@ def _condition(plan: op.Join | op.Product, places: Sequence[int]) -> Hashable:
 
 
 def _asked(condition: Expression, known: Mapping[str, Expression]) -> Hashable:
-    """What a condition asks, in an order that does not depend on how it was written."""
+    """The parts of a condition, in an order that does not depend on how it was written."""
     parts = [_turned(substituted(one, known)) for one in conjuncts(condition)]
     if can_fail(condition):
         # How often a part is asked, and fails, depends on those before.

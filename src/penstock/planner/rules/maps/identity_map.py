@@ -20,7 +20,7 @@ class IdentityMap(Rule):
     says = "a projection that changes nothing is left out"
 
     def rewritten(self, plan: Plan, place: RuleContext) -> Plan | None:
-        """What is projected."""
+        """The input of the projection."""
         if not isinstance(plan, op.Map):
             return None
         same = tuple(Named(one.name, Column(one.name, one.type)) for one in plan.child.schema)

@@ -51,7 +51,7 @@ class MapAboveJoin(Rule):
 
 
 def _below(plan: Plan) -> Plan:
-    """What a plain projection hides, if there is something to see; leaves keep their names."""
+    """The plan that a plain projection hides, if it is worth seeing; leaves keep their names."""
     return plan.child if is_plain(plan) and isinstance(plan.child, WORTH_SEEING) else plan
 
 

@@ -125,7 +125,7 @@ class _Pruning:
 
 
 def _whole_nodes(plan: Plan) -> Iterator[Plan]:
-    """What is below INTERNAL: its elements are told apart by all that they have."""
+    """The plans below INTERNAL: their elements are told apart by all that they have."""
     for node in different_nodes(plan):
         if isinstance(node, st.Internal):
             yield from different_nodes(node)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OuterJoin:
-    """What an outer join is put together from, and which sides' rows are padded."""
+    """The parts that an outer join is put together from, and the sides whose rows are padded."""
 
     left: Plan
     right: Plan

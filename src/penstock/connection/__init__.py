@@ -1,0 +1,1 @@
+"""The connection: statements and rows in, answers out, over any engine."""

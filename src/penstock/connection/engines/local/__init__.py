@@ -1,0 +1,1 @@
+"""The engine without Spark: operators, state and results in this process."""

@@ -1,0 +1,156 @@
+"""Queries that were registered together: one operator graph, fed with what their streams bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.connection.engines.local.element_log import ElementLog
+from penstock.planner.optimizing import plans_to_run
+from penstock.planner.partition.partitioning import common_partitioning
+from penstock.planner.physical.codec import content_hash
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
+from penstock.results.answer_kind import is_relation
+from penstock.results.settling import Content
+from penstock.runtime.changes import due_from, told_by
+from penstock.runtime.jumps import periodic_parts
+from penstock.runtime.lanes import Lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
+    from penstock.compute.failures import Failures
+    from penstock.operators.block import Block
+    from penstock.planner.physical.building import Choices
+    from penstock.runtime.lane import Results
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the queries of a connection run, and how many of their results wait to be read."""
+
+    lanes: int
+    choices: Choices
+    keep: int
+
+    def under(self, tactics: Tactics) -> Options:
+        """The same with what was set for a query."""
+        return replace(self, choices=self.choices.under(tactics))
+
+
+class Batch:
+    """A graph of queries, its lanes, and the results of each query that is not dropped yet.
+
+    State that is saved belongs to a graph of the same `shape`.
+    """
+
+    def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
+        self.plans = plans
+        self.choices = options.choices
+        self._options = options
+        running = plans_to_run(plans, choices=options.choices)
+        self._partitioning = common_partitioning(list(running.values()))
+        lanes = options.lanes if self._partitioning.is_partitioned else 1
+        self.graph = operator_graph(running, options.choices, lanes=lanes)
+        fragment = Fragment(self.graph, self._partitioning, True, 0)
+        self.shape = content_hash(PhysicalPlan((fragment,), {}).identity)
+        self.periodic = periodic_parts(plans.values())
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Be as if nothing had come; what was planned stays, and to plan takes longest."""
+        self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes)
+        self.outcomes = {
+            name: ElementLog(self._options.keep, has_content=is_relation(plan))
+            for name, plan in self.plans.items()
+        }
+
+    @property
+    def sources(self) -> set[str]:
+        """The streams and relations that the queries read which are not dropped."""
+        numbers = (self.graph.below(self.graph.results[query]) for query in self.outcomes)
+        read: set[int] = set().union(*numbers)
+        entries = {**self.graph.streams, **self.graph.relations}
+        return {name for name, (_, number) in entries.items() if number in read}
+
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> None:
+        """Pass on rows, and of the watermarks of a connection those of the streams read here."""
+        read = self.sources
+        own = {name: watermarks[name] for name in self.graph.streams if name in read}
+        rows = {name: block for name, block in blocks.items() if name in read}
+        changes = {
+            name: due_from(block, self.relation_clock(name))
+            for name, block in rows.items()
+            if name in self.graph.relations
+        }
+        self._take_in(self.lanes.feed(rows | changes, own | told_by(changes)))
+
+    def look(self) -> None:
+        """The results are about to be read, and what has been read is final.
+
+        No stream tells a query of relations only that an instant is over. Until someone looks,
+        more changes may come at the last.
+        """
+        lanes = self.lanes.lanes
+        if self.graph.streams or not any(lane.holds_changes for lane in lanes):
+            return
+        over = {name: instant + 1 for name, instant in lanes[0].told.items()}
+        self._take_in(self.lanes.feed({}, over))
+
+    def relation_clock(self, name: str) -> int:
+        """A change of a relation takes effect here not before this instant."""
+        return max(lane.relation_clock(name) for lane in self.lanes.lanes)
+
+    def finish(self) -> None:
+        """The input has come to its end."""
+        self._take_in(self.lanes.finish())
+
+    def _take_in(self, results: Results) -> None:
+        for name, outcomes in self.outcomes.items():
+            outcomes.add(results.blocks.get(name, []), self.clock(name))
+
+    def clock(self, query: str) -> int:
+        """The results of a query for instants before this are final."""
+        return min(lane.clock(query) for lane in self.lanes.lanes)
+
+    def content(self, query: str) -> Content:
+        """An empty content of a query whose result is a relation."""
+        node = self.graph.nodes[self.graph.results[query]]
+        return Content(node.arrow_types, node.span, self.choices.queue_partitions)
+
+    def failures(self, query: str) -> Failures:
+        """How many expressions failed in what a query computes."""
+        return self.lanes.failures(query)
+
+    def segments(self) -> dict[str, pa.Table]:
+        """The state of the lanes and of the results, as Arrow."""
+        parts: dict[str, Mapping[str, pa.Table]] = {
+            f"lane/{number}": lane for number, lane in enumerate(self.lanes.segments())
+        }
+        parts |= {f"query/{name}": one.segments() for name, one in self.outcomes.items()}
+        return joined(parts)
+
+    def restore(self, segments: Mapping[str, pa.Table]) -> None:
+        """Take it back; this is new, and of the same plans."""
+        count = len(self.lanes.lanes)
+        self.lanes.restore([within(segments, f"lane/{number}") for number in range(count)])
+        for name, one in self.outcomes.items():
+            one.restore(within(segments, f"query/{name}"))
+
+
+def joined(parts: Mapping[str, Mapping[str, pa.Table]]) -> dict[str, pa.Table]:
+    """The tables of several parts under one roof, each under its part's name."""
+    return {
+        f"{part}/{name}": table for part, tables in parts.items() for name, table in tables.items()
+    }
+
+
+def within(tables: Mapping[str, pa.Table], part: str) -> dict[str, pa.Table]:
+    """The tables of one part, as `joined` was given them."""
+    start = f"{part}/"
+    return {name[len(start) :]: one for name, one in tables.items() if name.startswith(start)}

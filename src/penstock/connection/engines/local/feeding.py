@@ -1,0 +1,161 @@
+"""What goes into queries: the ways in of streams, the content of relations, batches of queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.algebra.time import BEGINNING
+from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.connection.engines.local.batch import Batch, Options, joined, within
+from penstock.connection.engines.local.rejected_counts import RejectedCounts
+from penstock.connection.relation_content import RelationContent
+from penstock.runtime.changes import read_changes
+from penstock.runtime.intake import Intake
+from penstock.runtime.jumps import refuse_jumps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
+    from penstock.operators.block import Block
+
+
+class Feeding:
+    """Takes in rows once for all batches; a late row is late for every query."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.intakes: dict[str, Intake] = {}
+        self.relations: dict[str, RelationContent] = {}
+        self.batches: list[Batch] = []
+        self.aside = RejectedCounts(options.keep)
+        self.now = BEGINNING
+
+    def declare(self, source: StreamDefinition | RelationDefinition) -> None:
+        """A stream or relation, new or in place of one of the same name."""
+        self.forget(source.name)
+        if isinstance(source, RelationDefinition):
+            self.relations[source.name] = RelationContent(source.name, source.schema)
+        else:
+            self.intakes[source.name] = Intake(
+                source.name, source.schema, source.time_column, source.slack
+            )
+
+    def forget(self, source: str) -> None:
+        """A stream or relation that no query reads any more, whatever the case of its letters."""
+        for known in [*self.intakes, *self.relations]:
+            if known.lower() == source.lower():
+                self.intakes.pop(known, None)
+                self.relations.pop(known, None)
+                self.aside.drop(known)
+
+    @property
+    def watermarks(self) -> dict[str, int]:
+        """Of each stream, the instant before which no row is taken in any more."""
+        return {name: intake.watermark for name, intake in self.intakes.items()}
+
+    @property
+    def _undated(self) -> int:
+        """The instant of a change that is not dated: the least watermark of streams with rows.
+
+        It is never before that of an earlier one, so that no row leaves before it has come.
+        """
+        known = [one for one in self.watermarks.values() if one > BEGINNING]
+        return max(self.now, min(known, default=BEGINNING))
+
+    @property
+    def _passed(self) -> int:
+        """An instant that the clocks of all queries over streams have passed."""
+        marks = self.watermarks
+        read = {name for batch in self.batches for name in batch.graph.streams}
+        passed = [one for name, one in marks.items() if one > BEGINNING or name in read]
+        return min(passed, default=BEGINNING)
+
+    def start(self, plans: Mapping[str, Plan], tactics: Tactics) -> Batch:
+        """Queries that see the rows from now on, and the relations as they are."""
+        batch = Batch(plans, self.options.under(tactics))
+        histories = {}
+        for name in batch.graph.relations:
+            histories[name] = self.relations[name].history(self._undated)
+        batch.feed(histories, self.watermarks)
+        self.batches.append(batch)
+        return batch
+
+    def begin_anew(self, sources: Iterable[StreamDefinition | RelationDefinition]) -> None:
+        """Be as if nothing had come since these were declared and the queries were registered."""
+        for source in sources:
+            self.declare(source)
+        self.now = BEGINNING
+        for batch in self.batches:
+            batch.begin_anew()
+
+    def stop(self, batch: Batch, query: str) -> None:
+        """Drop a query; the operators of its batch go when the last query does."""
+        batch.outcomes.pop(query).is_over = True
+        if not batch.outcomes:
+            self.batches.remove(batch)
+
+    def insert(self, name: str, table: pa.Table) -> None:
+        """Rows of a stream; all are checked before any is taken in."""
+        reading = self.intakes[name].read(table)
+        for batch in self.batches:
+            if name in batch.sources:
+                refuse_jumps(batch.periodic, self.intakes, {name: reading})
+        block = reading.take_in()
+        self.aside.add(reading.intake.taken_aside())
+        self._feed(name, block)
+
+    def update(self, name: str, table: pa.Table) -> None:
+        """Changes of a relation; a change that cannot be is refused before any takes effect."""
+        relation = self.relations[name]
+        changes = read_changes(name, relation.schema, table)
+        now = self._undated
+        block = changes.block(now)
+        relation.take_in(block, self._passed)
+        self.now = now
+        clocks = [one.relation_clock(name) for one in self.batches if name in one.sources]
+        self.aside.add(changes.overdue(max(clocks, default=self.now)))
+        self._feed(name, block)
+
+    def advance(self, name: str, instant: int) -> None:
+        """No row of a stream before an instant will come any more."""
+        self.intakes[name].advance(instant)
+        self._feed(name, None)
+
+    def _feed(self, name: str, block: Block | None) -> None:
+        """Pass rows on to the queries that read a source, and the watermarks."""
+        for batch in self.batches:
+            if name in batch.sources:
+                batch.feed({} if block is None else {name: block}, self.watermarks)
+
+    def finish(self) -> None:
+        """The input has come to its end."""
+        for batch in self.batches:
+            batch.finish()
+
+    def counts(self) -> dict[str, list[int]]:
+        """Of each stream: watermark, rows brought, latest instant."""
+        return {
+            name: [one.watermark, one.brought, one.latest] for name, one in self.intakes.items()
+        }
+
+    def segments(self) -> dict[str, pa.Table]:
+        """The state as Arrow, but for `counts` and the counts of rows set aside."""
+        parts: dict[str, Mapping[str, pa.Table]] = {
+            f"relation/{name}": one.segments() for name, one in self.relations.items()
+        }
+        parts |= {f"batch/{number}": one.segments() for number, one in enumerate(self.batches)}
+        return joined({**parts, "aside": self.aside.tables})
+
+    def restore(self, segments: Mapping[str, pa.Table], counts: Mapping[str, list[int]]) -> None:
+        """Take it back; the sources are declared, and the batches are there, new."""
+        for name, (watermark, brought, latest) in counts.items():
+            intake = self.intakes[name]
+            intake.watermark, intake.brought, intake.latest = watermark, brought, latest
+        for name, relation in self.relations.items():
+            relation.restore(within(segments, f"relation/{name}"))
+        for number, batch in enumerate(self.batches):
+            batch.restore(within(segments, f"batch/{number}"))

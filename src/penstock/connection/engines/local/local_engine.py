@@ -1,0 +1,291 @@
+"""The engine of this process: operators, state and results, without Spark."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from penstock.algebra.time import BEGINNING
+from penstock.connection import statements
+from penstock.connection.engines.local.element_log import LogReader
+from penstock.connection.engines.local.feeding import Feeding
+from penstock.connection.engines.local.local_progress import progress_of
+from penstock.connection.engines.local.registry import Registry
+from penstock.connection.engines.local.saving import save_engine
+from penstock.connection.operator_table import operator_table
+from penstock.errors import NotSupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.builder import Query as BuiltQuery
+    from penstock.catalog.definitions import (
+        Catalog,
+        QueryDefinition,
+        RelationDefinition,
+        StreamDefinition,
+    )
+    from penstock.connection.engine import Replanned
+    from penstock.connection.engines.local.batch import Batch, Options
+    from penstock.connection.engines.local.element_log import ElementLog
+    from penstock.cql import syntax
+    from penstock.results.settling import Content, Elements
+    from penstock.session import Outcome, Session
+
+
+class LocalAnswer:
+    """The results of a query as its batch computes them."""
+
+    def __init__(self, batch: Batch, query: str, lock: threading.RLock) -> None:
+        self._batch = batch
+        self._query = query
+        self._lock = lock
+        self._log: ElementLog = batch.outcomes[query]
+
+    @property
+    def run(self) -> int:
+        """A number of its own."""
+        return self._log.number
+
+    @property
+    def plan(self) -> Plan:
+        """The query's plan."""
+        return self._batch.plans[self._query]
+
+    @property
+    def clock(self) -> int:
+        """Results for instants before this are final."""
+        return self._log.clock
+
+    @property
+    def earliest(self) -> int:
+        """Of instants before this nothing is kept."""
+        clock = self._log.left_clock
+        return clock if clock == BEGINNING else clock - 1
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further results will come."""
+        return self._log.is_over
+
+    def content(self) -> Content:
+        """An empty content of the query."""
+        return self._batch.content(self._query)
+
+    def reader(self, fold: Callable[[], Elements]) -> LogReader:
+        """A reader that begins with the first results that are kept."""
+        return LogReader(self._log, self._lock, self._batch.look, fold)
+
+    def content_at(self, instant: int) -> tuple[pa.Array, ...]:
+        """The rows that hold at an instant, which is final and kept."""
+        content = self.content()
+        with self._lock:
+            for blocks, clock in self._log.steps():
+                content.take_in(blocks, min(clock, instant + 1))
+        return content.current()
+
+
+class LocalEngine:
+    """Runs queries while they are fed: when a call returns, its rows have been taken in.
+
+    Attributes:
+        feeding: Streams, relations, and the batches that are fed.
+        registry: The catalog, and the queries that run.
+        failed_before: Failures of queries before the engine was restored.
+    """
+
+    title = "in this process"
+    reopening = "penstock.connect_inline() opens a new one."
+
+    def __init__(self, options: Options) -> None:
+        self.feeding = Feeding(options)
+        self.registry = Registry(self.feeding)
+        self.failed_before: dict[str, Counter[str]] = {}
+        self.is_closed = False
+        self.is_finished = False
+        self.failure: str | None = None
+        self.position = 0
+        self._lock = threading.RLock()
+        self._news = threading.Condition(self._lock)
+
+    @property
+    def session(self) -> Session:
+        """The catalog and the settings."""
+        return self.registry.session
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared."""
+        return self.registry.session.catalog
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Held while something changes; whoever waits for news is told then."""
+        with self._lock:
+            try:
+                yield
+            finally:
+                self.position += 1
+                self._news.notify_all()
+
+    def execute(self, text: str) -> pa.Table | None:
+        """Run statements; the rows that the last of them shows."""
+        with self._changing():
+            return statements.execute(self, text)
+
+    def register(self, name: str, query: str | BuiltQuery) -> None:
+        """Put a query into the catalog and let it run."""
+        with self._changing():
+            statements.register(self, name, query)
+
+    def prepare(self, statement: syntax.Statement) -> None:
+        """See that a statement can be performed here."""
+        self.registry.prepare(statement)
+
+    def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
+        """Note what a statement did to the catalog."""
+        del before
+        self.registry.take_in(outcome, text)
+
+    def apply(self) -> None:
+        """Start the queries that have been noted."""
+        self.registry.apply()
+
+    def is_running(self, query: str) -> bool:
+        """Whether a query is computed."""
+        return self.registry.batch_of(query) is not None
+
+    def start(self, query: str) -> None:
+        """Let a stopped query run, with empty windows."""
+        with self._changing():
+            self.registry.start(query)
+
+    def stop(self, query: str) -> None:
+        """Let a query run no more, and free its state."""
+        with self._changing():
+            self.registry.stop(query)
+
+    def replan(self, query: str, *, later: bool = False) -> Replanned:
+        """Refused: there is one plan for a query.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del query, later
+        msg = "a connection in this process plans a query once, when it is registered"
+        hint = "penstock.connect() runs it on Spark, where REPLAN and replan() choose another plan."
+        raise NotSupported(msg, hint=hint)
+
+    def explain(self, query: QueryDefinition) -> str:
+        """The plan of a query, as it runs or would."""
+        with self._lock:
+            return self.registry.explain(query)
+
+    def operators(self, query: str) -> pa.Table:
+        """What each operator of a query has done and remembers."""
+        batch = self.registry.batch_of(query)
+        assert batch is not None
+        with self._lock:
+            lanes = [lane.reports() for lane in batch.lanes.lanes]
+        below = sorted(batch.graph.below(batch.graph.results[query]))
+        return operator_table([[lane[number] for lane in lanes] for number in below])
+
+    def answer(self, query: str) -> LocalAnswer | None:
+        """The results of a query that runs."""
+        batch = self.registry.batch_of(query)
+        return None if batch is None else LocalAnswer(batch, query, self._lock)
+
+    def failures(self, query: str) -> dict[str, int]:
+        """How often expressions of a query failed, by function."""
+        batch = self.registry.batch_of(query)
+        now = Counter[str]() if batch is None else batch.failures(query).by_function
+        return dict(self.failed_before.get(query, Counter()) + now)
+
+    def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
+        """Take in rows of a stream."""
+        with self._changing():
+            self.feeding.insert(stream.name, rows)
+
+    def update(self, relation: RelationDefinition, changes: pa.Table) -> None:
+        """Change a relation."""
+        with self._changing():
+            self.feeding.update(relation.name, changes)
+
+    def advance(self, stream: StreamDefinition, instant: int) -> None:
+        """Let no row of a stream before an instant come any more."""
+        with self._changing():
+            self.feeding.advance(stream.name, instant)
+
+    def late(self, source: StreamDefinition | RelationDefinition) -> pa.Table:
+        """Rows that were not taken in as they came."""
+        return self.feeding.aside.of(source.name, source.schema)
+
+    def progress(self) -> dict[str, Any]:
+        """How far streams and queries are, and what is remembered."""
+        with self._lock:
+            return progress_of(self)
+
+    def wait_idle(self) -> None:
+        """Nothing has to be waited for: a call returns when its rows have been taken in."""
+
+    def wait_for_news(self, after: int, timeout: float) -> bool:
+        """Wait until a call of another thread has changed something; False if the time is over."""
+        with self._news:
+            return self._news.wait_for(lambda: self.is_closed or self.position > after, timeout)
+
+    def finish(self) -> None:
+        """Take it that the input has come to its end."""
+        with self._changing():
+            self.is_finished = True
+            self.feeding.finish()
+
+    def resume(self) -> None:
+        """Nothing has to be done: what fails here fails in the call that caused it."""
+
+    def sink(self, name: str, query: str, function: Callable[[pa.Table, int], object]) -> NoReturn:
+        """Refused: there are no commits whose number could be remembered.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del name, query, function
+        msg = "a connection in this process has no commits that a sink could go by"
+        raise NotSupported(msg, hint="db[query].on_change(function) calls a function.")
+
+    def on_commit(self, function: Callable[[Any], None]) -> NoReturn:
+        """Refused: there are no commits.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del function
+        msg = "a connection in this process has no commits"
+        raise NotSupported(msg, hint="db[query].on_change(function) calls a function.")
+
+    def frame(self, table: pa.Table) -> NoReturn:
+        """Refused: there is no Spark.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del table
+        msg = "a connection in this process has no Spark to make a DataFrame with"
+        raise NotSupported(msg, hint='Use format="pandas", and spark.createDataFrame.')
+
+    def save(self, path: Path) -> None:
+        """Write everything into a folder."""
+        with self._lock:
+            save_engine(self, path)
+
+    def close(self) -> None:
+        """Run no more, and forget everything."""
+        with self._changing():
+            self.is_closed = True
+            self.feeding = Feeding(self.feeding.options)
+            self.registry = Registry(self.feeding)

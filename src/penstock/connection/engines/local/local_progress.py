@@ -1,0 +1,64 @@
+"""How far the queries of this process have come, as facts for the caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Stream
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.catalog.definitions import QueryDefinition
+
+if TYPE_CHECKING:
+    from penstock.connection.engines.local.local_engine import LocalEngine
+
+
+def progress_of(engine: LocalEngine) -> dict[str, Any]:
+    """Streams, queries and state."""
+    queries = [one for one in engine.catalog if isinstance(one, QueryDefinition)]
+    lanes = [lane.reports() for one in engine.feeding.batches for lane in one.lanes.lanes]
+    return {
+        "running": not engine.is_finished,
+        "record": engine.position,
+        "streams": {name: _stream_facts(engine, name) for name in engine.feeding.intakes},
+        "queries": {
+            one.name: _query_facts(engine, one)
+            for one in queries
+            if isinstance(one, QueryDefinition)
+        },
+        "state": {
+            part: sum(getattr(one, f"state_{part}") for lane in lanes for one in lane)
+            for part in ("rows", "bytes")
+        },
+    }
+
+
+def _stream_facts(engine: LocalEngine, name: str) -> dict[str, Any]:
+    intake, aside = engine.feeding.intakes[name], engine.feeding.aside
+    return {
+        "rows": intake.brought,
+        "late": aside.count(name, late=True),
+        "aside": aside.count(name, late=False),
+        "forgotten": aside.forgotten(name),
+        "watermark": _instant(intake.watermark),
+        "latest": _instant(intake.latest),
+    }
+
+
+def _query_facts(engine: LocalEngine, query: QueryDefinition) -> dict[str, Any]:
+    batch = engine.registry.batch_of(query.name)
+    log = None if batch is None else batch.outcomes[query.name]
+    clock = BEGINNING if log is None else log.clock
+    names = {one.name for one in different_nodes(query.plan) if isinstance(one, Stream)}
+    latest = max((engine.feeding.intakes[name].latest for name in names), default=BEGINNING)
+    return {
+        "running": batch is not None,
+        "clock": _instant(clock),
+        "lag": None if BEGINNING in (clock, latest) else max(0, latest - clock),
+        "elements": 0 if log is None else log.end,
+        "failures": engine.failures(query.name),
+    }
+
+
+def _instant(value: int) -> int | None:
+    return None if value in (BEGINNING, INFINITY) else value

@@ -1,0 +1,207 @@
+"""What statements set going in this process: declarations, queries that start and that stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.catalog.definitions import (
+    QueryDefinition,
+    RelationDefinition,
+    StreamDefinition,
+)
+from penstock.connection.engines.local.history import Entry, History
+from penstock.cql import syntax
+from penstock.errors import NotSupported, PenstockError
+from penstock.planner.clocks import sharing
+from penstock.planner.explain.explain import Explaining, explained
+from penstock.planner.physical.in_use import described_use
+from penstock.planner.statistics.measuring import measured
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from penstock.algebra.plan import Plan
+    from penstock.connection.engines.local.batch import Batch
+    from penstock.connection.engines.local.feeding import Feeding
+    from penstock.session import Outcome
+
+
+@dataclass(frozen=True)
+class Started:
+    """Queries that were started together, and the entries that made them.
+
+    Those that have been stopped since are among them.
+    """
+
+    batch: Batch
+    queries: dict[str, Entry]
+
+
+class Registry:
+    """The catalog of an engine, the queries that run, and how it came to that.
+
+    Attributes:
+        session: The catalog and the settings.
+        history: The statements that made them.
+        started: The batches that run.
+    """
+
+    def __init__(self, feeding: Feeding) -> None:
+        self._feeding = feeding
+        self.session = Session()
+        strategy = feeding.options.choices.strategy
+        self.session.settings = replace(self.session.settings, strategy=strategy)
+        self.history = History()
+        self.started: list[Started] = []
+        # By names in lower case: the queries of the catalog, and those of them that run or wait.
+        self._entries: dict[str, Entry] = {}
+        self._batches: dict[str, Batch] = {}
+        self._waiting: dict[str, Entry] = {}
+
+    def batch_of(self, query: str) -> Batch | None:
+        """The operators that compute a query, if it runs."""
+        return self._batches.get(query.lower())
+
+    def prepare(self, statement: syntax.Statement) -> None:
+        """See that a statement can be performed here.
+
+        Raises:
+            NotSupported: It cannot.
+        """
+        if isinstance(statement, syntax.CreateSink):
+            msg = "a connection in this process writes to no sink"
+            raise NotSupported(msg, hint="Read the query's changes() or emissions().")
+
+    def take_in(self, outcome: Outcome, text: str) -> None:
+        """Do what a statement did to the catalog; queries to start are collected."""
+        self._take_in(outcome, Entry(text))
+        self._tidy()
+
+    def _take_in(self, outcome: Outcome, entry: Entry) -> None:
+        statement = outcome.statement
+        if isinstance(statement, syntax.Drop):
+            self._drop(statement, entry)
+            return
+        creates = isinstance(statement, syntax.CreateSource | syntax.CreateQuery)
+        if not isinstance(statement, syntax.SetOption) and not (creates and outcome.name):
+            return  # It only says something; or IF NOT EXISTS, and it did.
+        self.history.add(entry)
+        found = self.session.catalog.get(outcome.name or "")
+        if isinstance(found, StreamDefinition | RelationDefinition):
+            self._feeding.declare(found)
+        elif isinstance(found, QueryDefinition):
+            self._add(found, entry)
+
+    def _add(self, query: QueryDefinition, entry: Entry) -> None:
+        """A query of the catalog is to start, in place of one of its name if there is one."""
+        entry.query = query
+        self._stop(query.name)
+        self._entries[query.name.lower()] = entry
+        self._waiting[query.name.lower()] = entry
+
+    def _drop(self, statement: syntax.Drop, entry: Entry) -> None:
+        name = statement.name.text.lower()
+        if statement.kind != "QUERY":
+            self._feeding.forget(name)
+            self.history.add(entry)
+        elif name in self._entries:
+            entry.drops = self._entries.pop(name)
+            self.history.add(entry)
+            self._stop(name)
+
+    def start(self, query: str) -> None:
+        """Let a query of the catalog run that does not."""
+        if query.lower() not in self._batches:
+            self._waiting[query.lower()] = self._entries[query.lower()]
+            self.apply()
+
+    def stop(self, query: str) -> None:
+        """Let a query run no more; it stays in the catalog."""
+        self._stop(query)
+        self._tidy()
+
+    def _stop(self, query: str) -> None:
+        self._waiting.pop(query.lower(), None)
+        batch = self._batches.pop(query.lower(), None)
+        if batch is None:
+            return
+        (name,) = [one for one in batch.outcomes if one.lower() == query.lower()]
+        self._feeding.stop(batch, name)
+        if not batch.outcomes:
+            self.started = [one for one in self.started if one.batch is not batch]
+
+    def _tidy(self) -> None:
+        """Forget the entries of queries that are neither in the catalog nor part of a batch."""
+        running = [entry for one in self.started for entry in one.queries.values()]
+        self.history.keep({*self._entries.values(), *running})
+
+    def apply(self) -> None:
+        """Start the queries that wait, in as few batches as can be; what cannot be is not there.
+
+        Raises:
+            PenstockError: Queries cannot run.
+        """
+        waiting, self._waiting = list(self._waiting.values()), {}
+        for number, part in enumerate(parts := _parts(waiting)):
+            try:
+                batch = self._feeding.start(_plans(part), part[0].tactics)
+            except PenstockError:
+                for query in [query for later in parts[number:] for query in later]:
+                    self.session.catalog.drop(query)
+                    del self._entries[query.name.lower()]
+                self._tidy()
+                raise
+            self.adopt(batch, [self._entries[one.name.lower()] for one in part])
+
+    def adopt(self, batch: Batch, entries: list[Entry]) -> None:
+        """A batch that runs, and the entries of its queries."""
+        queries = {one.query.name: one for one in entries if one.query is not None}
+        self.started.append(Started(batch, queries))
+        self._batches |= {name.lower(): batch for name in batch.outcomes}
+
+    def explain(self, query: QueryDefinition) -> str:
+        """The plan of a query: as it runs, as it is about to, or as it would."""
+        batch = self.batch_of(query.name)
+        if batch is not None:
+            return _explained(batch, query.name)
+        choices = self._feeding.options.under(query.tactics).choices
+        for part in _parts(list(self._waiting.values())):
+            if query in part:
+                return Explaining(_plans(part), choices).text(query.name)
+        return explained(query.plan, choices)
+
+    def replay(self, texts: Sequence[str]) -> list[Entry]:
+        """Do again what was done, but start no query; the entries."""
+        entries = [Entry(text) for text in texts]
+        for entry in entries:
+            (outcome,) = self.session.execute(entry.text)
+            self._take_in(outcome, entry)
+        self._waiting.clear()
+        return entries
+
+
+def _plans(queries: list[QueryDefinition]) -> dict[str, Plan]:
+    return {one.name: one.plan for one in queries}
+
+
+def _parts(entries: list[Entry]) -> list[list[QueryDefinition]]:
+    """Queries that run alike and may share operators."""
+    queries = [one.query for one in entries if one.query is not None]
+    parts = []
+    for tactics in dict.fromkeys(one.tactics for one in queries):
+        alike = {one.name: one for one in queries if one.tactics == tactics}
+        shared = sharing({name: one.plan for name, one in alike.items()})
+        parts += [[alike[name] for name in names] for names in shared]
+    return parts
+
+
+def _explained(batch: Batch, query: str) -> str:
+    """The plan, what was measured of it, what it shares, its key, and what joins use now."""
+    lanes = [lane.reports() for lane in batch.lanes.lanes]
+    gone = batch.plans.keys() - batch.outcomes.keys()
+    text = Explaining(batch.plans, batch.choices, measured(lanes), gone=gone).text(query)
+    below = sorted(batch.graph.below(batch.graph.results[query]))
+    own = [[reports[number] for number in below] for reports in lanes]
+    return "\n".join([text, *described_use(own, batch.choices.strategy)])

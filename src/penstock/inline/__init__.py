@@ -1,1 +1,0 @@
-"""The inline connection: statements, rows and answers in this process, for notebooks and tests."""

@@ -1,0 +1,1 @@
+"""State that operators declare: saved, restored, divided among lanes, shrunk and measured once."""

@@ -1,0 +1,321 @@
+"""The engine on Spark: queries of a pipeline that runs in the background, its home, its sinks."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from penstock.connection import statements
+from penstock.connection.operator_table import operator_table
+from penstock.connectors.memory import is_inserted
+from penstock.connectors.zoned_times import with_zone
+from penstock.errors import NotSupported, PipelineFailed, QueryError
+from penstock.pipeline.replanning import due
+from penstock.planner.statistics.measuring import measured
+from penstock.spark.explaining import explained_query
+from penstock.spark.groups import first_record_of
+from penstock.spark.pipeline import Pipeline
+from penstock.spark.pipeline_runner import PipelineRunner
+from penstock.spark.progress import progress_of
+from penstock.spark.registering import Registrar
+from penstock.spark.relations import Relations
+from penstock.spark.sinks import Sinks
+from penstock.spark.spark_answer import SparkAnswer
+from penstock.store.inserted_rows import bring
+from penstock.store.rejected_rows import aside_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from penstock.builder import Query as BuiltQuery
+    from penstock.catalog.definitions import (
+        Catalog,
+        QueryDefinition,
+        RelationDefinition,
+        StreamDefinition,
+    )
+    from penstock.connection.connection import Connection
+    from penstock.connection.engine import Replanned
+    from penstock.cql import syntax
+    from penstock.pipeline.plans import Group
+    from penstock.planner.statistics.statistics import Statistics
+    from penstock.session import Outcome, Session
+    from penstock.spark.program import Program
+    from penstock.store.layout import Home
+    from penstock.store.records import Record
+
+
+TAKE_OVER_SECONDS = 5.0
+"""After how long it is tried again to let a new plan take over: micro-batches wait for that."""
+
+
+def spark_engine(db: Connection) -> SparkEngine:
+    """The engine of a connection that `penstock.connect` has opened."""
+    assert isinstance(db.engine, SparkEngine)
+    return db.engine
+
+
+class SparkEngine:
+    """Runs queries on Spark; the pipeline runs as soon as a query reads streams.
+
+    Attributes:
+        spark: The session of Spark.
+        home: The folder of the pipeline.
+        running: The pipeline.
+        sinks: What CREATE SINK declares, and functions that are called with results.
+    """
+
+    reopening = "close() it; penstock.connect() opens its home again, and the pipeline goes on."
+
+    def __init__(
+        self, spark: SparkSession, home: Home, lanes: int | None, *, is_temporary: bool
+    ) -> None:
+        cores = int(spark.sparkContext.defaultParallelism)
+        self.spark = spark
+        self.home = home
+        self.is_closed = False
+        self._is_temporary = is_temporary
+        self.running = PipelineRunner(Pipeline(spark, home, min(lanes or cores, cores)))
+        if lanes is not None:
+            self.running.change_lanes(lanes)
+        self._registrar = Registrar(self.running, home, lanes or cores)
+        self._first: dict[int, int] = {}
+        self._relations = Relations()
+        self._bringing = threading.Lock()
+        self._taking_over = threading.Lock()
+        self._tried_to_take_over = -TAKE_OVER_SECONDS
+        self.running.pipeline.listeners.append(self._watch_plans)
+        self.running.open()
+        self.sinks = Sinks(self)
+
+    @property
+    def title(self) -> str:
+        """What it is, for people."""
+        return f"home {self.home.path}"
+
+    @property
+    def program(self) -> Program:
+        """The statements, and the queries that run."""
+        return self._registrar.program
+
+    @property
+    def session(self) -> Session:
+        """The catalog and the settings."""
+        return self.program.session
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared."""
+        return self.program.session.catalog
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the input has come to its end."""
+        return self.running.is_over
+
+    @property
+    def failure(self) -> str | None:
+        """Why the pipeline has stopped, if it has failed."""
+        return self.running.failure
+
+    @property
+    def position(self) -> int:
+        """The number of the newest record."""
+        return self.running.record.number
+
+    def execute(self, text: str) -> pa.Table | None:
+        """Run statements; the rows that the last of them shows."""
+        with self.running.changing:
+            shown = statements.execute(self, text)
+        self.sinks.look()
+        return shown
+
+    def register(self, name: str, query: str | BuiltQuery) -> None:
+        """Put a query into the catalog and let it run."""
+        with self.running.changing:
+            statements.register(self, name, query)
+
+    def prepare(self, statement: syntax.Statement) -> None:
+        """Let the old query of a name end before a new one begins."""
+        self._registrar.prepare(statement)
+
+    def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
+        """Note what a statement did to the catalog."""
+        self.program.take_in(outcome, text, before)
+
+    def apply(self) -> None:
+        """Let the pipeline run what has been noted."""
+        self._registrar.apply()
+
+    def is_running(self, query: str) -> bool:
+        """Whether a query is computed."""
+        return self.program.group_of(query) is not None
+
+    def start(self, query: str) -> None:
+        """Let a stopped query run, with empty windows."""
+        with self.running.changing:
+            self._registrar.start(query)
+
+    def stop(self, query: str) -> None:
+        """Let a query run no more, and free its state."""
+        with self.running.changing:
+            self._registrar.stop(query)
+
+    def replan(self, query: str, *, later: bool = False) -> Replanned:
+        """Choose a plan anew, by what was measured; `later`: as soon as anything has been."""
+        with self.running.changing:
+            return self._registrar.replan(query, self._measured(), later=later)
+
+    def explain(self, query: QueryDefinition) -> str:
+        """The plan of a query, as it runs or would."""
+        return explained_query(query, self.program, self.running.pipeline)
+
+    def operators(self, query: str) -> pa.Table:
+        """What each operator of the query's group has done and remembers, as last reported."""
+        group = self.program.group_of(query)
+        assert group is not None
+        found: dict[tuple[str, int], list[Any]] = {}
+        for lane, reports in self.running.pipeline.status.operators.items():
+            number, fragment, _ = lane.split(".")
+            if int(number) == group.number:
+                for place, report in enumerate(reports):
+                    found.setdefault((fragment, place), []).append(report)
+        return operator_table(found.values())
+
+    def answer(self, query: str) -> SparkAnswer | None:
+        """The results of a query that runs."""
+        group = self.program.group_of(query)
+        if group is None:
+            return None
+        return SparkAnswer(self, query, group, self.program.definition(query).plan)
+
+    def failures(self, query: str) -> dict[str, int]:
+        """How often expressions of a query failed, by function."""
+        return dict(self.running.record.failures.get(query, {}))
+
+    def _measured(self) -> Statistics:
+        return measured(self.running.pipeline.status.operators)
+
+    def _watch_plans(self, record: Record) -> None:
+        """After each commit: plan anew, and let new plans take over, what waits, in a thread."""
+        del record
+        is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
+        if not is_time or self._taking_over.locked():
+            return
+        if due(self.running.pipeline.ledger) or self._registrar.has_wishes(self._measured()):
+            threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
+
+    def _take_over(self) -> None:
+        with self._taking_over, self.running.changing:
+            self._tried_to_take_over = time.monotonic()
+            if not self.is_closed and not self.is_finished:
+                # What goes wrong is told to whoever waits for results.
+                with suppress(PipelineFailed):
+                    self._registrar.let_take_over()
+                    self._registrar.grant_wishes(self._measured())
+
+    def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
+        """Write rows down, to be taken in together."""
+        if not is_inserted(stream.format):
+            msg = f'stream "{stream.name}" is read from {stream.format}: rows cannot be inserted'
+            raise QueryError(msg, hint="Declare a stream without USING for rows from Python.")
+        if len(rows):
+            with self._bringing:
+                bring(self.home, stream.name, rows)
+
+    def update(self, relation: RelationDefinition, changes: pa.Table) -> None:
+        """Change a relation."""
+        if not is_inserted(relation.format):
+            msg = (
+                f'relation "{relation.name}" is read from {relation.format}: that decides what it'
+                " holds"
+            )
+            raise QueryError(msg, hint="Change it there, or declare a relation without USING.")
+        with self.running.changing, self.running.pipeline.lock:
+            self._relations.update(self.running.pipeline.ledger, relation, changes)
+            self.running.tell_timeless()
+
+    def advance(self, stream: StreamDefinition, instant: int) -> None:
+        """Let no row of a stream before an instant come any more."""
+        self.running.drain()
+        with self.running.changing:
+            self.running.advance(stream.name, instant)
+
+    def late(self, source: StreamDefinition | RelationDefinition) -> pa.Table:
+        """Rows of a stream that were not taken in."""
+        if source.kind == "relation":
+            msg = f'of relation "{source.name}" no overdue changes are kept on Spark'
+            hint = "A change takes effect at the clock of each query, if it is dated before it."
+            raise NotSupported(msg, hint=hint)
+        return aside_rows(self.home, self.running.record.aside, source.name, source.schema)
+
+    def progress(self) -> dict[str, Any]:
+        """How far streams and queries are, and what is remembered."""
+        names = [one.name for one in self.catalog.of_kind("query")]
+        return progress_of(self.program, self.running, names)
+
+    def wait_idle(self) -> None:
+        """Wait until all rows have been taken in."""
+        self.running.drain()
+        self.running.settle()
+
+    def wait_for_news(self, after: int, timeout: float) -> bool:
+        """Wait for a record after one; False if the time is over."""
+        return self.running.wait_for_news(after, timeout)
+
+    def finish(self) -> None:
+        """Take it that the input has come to its end."""
+        self.running.end()
+        self.sinks.settle()
+
+    def resume(self) -> None:
+        """Let the pipeline run again after a failure."""
+        self.running.resume()
+
+    def sink(self, name: str, query: str, function: Callable[[pa.Table, int], object]) -> None:
+        """Call a function with the results of each commit, and the number of its record."""
+        self.sinks.call(name, query, function)
+
+    def on_commit(self, function: Callable[[Record], None]) -> None:
+        """Call a function with each record after it was committed."""
+        self.running.pipeline.listeners.append(function)
+
+    def frame(self, table: pa.Table) -> Any:
+        """A table as a DataFrame of Spark's."""
+        return self.spark.createDataFrame(with_zone(table))
+
+    def save(self, path: Path) -> NoReturn:
+        """Refused: everything is in the home.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del path
+        msg = f"a pipeline is saved all along, in its home {self.home.path}"
+        raise NotSupported(msg, hint="penstock.connect(home=...) goes on from there.")
+
+    def close(self) -> None:
+        """Stop the pipeline and give the home free; Spark stays up."""
+        if self.is_closed:
+            return
+        self.sinks.close()
+        self.is_closed = True
+        try:
+            self.running.close()
+        finally:
+            self.home.close()
+            if self._is_temporary:
+                shutil.rmtree(self.home.path, ignore_errors=True)
+
+    def first_record(self, group: Group) -> int:
+        """The record by which a group was registered; it may be gone."""
+        if group.number not in self._first:
+            self._first[group.number] = first_record_of(self.home, group)
+        return self._first[group.number]
