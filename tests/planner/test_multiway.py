@@ -157,7 +157,7 @@ def test_explain_shows_orders_and_says_why() -> None:
     assert (joins["runs"], joins["because"], joins["evaluation"]) == ("multiway", "set", "eager")
     assert joins["orders"][0]["probes"] == ["c", "b"]
     assert joins["orders"][0]["asks"] == [[], ["a.v < c.v"]]
-    assert found["runs"]["operator"] == "Multiway"
+    assert found["runs"]["inputs"][0]["operator"] == "MultiJoin"
 
 
 def test_explain_shows_what_runs() -> None:

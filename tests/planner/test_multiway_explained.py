@@ -14,6 +14,7 @@ from penstock.planner.cost.costs import Cost, Costs
 from penstock.planner.explain.annotate import Annotations
 from penstock.planner.explain.explain import explained
 from penstock.planner.explain.explain_joins import described_joins, joins_json
+from penstock.planner.explain.shown import shown as tops_of
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import fragments_of, ways_in_fragments
 from penstock.planner.physical.as_run import AsRun
@@ -21,6 +22,7 @@ from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.multiway import Multiway
 from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.planning import physical_plan
 from penstock.planner.statistics.statistics import Statistics
 from penstock.session import Session
 from planner.many_windows import declared
@@ -107,7 +109,9 @@ def test_every_join_in_one_operator_has_a_line(planned: list[tuple[Plan, Statist
     for plan, known in planned:
         ways = MultiwayChoices([plan], Choices(), known)
         found, shown = ways.all_of(plan), as_run(plan, ways)
-        lines = described_joins(found, Choices(), Annotations(shown, Choices(), known))
+        whole = physical_plan({"q": plan}, Choices(), is_divided, 1, known)
+        notes = Annotations(tops_of(whole)["q"], plan.unit, {})
+        lines = described_joins(found, Choices(), notes)
         several = sorted(one.label() for one in walk(shown) if isinstance(one, Multiway))
         assert sorted(one.many.label() for one in found if one.is_chosen) == several
         assert sum("in one operator (" in one for one in lines) == len(several)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.algebra.operators import OnArrival
 from penstock.algebra.patterns import pattern_of
@@ -15,8 +15,20 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
 
-    Note = Callable[[Plan], str]
+    Note = Callable[[Any], str]
     """A note about an operator."""
+
+
+class Tree(Protocol):
+    """An operator that can be drawn, with those below it."""
+
+    @property
+    def children(self) -> Sequence[Any]:
+        """The operators it reads."""
+
+    def label(self) -> str:
+        """It in a line."""
+
 
 WIDTH = 100
 """Letters in a line of what is said about a plan in a graph."""
@@ -37,7 +49,7 @@ def _lines(plan: Plan, sender: Plan, depth: int, note: Note | None) -> Iterator[
         yield from _lines(child, _sender(plan, child), depth + 1, note)
 
 
-def _sender(above: Plan, plan: Plan) -> Plan:
+def _sender(above: Any, plan: Plan) -> Plan:
     """The sender of the rows of an input: the input, or what is above it.
 
     What a read on arrival applies to each row is no operator of its own, whose results would be
@@ -80,7 +92,7 @@ class Drawn:
         below: What is said about all of it, line by line.
     """
 
-    plan: Plan
+    plan: Tree
     note: Note | None = None
     name: str | None = None
     below: Sequence[str] = ()
@@ -126,7 +138,7 @@ def plans_dot(plans: Sequence[Drawn]) -> str:
 
 
 def _dot(
-    plan: Plan, lines: list[str], known: dict[int, str], names: Iterator[int], note: Note | None
+    plan: Tree, lines: list[str], known: dict[int, str], names: Iterator[int], note: Note | None
 ) -> str:
     """Add a plan to the lines of a graph, unless it is there; what it is called."""
     if id(plan) in known:

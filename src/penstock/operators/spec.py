@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Expression
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import columns_at, positions
 from penstock.algebra.types import Schema, Type, to_arrow
 from penstock.compute.evaluate import compile_expression
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.algebra.patterns import Pattern
     from penstock.compute.evaluate import Evaluator
     from penstock.compute.failures import Failures
     from penstock.operators.operator import Operator
@@ -96,9 +96,25 @@ class Spec:
         del lanes
         return self
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows, input by input; nothing if it keeps none."""
+        return ()
+
     def lineage(self) -> Lineage | None:
         """The origin of its rows; None: nobody knows which lane they belong to."""
         return None
+
+
+def structure_of(pattern: Pattern, partitions: int) -> str:
+    """The structure for rows of a pattern: how they leave decides how they are kept."""
+    if pattern in (Pattern.MON, Pattern.WKS):
+        return "fifo"
+    return "hashed" if pattern is Pattern.STR else calendar(partitions)
+
+
+def calendar(partitions: int) -> str:
+    """A calendar queue of so many partitions."""
+    return f"calendar({partitions})"
 
 
 def passed(types: Sequence[Type], inputs: int = 1) -> Lineage:

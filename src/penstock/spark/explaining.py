@@ -37,7 +37,14 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     runs = bound[group.number]
     lanes = pipeline.status.operators
     known = measured(lanes)
-    whole = Explaining(runs.plans, runs.choices, known, group.known, routes=is_routable)
+    whole = Explaining(
+        runs.plans,
+        runs.choices,
+        known,
+        group.known,
+        routes=is_routable,
+        physical=runs.physical,
+    )
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     used = described_use(own, runs.choices.strategy)
     return "\n".join([whole.text(query.name), *runs.described_fragments(), *used])

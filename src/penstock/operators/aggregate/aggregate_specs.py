@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positions
 from penstock.algebra.types import Type, to_arrow
 from penstock.operators.aggregate.accumulators.choice import accumulator_for
@@ -13,7 +14,7 @@ from penstock.operators.aggregate.aggregate_calls import Call
 from penstock.operators.aggregate.combine_partials import Combining
 from penstock.operators.aggregate.matched_aggregate import MatchTotals
 from penstock.operators.aggregate.partials import partial_for
-from penstock.operators.spec import Edge, Lineage, Spec, evaluators
+from penstock.operators.spec import Edge, Lineage, Spec, evaluators, structure_of
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall, Expression
@@ -51,6 +52,12 @@ class AggregateSpec(Spec):
     def lineage(self) -> Lineage:
         """Keys of rows that came."""
         return Lineage(((*self.keys, *[None] * len(self.calls)),))
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        pattern = self.rows.pattern
+        # What never leaves is in its group, and nowhere else.
+        return ("hashed" if pattern is Pattern.MON else structure_of(pattern, self.partitions),)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Expression, Literal
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import moved, positions
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.join.anti import AntiJoin
@@ -14,7 +15,15 @@ from penstock.operators.join.join import Join
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.join.outer import OuterJoin
 from penstock.operators.join.pair_condition import PairCondition
-from penstock.operators.spec import Columns, Edge, Lineage, Spec, evaluators
+from penstock.operators.spec import (
+    Columns,
+    Edge,
+    Lineage,
+    Spec,
+    calendar,
+    evaluators,
+    structure_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +53,14 @@ class SideSpec:
     null_matches: tuple[bool, ...]
     partitions: int
     finding: Finding = "hashed"
+
+    @property
+    def structure(self) -> str:
+        """Where its rows are kept; if that is chosen while it runs, between what."""
+        rows = self.rows
+        if rows.pattern is Pattern.STR and self.finding == "auto":
+            return f"hashed or {calendar(self.partitions)}"
+        return structure_of(rows.pattern, self.partitions)
 
     def build(self, failures: Failures) -> JoinSide:
         """The input as the join knows it; keys that fail are counted."""
@@ -104,6 +121,10 @@ class JoinSpec(Spec):
         """Rows of both."""
         return beside(self.left, self.right)
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (self.left.structure, self.right.structure)
+
 
 @dataclass(frozen=True)
 class OuterJoinSpec(Spec):
@@ -128,6 +149,10 @@ class OuterJoinSpec(Spec):
         otherwise = (Lineage(alone[port]) for port in range(2) if self.padded[port])
         return replace(beside(self.left, self.right), otherwise=tuple(otherwise))
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (self.left.structure, self.right.structure)
+
 
 def beside_nulls(left: Edge, right: Edge, port: int) -> tuple[Expression, ...]:
     """The columns of one side, as expressions over it, and NULL for each of the other."""
@@ -151,6 +176,10 @@ class AntiJoinSpec(Spec):
         """Left rows."""
         columns = self.left.rows.columns
         return Lineage((columns, (None,) * len(columns)))
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (self.left.structure, self.coverage.structure)
 
 
 @dataclass(frozen=True)
@@ -181,3 +210,7 @@ class ReadOnArrivalSpec(Spec):
         columns = self.stream.rows.columns
         added = 0 if self.totals is None else len(self.totals.calls)
         return Lineage(((*columns, *[None] * added), (None,) * (len(columns) + added)))
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (self.relation.structure,)

@@ -16,7 +16,15 @@ from penstock.operators.output.negative import AnnouncedEnds
 from penstock.operators.output.order_limit import FirstRows, Ordering, OrderKey
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
-from penstock.operators.spec import Edge, Lineage, Spec, of_first, passed
+from penstock.operators.spec import (
+    Edge,
+    Lineage,
+    Spec,
+    calendar,
+    of_first,
+    passed,
+    structure_of,
+)
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
@@ -71,6 +79,10 @@ class FirstRowsSpec(Spec):
         """Rows that came."""
         return self.counting.lineage()
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class WholeResultSpec(Spec):
@@ -88,6 +100,10 @@ class WholeResultSpec(Spec):
         """Rows of the result; where these are in an order, all lanes' rows are."""
         return of_first(self.counting.inputs[0].types, 2) if self.order is None else None
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class BoundariesSpec(Spec):
@@ -99,6 +115,10 @@ class BoundariesSpec(Spec):
     def build(self, failures: Failures) -> Boundaries:
         """What tells them."""
         return Boundaries(self.span, self.partitions)
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (calendar(self.partitions),)
 
 
 @dataclass(frozen=True)
@@ -126,6 +146,10 @@ class RowSlidesSpec(Spec):
         """What tells them."""
         return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("hashed",)
+
 
 @dataclass(frozen=True)
 class NextInstantSpec(Spec):
@@ -134,6 +158,10 @@ class NextInstantSpec(Spec):
     def build(self, failures: Failures) -> NextInstant:
         """What lets them wait."""
         return NextInstant()
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("fifo",)
 
 
 @dataclass(frozen=True)
@@ -152,6 +180,10 @@ class RestoredResultSpec(Spec):
         """Rows of the result."""
         return of_first(self.counting.inputs[0].types, 2 + self.arrivals)
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class AnnouncedEndsSpec(Spec):
@@ -169,6 +201,10 @@ class AnnouncedEndsSpec(Spec):
         """Rows as they came."""
         return passed(self.rows.types)
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (structure_of(self.rows.pattern, self.partitions),)
+
 
 @dataclass(frozen=True)
 class CutSpec(Spec):
@@ -185,6 +221,10 @@ class CutSpec(Spec):
         """Rows as they came."""
         return passed(self.types)
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return () if self.length is None else ("fifo",)
+
 
 @dataclass(frozen=True)
 class FinalSpec(Spec):
@@ -199,3 +239,7 @@ class FinalSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows as they came."""
         return passed(self.rows.types)
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("hashed" if self.rows.pattern is Pattern.STR else "fifo",)

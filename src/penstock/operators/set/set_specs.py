@@ -9,7 +9,7 @@ from penstock.operators.set.counted import CountedRows, Target, only_grows
 from penstock.operators.set.distinct import Distinct
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import RelationRows
-from penstock.operators.spec import Edge, Lineage, Spec, passed
+from penstock.operators.spec import Edge, Lineage, Spec, calendar, passed, structure_of
 
 if TYPE_CHECKING:
     from penstock.compute.failures import Failures
@@ -22,6 +22,11 @@ class Counting:
     inputs: tuple[Edge, ...]
     partitions: int
     target: Target = Target.COPIES
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """Where the rows of each input are kept."""
+        return tuple(structure_of(one.pattern, self.partitions) for one in self.inputs)
 
     def build(self) -> CountedRows:
         """Counted rows, none yet."""
@@ -54,6 +59,10 @@ class RelationSpec(Spec):
         """Rows that came."""
         return self.counting.lineage()
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class CountedSpec(Spec):
@@ -68,6 +77,10 @@ class CountedSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows of any of the inputs."""
         return self.counting.lineage()
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
 
 
 @dataclass(frozen=True)
@@ -85,6 +98,10 @@ class ChangedSpec(Spec):
         """Rows of the result."""
         return self.counting.lineage()
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return self.counting.structures
+
 
 @dataclass(frozen=True)
 class DistinctSpec(Spec):
@@ -100,3 +117,7 @@ class DistinctSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows that came."""
         return passed(self.rows.types)
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return (calendar(self.partitions),)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import Type, to_arrow
-from penstock.algebra.windows import Rows, WindowSpec
+from penstock.algebra.windows import Range, Rows, WindowSpec
 from penstock.operators.spec import Columns, Edge, Lineage, Spec, passed
 from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
@@ -34,6 +35,10 @@ class TimeWindowSpec(Spec):
         """Rows as they came."""
         return passed(self.types)
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("fifo",) if isinstance(self.window, Range) and self.window.slide else ()
+
 
 @dataclass(frozen=True)
 class RowsWindowSpec(Spec):
@@ -54,6 +59,10 @@ class RowsWindowSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows as they came."""
         return passed(self.types)
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("fifo",)
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,10 @@ class AttachedSpec(Spec):
         (columns,) = passed(self.types).columns
         return Lineage(((None,) * len(self.types), columns))
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("hashed",)
+
 
 @dataclass(frozen=True)
 class NumberSpec(Spec):
@@ -108,6 +121,10 @@ class NumberSpec(Spec):
     def lineage(self) -> Lineage:
         """Rows as they came, and the number."""
         return Lineage(((*self.rows.columns, None),))
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return ("hashed",) if self.rows.pattern is Pattern.STR else ()
 
 
 @dataclass(frozen=True)

@@ -5,72 +5,87 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.plan import different_nodes
-from penstock.planner.cost.costs import Cost, Costs
-from penstock.planner.physical.multiway import Multiway
+from penstock.planner.cost.costs import Cost
+from penstock.planner.explain.shown import all_shown
+from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
-    from penstock.planner.physical.building import Choices
-    from penstock.planner.statistics.statistics import Statistics
+    from penstock.planner.cost.flows import Flow
+    from penstock.planner.explain.shown import Shown
+    from penstock.planner.physical.graph import Node
 
 LEAST = 0.0005
 """What is less is shown as nothing."""
 THOUSANDS = ("", "k", "M", "G", "T")
 
 
-class Annotations:
-    """Notes on the operators of one plan, under given choices and statistics.
+Expected = tuple["Flow", Cost]
+"""What comes out of an operator, and what it takes."""
 
-    `shared` says which operators other queries have, too: their names, by operator.
+
+class Annotations:
+    """Notes on the operators of one plan.
+
+    Args:
+        top: The uppermost operator.
+        unit: The unit of its time.
+        expected: What comes out of operators, and what they take, by the identity of these. Of
+            operators that are put together for one of the logical plan, that is told of one.
+        shared: The names of other queries that have an operator, too, by its identity.
     """
 
     def __init__(
         self,
-        plan: Plan,
-        choices: Choices,
-        statistics: Statistics | None = None,
-        shared: Mapping[int, Sequence[str]] | None = None,
+        top: Shown,
+        unit: TimeUnit | None,
+        expected: Mapping[str, Expected],
+        shared: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        self._unit = plan.unit
-        self._costs = Costs(plan, choices, statistics)
-        self._nodes = different_nodes(plan)
-        self._shared = shared or {}
+        self._unit = unit
+        self._expected = expected
+        self._nodes = all_shown(top)
+        self._shared = {
+            one.identity: names
+            for one in self._nodes
+            if (names := (shared or {}).get(one.identity))
+        }
         self._marks = self._marked()
 
-    def _marked(self) -> dict[int, Sequence[str]]:
+    def _marked(self) -> dict[str, Sequence[str]]:
         """Where it is said who shares an operator: not below one that the same queries share."""
         found = dict(self._shared)
-        for node in reversed(self._nodes):
-            own = self._shared.get(id(node))
+        for node in self._nodes:
+            own = self._shared.get(node.identity)
             for child in node.children:
-                if own and own == self._shared.get(id(child)):
-                    found.pop(id(child), None)
+                if own and own == self._shared.get(child.identity):
+                    found.pop(child.identity, None)
         return found
 
-    def structures(self, plan: Plan) -> list[str]:
-        """Where an operator keeps rows, input by input; none, if it keeps none."""
-        return [one.structure for one in self._costs.keeping.of(plan)]
-
-    def note(self, plan: Plan) -> str:
+    def note(self, one: Shown) -> str:
         """One operator in a few words."""
-        flow, cost = self._costs.estimates.of(plan), self._costs.of(plan)
-        rows = _short((flow.rate + flow.withdrawn) * _per(self._unit))
-        words = [f"{rows} rows/{_step(self._unit)}"]
-        kept = self.structures(plan)
-        if kept:
-            structure = " + ".join(dict.fromkeys(kept))
-            words.append(f"{structure} of {_short(cost.rows)} rows, {_short(cost.size, 'B')}")
-        words.append(self._time(cost.time))
-        if isinstance(plan, Multiway):
-            words.append(f"probing {_orders(plan)}")
-        others = self._marks.get(id(plan))
+        kept = " + ".join(dict.fromkeys(one.node.spec.structures()))
+        found = self._expected.get(one.identity)
+        words = []
+        if found is not None:
+            flow, cost = found
+            rows = _short((flow.rate + flow.withdrawn) * _per(self._unit))
+            words = [f"{rows} rows/{_step(self._unit)}"]
+            if kept:
+                words.append(f"{kept} of {_short(cost.rows)} rows, {_short(cost.size, 'B')}")
+            elif cost.rows:
+                words.append(f"{_short(cost.rows)} rows, {_short(cost.size, 'B')}")
+            words.append(self._time(cost.time))
+        elif kept:
+            words = [kept]
+        if isinstance(one.node.spec, MultiJoinSpec):
+            words.append(f"probing {_orders(one.node)}")
+        others = self._marks.get(one.identity)
         if others:
             words.append(f"shared with {', '.join(sorted(others, key=_as_counted))}")
-        return f"[{self._costs.pattern(plan).value}] {', '.join(words)}"
+        return f"[{one.node.pattern.value}] {', '.join(words)}".rstrip()
 
     def price(self, cost: Cost) -> str:
         """What something takes of time and memory."""
@@ -85,31 +100,43 @@ class Annotations:
         """What is spent in a second, or a tick."""
         return f"{_short(nanoseconds * _per(self._unit) / 1000)} us/{_step(self._unit)}"
 
-    def facts(self, plan: Plan) -> dict[str, Any]:
-        """The same for programs; rates and costs per second, or per tick."""
-        flow, cost = self._costs.estimates.of(plan), self._costs.of(plan)
-        per = _per(self._unit)
-        orders = {"orders": list(map(list, plan.orders))} if isinstance(plan, Multiway) else {}
-        return {
-            "pattern": self._costs.pattern(plan).value,
-            **orders,
-            "structures": self.structures(plan),
-            "rows_per_time": (flow.rate + flow.withdrawn) * per,
-            "withdrawn_per_time": flow.withdrawn * per,
-            "state_rows": cost.rows,
-            "state_bytes": cost.size,
-            "cost_us_per_time": cost.time * per / 1000,
-            "shared_with": list(self._shared.get(id(plan), ())),
+    def json(self, one: Shown) -> dict[str, Any]:
+        """An operator and all below it, for programs; rates and costs per second, or per tick."""
+        node, spec, per = one.node, one.node.spec, _per(self._unit)
+        made: dict[str, Any] = {
+            "operator": type(spec).__name__.removesuffix("Spec"),
+            "label": node.label,
+            "columns": [str(type_) for type_ in node.types],
+            "pattern": node.pattern.value,
+            "structures": list(spec.structures()),
+            "shared_with": list(self._shared.get(one.identity, ())),
         }
+        if isinstance(spec, MultiJoinSpec):
+            made["orders"] = list(map(list, spec.orders))
+        found = self._expected.get(one.identity)
+        if found is not None:
+            flow, cost = found
+            made |= {
+                "rows_per_time": (flow.rate + flow.withdrawn) * per,
+                "withdrawn_per_time": flow.withdrawn * per,
+                "state_rows": cost.rows,
+                "state_bytes": cost.size,
+                "cost_us_per_time": cost.time * per / 1000,
+            }
+        return made | {"inputs": [self.json(child) for child in one.children]}
+
+    def _cost_of(self, nodes: Iterable[Shown]) -> Cost:
+        found = [self._expected.get(one.identity) for one in nodes]
+        return sum((one[1] for one in found if one is not None), Cost(0.0))
 
     def summary(self) -> str:
         """The whole plan."""
-        total = self._summed(self._costs.total)
-        mine = [node for node in self._nodes if id(node) in self._shared]
+        total = self._summed(self._cost_of(self._nodes))
+        mine = [node for node in self._nodes if node.identity in self._shared]
         if not mine:
             return total
-        names = {name for node in mine for name in self._shared[id(node)]}
-        shared = self._summed(sum(map(self._costs.of, mine), Cost(0.0)))
+        names = {name for node in mine for name in self._shared[node.identity]}
+        shared = self._summed(self._cost_of(mine))
         return f"{total}; of that shared with {', '.join(sorted(names, key=_as_counted))}: {shared}"
 
     def _summed(self, cost: Cost) -> str:
@@ -118,7 +145,7 @@ class Annotations:
 
     def totals(self) -> dict[str, Any]:
         """The same for programs, and of which time."""
-        total = self._costs.total
+        total = self._cost_of(self._nodes)
         return {
             "time_unit": None if self._unit is None else self._unit.value,
             "time": {"s": "second", "tick": "tick"}[_step(self._unit)],
@@ -138,12 +165,13 @@ def _as_counted(name: str) -> list[tuple[int, str]]:
     return [(int(one), "") if one.isdecimal() else (-1, one) for one in parts]
 
 
-def _orders(plan: Multiway) -> str:
-    """In which order the rows of each input probe the others."""
-    names = plan.names
+def _orders(node: Node) -> str:
+    """In which order the rows of each input of a join of many probe the others."""
+    names, spec = node.names, node.spec
+    assert isinstance(spec, MultiJoinSpec)
     return "; ".join(
         f"{name}: {' '.join(names[place] for place in order)}"
-        for name, order in zip(names, plan.orders, strict=True)
+        for name, order in zip(names, spec.orders, strict=True)
     )
 
 

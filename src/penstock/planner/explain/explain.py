@@ -10,14 +10,19 @@ from penstock.algebra.streams import Source
 from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, plans_dot
 from penstock.errors import count
 from penstock.planner.conditions import conjuncts
+from penstock.planner.cost.costs import Costs
 from penstock.planner.explain.annotate import Annotations
 from penstock.planner.explain.explain_joins import described_joins, joins_json
+from penstock.planner.explain.shown import all_shown, shown, tree_text
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import ways_in_fragments
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
+from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
+from penstock.planner.planning import lowered
 from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
 from penstock.planner.statistics.tracing import existence, made_of, predicate_key
 
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
+    from penstock.planner.explain.annotate import Expected
+    from penstock.planner.explain.shown import Shown
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.rules.rule import Described
     from penstock.planner.statistics.statistics import Statistics
@@ -44,6 +51,7 @@ class Explaining:
         gone: Those that are planned with the others, but that nobody asks for any more.
         routes: Which partitionings lanes can have, if a query that is alone is cut into fragments;
             None: plans run as a whole.
+        physical: What runs, if something does; None: what would.
     """
 
     def __init__(
@@ -54,6 +62,7 @@ class Explaining:
         chosen_by: Statistics | None = None,
         gone: Collection[str] = (),
         routes: Callable[[Partitioning], bool] | None = None,
+        physical: PhysicalPlan | None = None,
     ) -> None:
         self._given = plans
         self._choices = choices or Choices()
@@ -64,9 +73,38 @@ class Explaining:
         if routes is not None and len(running) == 1:
             (alone,) = running.values()
             self._ways = ways_in_fragments(alone, self._choices, routes, chosen_by)
-        self._as_run = AsRun(running, self._ways)
-        self._shared = self._as_run.shared(self._choices, gone)
+        made = self._physical(running, routes, chosen_by)
+        self._expected = self._expectations(made, AsRun(running, self._ways))
+        self._tops = shown(physical or made)
+        self._shared = _shared(self._tops, gone)
         self._lanes = common_partitioning(list(running.values()))
+
+    def _physical(
+        self,
+        running: Mapping[str, Plan],
+        routes: Callable[[Partitioning], bool] | None,
+        chosen_by: Statistics | None,
+    ) -> PhysicalPlan:
+        """What the queries run by."""
+        if routes is not None:
+            return lowered(running, self._choices, routes, 1, chosen_by)
+        graph = operator_graph(running, self._choices, statistics=chosen_by)
+        partitioning = common_partitioning(list(running.values()))
+        return PhysicalPlan((Fragment(graph, partitioning, True, 0),), {})
+
+    def _expectations(self, physical: PhysicalPlan, as_run: AsRun) -> dict[str, Expected]:
+        """What is expected of operators, by their identity: as much as of what they run for."""
+        nodes = [one for top in shown(physical).values() for one in all_shown(top)]
+        found: dict[str, Expected] = {}
+        for plan in as_run.plans.values():
+            costs = Costs(plan, self._choices, self._statistics)
+            own = {id(one) for one in different_nodes(plan)}
+            for one in nodes:
+                origin = one.node.origin
+                priced = None if origin is None else as_run.shown(origin)
+                if priced is not None and id(priced) in own and one.identity not in found:
+                    found[one.identity] = (costs.estimates.of(priced), costs.of(priced))
+        return found
 
     def text(self, name: str) -> str:
         """A query as a tree, the tree that it runs by with what is expected of it, its lanes."""
@@ -74,7 +112,7 @@ class Explaining:
         lines = [
             plan_text(self._given[name], pattern_note),
             f"Runs as ({self._rules(name)}):",
-            plan_text(self._as_run.plans[name], notes.note),
+            tree_text(self._tops[name], notes.note),
             *described_joins(self._ways.all_of(plan), self._choices, notes),
             f"Strategy: {self._choices.strategy}",
             f"Expected: {notes.summary()}",
@@ -91,7 +129,7 @@ class Explaining:
             "plan": plan_json(self._given[name]),
             "rules": list(found.fired),
             "strategy": self._choices.strategy,
-            "runs": plan_json(self._as_run.plans[name], notes.facts),
+            "runs": notes.json(self._tops[name]),
             "joins": joins_json(self._ways.all_of(found.plan), self._choices),
             "expected": notes.totals(),
             "lanes": self._lanes.to_json(),
@@ -106,14 +144,26 @@ class Explaining:
             f"Expected: {notes.summary()}",
             f"Lanes: {self._lanes}",
         ]
-        return Drawn(self._as_run.plans[name], notes.note, title, below)
+        return Drawn(self._tops[name], notes.note, title, below)
 
     def _notes(self, name: str) -> Annotations:
-        plan, shared = self._as_run.plans[name], self._shared[name]
-        return Annotations(plan, self._choices, self._statistics, shared)
+        unit, shared = self._given[name].unit, self._shared[name]
+        return Annotations(self._tops[name], unit, self._expected, shared)
 
     def _rules(self, name: str) -> str:
         return ", ".join(self._found[name].fired) or "no rule fired"
+
+
+def _shared(tops: Mapping[str, Shown], gone: Collection[str]) -> dict[str, dict[str, list[str]]]:
+    """For each query, the names of others that have its operators, too, by their identity."""
+    below = {name: {one.identity for one in all_shown(top)} for name, top in tops.items()}
+    return {
+        name: {
+            one: [other for other in below if other not in (name, *gone) and one in below[other]]
+            for one in own
+        }
+        for name, own in below.items()
+    }
 
 
 def explained(

@@ -1,4 +1,4 @@
-"""Plans of queries that run together, as their operators run, and which of these are shared."""
+"""Plans as their operators run, which is what they are priced by."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
-from penstock.algebra.plan import different_nodes
 from penstock.planner.conditions import join_condition
 from penstock.planner.equalities import joined
-from penstock.planner.physical.building import Building
 from penstock.planner.physical.lower_joins import condition_of
-from penstock.planner.physical.lowering import Lowering
 from penstock.planner.physical.physical_only import Arrival, OuterJoin
 from penstock.planner.rules.outer_joins.outer_join_form import outer_join_in
 from penstock.planner.sharing import with_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from penstock.algebra.plan import Plan
-    from penstock.planner.physical.building import Choices
     from penstock.planner.physical.multiway_choice import MultiwayChoices
 
 
@@ -57,29 +53,6 @@ class AsRun:
         if outer is not None:
             return outer.rebuild(tuple(map(self.shown, outer.children)))
         return with_inputs(plan, tuple(map(self.shown, plan.children)))
-
-    def shared(
-        self, choices: Choices, gone: Collection[str] = ()
-    ) -> dict[str, dict[int, list[str]]]:
-        """For each query, which operators others have too that are not gone: names, by operator.
-
-        Operators are the same if they are one in the graph that runs, whatever columns are called.
-        """
-        if len(self.plans) < 2:
-            return {name: {} for name in self.plans}
-        lowering = Lowering(Building(choices), lambda plan: plan, self._ways)
-        graph = lowering.building.graph
-        tops = {name: lowering.lower(plan) for name, plan in self._given.items()}
-        below = {name: graph.below(top) for name, top in tops.items() if name not in gone}
-        numbers = {id(made): lowering.lower(plan) for plan, made in [*self._made.values()]}
-        return {
-            name: {
-                id(node): others
-                for node in different_nodes(plan)
-                if (others := [o for o in below if o != name and numbers[id(node)] in below[o]])
-            }
-            for name, plan in self.plans.items()
-        }
 
 
 def outer_join_of(plan: op.UnionAll) -> OuterJoin | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KIND = "$"
+STORED = "stored"
+"""Of a field that is not written down, its metadata say so."""
 Json = Any
 
 
@@ -108,7 +110,8 @@ _FIELDS: dict[type, list[tuple[str, object, bool]]] = {}
 def _fields(kind: type[Any]) -> list[tuple[str, object, bool]]:
     """The fields that make a value: name, default, whether they are compared."""
     if kind not in _FIELDS:
-        made = [(one.name, _default(one), one.compare) for one in fields(kind) if one.init]
+        stored = [one for one in fields(kind) if one.init and one.metadata.get(STORED, True)]
+        made = [(one.name, _default(one), one.compare) for one in stored]
         _FIELDS[kind] = made
     return _FIELDS[kind]
 

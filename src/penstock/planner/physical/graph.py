@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, StreamSpec
 from penstock.operators.spec import Edge, Lineage, Spec
-from penstock.planner.physical.codec import content_hash
+from penstock.planner.physical.codec import STORED, content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.patterns import Pattern
+    from penstock.algebra.plan import Plan
     from penstock.algebra.streams import Exchanged, Relation, Stream
     from penstock.algebra.types import Schema, Type
     from penstock.compute.failures import Failures
@@ -67,6 +68,7 @@ class Node:
         made_of: Of an aggregate or DISTINCT, the rows it is made of.
         meeting: Of a join, a semi-join or an anti-join, by what its rows meet.
         names: Of the inputs of a join of many.
+        origin: The logical operator that it runs for, where that is known: it is not written down.
     """
 
     spec: Spec
@@ -79,6 +81,7 @@ class Node:
     made_of: str | None = None
     meeting: MatchCondition | None = None
     names: tuple[str, ...] = ()
+    origin: Plan | None = field(default=None, compare=False, repr=False, metadata={STORED: False})
 
     def make(self, failures: Failures) -> Operator:
         """A new operator; each lane has its own."""

@@ -6,6 +6,7 @@ kernel are put together from others here, and nowhere else.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
@@ -21,6 +22,7 @@ from penstock.planner.physical import lower_streams as streams
 from penstock.planner.physical.building import Building, Choices
 from penstock.planner.physical.lower_multi import multiway_node
 from penstock.planner.physical.lower_outer import outer_join_node
+from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 from penstock.planner.physical.multiway_choice import MultiwayChoices
 from penstock.planner.statistics.tracing import made_of
 
@@ -71,12 +73,34 @@ class Lowering:
         self.uncut = uncut
         self._ways = ways
         self._known: dict[int, tuple[Plan, int]] = {}
+        # Nodes before this one have been told apart from what is put together above them.
+        self._noted = 0
 
     def lower(self, plan: Plan) -> int:
         """The node with the result of a plan."""
         if id(plan) not in self._known:
+            before = len(self.building.graph.nodes)
             self._known[id(plan)] = (plan, self._lower(plan))
+            self._note(plan, before)
         return self._known[id(plan)][1]
+
+    def _note(self, plan: Plan, before: int) -> None:
+        """Say of the node that an operator is known by for which it runs."""
+        nodes = self.building.graph.nodes
+        own = range(max(before, self._noted), len(nodes))
+        self._noted = len(nodes)
+        many = self._ways.many(plan)
+        label = plan.reading.label() if isinstance(plan, op.OnArrival) else plan.label()
+        if many is not None:
+            named = [n for n in own if isinstance(nodes[n].spec, MultiJoinSpec)]
+        else:
+            named = [n for n in own if nodes[n].label.endswith(label)]
+            if not any(nodes[n].spec.structures() for n in named):
+                # What keeps the rows has another name: with negative rows, a window's ends.
+                named = [n for n in own if nodes[n].spec.structures()] or named
+        if own:
+            number = (named or own)[-1]
+            nodes[number] = replace(nodes[number], origin=self.uncut(plan))
 
     def arranged(self, plan: Plan) -> int:
         """The node with a stream in the order in which ROWS counts its rows."""
@@ -150,7 +174,7 @@ class Lowering:
         if isinstance(rewritten, op.Filter):
             below = self.uncut(plan).children[0]
             return rows.filter_node(self.building, self.lower(rewritten.child), rewritten, below)
-        return self.lower(rewritten)
+        return self._lower(rewritten)
 
     def _aggregate(self, plan: op.Aggregate) -> int:
         schema = plan.child.schema

@@ -107,6 +107,10 @@ class MultiJoinSpec(Spec):
         equal = [(group[0], other) for group in self.classes for other in group[1:]]
         return Lineage(tuple(columns), equal=tuple(equal))
 
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return tuple(one.structure for one in self.sides)
+
 
 def _chosen_at(
     model: JoinModel, rates: Sequence[float], sizes: Sequence[float], orders: Orders

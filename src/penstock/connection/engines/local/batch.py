@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from penstock.connection.engines.local.element_log import ElementLog
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
+from penstock.planner.physical.codec import content_hash
 from penstock.planner.physical.lowering import operator_graph
-from penstock.planner.physical.shape import shape_of
+from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
 from penstock.results.answer_kind import is_relation
 from penstock.results.settling import Content
 from penstock.runtime.changes import due_from, told_by
@@ -56,7 +57,8 @@ class Batch:
         self._partitioning = common_partitioning(list(running.values()))
         lanes = options.lanes if self._partitioning.is_partitioned else 1
         self.graph = operator_graph(running, options.choices, lanes=lanes)
-        self.shape = shape_of([(self.graph, self._partitioning)])
+        fragment = Fragment(self.graph, self._partitioning, True, 0)
+        self.shape = content_hash(PhysicalPlan((fragment,), {}).identity)
         self.periodic = periodic_parts(plans.values())
         self.begin_anew()
 
