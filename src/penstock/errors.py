@@ -1,4 +1,4 @@
-"""What can go wrong, in families: your query, your data, not supported yet, our bug.
+"""Errors, in families: your query, your data, not supported yet, our bug.
 
 Every error carries a message (short, lower case, no full stop), a hint that can be acted on,
 and, where there is one, the place in the text. `str(error)` is what the user reads.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a statement did: a sentence, rows to show, or the plan of a query."""
+    """The outcome of a statement: a sentence, rows to show, or the plan of a query."""
 
     statement: syntax.Statement
     message: str | None = None

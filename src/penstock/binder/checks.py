@@ -23,7 +23,7 @@ HOLISTIC = ("median", "quantile")
 
 
 def check_depth(plan: Plan) -> None:
-    """What stands inside what, up to a depth at which every later stage still works.
+    """The depth of what stands inside what, up to which every later stage still works.
 
     Raises:
         QueryError: The query is nested more deeply.
@@ -74,7 +74,7 @@ def unbounded_state(plan: Plan) -> list[str]:
 
 
 def _keeps(node: Plan) -> str | None:
-    """What an operator keeps of its input, None for one that keeps nothing."""
+    """The part of its input that an operator keeps, None for one that keeps nothing."""
     match node:
         case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin() | op.GroupJoin():
             return "the join remembers every row"

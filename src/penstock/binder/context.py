@@ -1,4 +1,4 @@
-"""What binding one statement needs to know and gathers on the way."""
+"""The context of binding one statement: what it needs to know and gathers on the way."""
 
 from __future__ import annotations
 

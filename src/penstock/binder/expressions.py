@@ -66,7 +66,7 @@ ELSEWHERE: dict[type[exp.Expr], str] = {
     exp.Any: "ANY",
     exp.All: "ALL",
 }
-"""What has a meaning in other places than in an expression."""
+"""Nodes that have a meaning in other places than in an expression."""
 
 
 CALLED_WITHOUT_PARENTHESES = ("CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME")

@@ -126,7 +126,7 @@ class ClauseBinder(ExpressionBinder):
             self.building.plan = op.Filter(self.building.plan, conjunction(conditions))
 
     def _subquery_predicate(self, node: exp.Expr, negated: bool) -> Callable[[], None] | None:
-        """What joins the plan with a subquery of EXISTS, IN, ANY or ALL; None for all else."""
+        """The join of the plan with a subquery of EXISTS, IN, ANY or ALL; None for all else."""
         if isinstance(node, exp.Exists):
             return lambda: self._existential(node.this, [], node, negated)
         if isinstance(node, exp.In) and node.args.get("query"):

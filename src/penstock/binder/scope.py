@@ -1,4 +1,4 @@
-"""Which columns a part of a query can name, and how a name finds its column."""
+"""Scopes: the columns a part of a query can name, and how a name finds its column."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Scope:
         return [one for one in self.columns if (one.qualifier or "").lower() == wanted]
 
     def resolve(self, name: str, qualifier: str | None, at: Span | None) -> Expression:
-        """What a column name stands for, here or in an enclosing query.
+        """The column that a name stands for, here or in an enclosing query.
 
         Raises:
             UnknownName: No column answers to the name, or more than one does.
@@ -94,7 +94,7 @@ class Scope:
         return UnknownName(f'{self._owner(qualifier)} has no column "{name}"', hint=hint, at=at)
 
     def _owner(self, qualifier: str | None) -> str:
-        """What to call the place where a column was looked for."""
+        """The name of the place where a column was looked for."""
         aliases = {alias.lower(): what for alias, what in self.aliases.items()}
         if qualifier is not None:
             return aliases.get(qualifier.lower(), f'"{qualifier}"')

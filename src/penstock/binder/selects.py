@@ -201,7 +201,7 @@ class SelectBinder:
     def _keys(
         self, nodes: list[exp.Expr], node: exp.Select, core: Core, clause: str
     ) -> list[Expression]:
-        """What GROUP BY or DISTINCT ON lists, bound."""
+        """The expressions that GROUP BY or DISTINCT ON lists, bound."""
         binder = self._clause(core, clause)
         keys = [binder.bind(self._key_node(one, node, core, clause)) for one in nodes]
         for key, written in zip(keys, nodes, strict=True):

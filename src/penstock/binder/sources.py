@@ -129,7 +129,7 @@ class FromBinder:
         return streams
 
     def _reader(self, relation: Source, streams: list[Source], conditions: list[exp.Expr]) -> int:
-        """Which of the streams reads a relation: the one that conditions compare it with."""
+        """The stream that reads a relation: the one that conditions compare it with."""
         mine = _names(relation)
         everyone = Scope()
         for item in (*streams, relation):

@@ -55,7 +55,7 @@ class Cql(Dialect):
 INTERNAL_FAULTS = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError,
 )  # fmt: skip
-"""What sqlglot raises on texts its authors did not think of; to the user they are syntax errors."""
+"""Errors of sqlglot on texts its authors did not think of; to the user they are syntax errors."""
 
 
 def parse_script(text: str, name: str | None = None) -> list[Statement]:

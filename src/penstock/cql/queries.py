@@ -26,14 +26,14 @@ KEPT_FUNCTION_PARSERS = ("CAST", "TRY_CAST", "EXTRACT")
 
 
 WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
-"""What sqlglot gives no place in the text; it is the last token when they are made."""
+"""Nodes that sqlglot gives no place in the text; it is the last token when they are made."""
 NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
 """Words that begin a clause, also where the rest of it is missing."""
 FINAL_HINT = "Write EMIT FINAL, or EMIT in backquotes if it is a name."
 
 
 BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING)
-"""What begins a select list that somebody forgot to enclose."""
+"""The beginning of a select list that somebody forgot to enclose."""
 
 
 class QueryParser(CombiningParser):
@@ -225,7 +225,7 @@ class QueryParser(CombiningParser):
         alias_tokens: Collection[TokenType] | None = None,
         **_: Any,
     ) -> exp.Expr | None:
-        """What may stand in FROM: a name, a subquery, a join in parentheses, ISTREAM(...)."""
+        """An item of FROM: a name, a subquery, a join in parentheses, ISTREAM(...)."""
         source = self._parse_table_source(schema)
         if source is None or schema:
             return source

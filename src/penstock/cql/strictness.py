@@ -28,7 +28,7 @@ CAST_WORDS = ("FORMAT", "DEFAULT", "COLLATE")
 
 
 class StrictParser(WindowParser):
-    """What sqlglot's parser would let pass, refused at the word."""
+    """A parser that refuses, at the word, what sqlglot's would let pass."""
 
     def _refuse_word(self, where: str, hint: str | None = None) -> NoReturn:
         self.fail(f"{self.found()} {where} is not part of the language here", hint=hint)

@@ -1,4 +1,4 @@
-"""What the parser makes of a text: statements, windows, and the query nodes SQL does not have."""
+"""Syntax: statements, windows, and the query nodes SQL does not have."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ EMITTERS = ("ISTREAM", "DSTREAM", "RSTREAM")
 
 
 def enclosing_hint(word: str) -> str:
-    """How ISTREAM and its kin are written."""
+    """The way ISTREAM and its kin are written."""
     return f"Write SELECT {word}(a, b) FROM ..., or {word}(SELECT ...)."
 
 
@@ -249,7 +249,7 @@ class Parsed(exp.Expression):
 
 
 def span_of(node: exp.Expr) -> Span | None:
-    """Where a node stands in the text: from the first to the last word known to belong to it."""
+    """The place of a node in the text: from the first to the last word known to belong to it."""
     placed: list[dict[str, Any]] = [one.meta for one in node.walk() if "start" in one.meta]
     if not placed:
         return None

@@ -143,7 +143,7 @@ PART_NAMES: dict[tuple[type[exp.Expr], str], tuple[str, str | None]] = {
         }.items()
     },
 }  # fmt: skip
-"""What users call a part that they may write and that is refused, and what to write instead."""
+"""Users' words for parts that they may write and that are refused, and what to write instead."""
 
 NODE_NAMES: dict[type[exp.Expr], tuple[str, str | None]] = {
     exp.Window: ("OVER (a window function)", "Use a window in brackets and GROUP BY."),
@@ -170,7 +170,7 @@ NODE_NAMES: dict[type[exp.Expr], tuple[str, str | None]] = {
     exp.StrToDate: ("CAST with FORMAT", "Use TO_DATE or TO_TIMESTAMP."),
     exp.StrToTime: ("CAST with FORMAT", "Use TO_DATE or TO_TIMESTAMP."),
 }
-"""What users call the constructs of other languages that sqlglot reads."""
+"""Users' words for the constructs of other languages that sqlglot reads."""
 
 
 def refuse_what_would_be_dropped(root: exp.Expr, at: Span | None = None) -> None:
@@ -216,6 +216,6 @@ def _plain_name(node: exp.Expr) -> str:
 
 
 def _place(value: object) -> Span | None:
-    """Where a part stands, if it is a node with a place."""
+    """The place of a part, if it is a node with a place."""
     first = value[0] if isinstance(value, list) and value else value
     return span_of(first) if isinstance(first, exp.Expr) else None

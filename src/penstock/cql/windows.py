@@ -28,7 +28,7 @@ WORD_TOKENS_EXCLUDED = (TokenType.NUMBER, TokenType.STRING)
 
 
 def token_span(token: Token) -> Span:
-    """Where a token stands."""
+    """The place of a token."""
     return Span(token.start, token.end + 1)
 
 

@@ -49,7 +49,7 @@ class StreamFacts:
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """How far a stream has been read where it comes from.
+    """The progress of reading a stream where it comes from.
 
     Attributes:
         offset: Up to where Spark has read it, in the words of the source; None if Spark does not.

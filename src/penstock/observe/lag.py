@@ -1,4 +1,4 @@
-"""How far queries are behind the rows that came in: one definition for all who tell of it."""
+"""Lag: the time queries are behind the rows that came in; one definition for all who tell of it."""
 
 from __future__ import annotations
 

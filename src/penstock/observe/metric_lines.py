@@ -32,7 +32,7 @@ class Metric:
         return "counter" if self.name.endswith("_total") else "gauge"
 
     def lines(self) -> Iterator[str]:
-        """What it means, its type, and its values; nothing if there are none."""
+        """The lines of its meaning, its type, and its values; nothing if there are none."""
         known = [(labels, value) for labels, value in self.samples if value is not None]
         if not known:
             return
@@ -45,7 +45,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often a value was at most as large as each of some bounds."""
+    """The number of times a value was at most as large as each of some bounds."""
 
     name: str
     meaning: str

@@ -1,4 +1,4 @@
-"""What can be said about a pipeline from outside: plain facts, read from the files of its home.
+"""Observation of a pipeline from outside: plain facts, read from the files of its home.
 
 Nothing is written, and nothing waits for the pipeline, which may run or not. What counts comes from
 the newest commit record and its plan; how the last batch went, from the status beside them.
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from penstock.store.records import Record
 
 Lanes = dict[str, list[dict[str, Any]]]
-"""What the operators of each lane have said."""
+"""The words of the operators of each lane."""
 _REPORTED = ("label", "rows_in", "rows_out", "state_rows", "state_bytes", "seconds")
 _FOLDERS = ("records", "plans", "incoming", "checkpoint")
 

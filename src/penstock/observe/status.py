@@ -21,7 +21,7 @@ BOUNDS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 @dataclass
 class Durations:
-    """How long micro-batches took since the process was started.
+    """The durations of micro-batches since the process was started.
 
     Attributes:
         counts: How many took at most as long as each of `BOUNDS`, and longer than the one before;
@@ -40,7 +40,7 @@ class Durations:
 
 @dataclass
 class Status:
-    """How a pipeline is doing.
+    """The state of health of a pipeline.
 
     Attributes:
         process: The number of the process that runs it.

@@ -1,4 +1,4 @@
-"""Which of several equivalent plans to run: the cheapest that rules and costs lead to."""
+"""The choice among equivalent plans: the cheapest that rules and costs lead to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.planner.statistics.statistics import Statistics
 
 MOST_ROUNDS = 12
-"""How many times a plan is exchanged for a cheaper one."""
+"""The number of times a plan is exchanged for a cheaper one."""
 FOLLOWED = 3
 """So many plans are followed at a time."""
 WORTH_IT = 0.95
@@ -95,11 +95,11 @@ class Choosing:
         return found
 
     def _cost(self, plan: Plan) -> float:
-        """What a plan costs if every join is one of two inputs: quick to say."""
+        """The cost of a plan if every join is one of two inputs: quick to say."""
         return Costs(plan, self._choices, self._statistics).total.weighed
 
     def _cost_as_run(self, plan: Plan) -> float:
-        """What it costs with the joins of many inputs that it would run with."""
+        """The cost with the joins of many inputs that it would run with."""
         ways = MultiwayChoices([plan], self._choices, self._statistics)
         return self._cost(AsRun({"": plan}, ways).shown(plan))
 

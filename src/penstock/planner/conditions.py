@@ -1,4 +1,4 @@
-"""What a join condition asks for: equal keys, and whatever else.
+"""Join conditions: equal keys, and whatever else is asked.
 
 Here columns are called by their position. In the condition of a join the left columns come first,
 then the right ones.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LEAST_INPUTS = 3
 """Fewer have a join of their own."""
 MOST_INPUTS = 16
-"""What has more is joined in several operators."""
+"""The number of inputs beyond which several operators join them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Flat:
 
     @property
     def offsets(self) -> list[int]:
-        """Where the columns of each input begin, and where those of the last one end."""
+        """The places where the columns of each input begin, and where those of the last one end."""
         found = [0]
         for one in self.inputs:
             found.append(found[-1] + len(one.schema))
@@ -82,7 +82,7 @@ class Flattening:
         self._uncut = uncut
 
     def flattened(self, plan: Plan) -> Flat | None:
-        """What a plan joins, if it joins several inputs; None: it is something else."""
+        """The join of several inputs that a plan is; None: it is something else."""
         match plan:
             case op.Product() | op.Join():
                 return self._joined(plan)
@@ -97,7 +97,7 @@ class Flattening:
         return None
 
     def _below(self, plan: Plan) -> Flat | None:
-        """What can be taken apart below something else that asks, or joins."""
+        """The join that can be taken apart below something else that asks, or joins."""
         return None if self._is_whole(plan) else self.flattened(plan)
 
     def _filtered(self, plan: op.Filter) -> Flat | None:
@@ -133,7 +133,7 @@ class Flattening:
         return replace(both, parts=(*both.parts, *keys, *rest))
 
     def _sides(self, plan: Binary, asked: JoinCondition) -> list[Flat]:
-        """What both sides join; a side stays whole if there is no key but over several inputs."""
+        """The joins of both sides; a side stays whole if its only keys are over several inputs."""
         sides = [self._below(one) or _alone(one) for one in plan.children]
         spans = [
             [_reads_several(key, side) for key in keys]

@@ -103,7 +103,7 @@ class _Together:
         self.become(made, [[rule.name] if one else [] for one in changed])
 
     def tidy(self) -> None:
-        """What pruning has left to do: it makes projections, and empties others."""
+        """The work that pruning has left: it makes projections, and empties others."""
         several = [Rewriting(TIDY) for _ in self.plans]
         made = [one.rewritten(plan) for one, plan in zip(several, self.plans, strict=True)]
         self.become(made, [one.fired for one in several])

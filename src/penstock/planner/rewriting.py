@@ -1,4 +1,4 @@
-"""How rules are applied to a plan."""
+"""The application of rules to a plan."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def alternatives(
 
 
 def parts_of(plan: Plan) -> tuple[tuple[Plan, ...], Callable[[tuple[Plan, ...]], Plan]]:
-    """What of a plan can be rewritten on its own, and how it is put together again.
+    """The parts of a plan that can be rewritten on their own, and how it is put together again.
 
     The inputs of an outer join stand twice in it, and are the same in both places.
     """
@@ -97,7 +97,7 @@ def parts_of(plan: Plan) -> tuple[tuple[Plan, ...], Callable[[tuple[Plan, ...]],
 
 
 def parts_first(plans: Sequence[Plan]) -> list[Plan]:
-    """What can be rewritten on its own in several plans, each once, what is below first."""
+    """The parts of several plans that can be rewritten on their own, lower ones first."""
     found: dict[int, Plan] = {}
     waiting = [(plan, False) for plan in reversed(plans)]
     while waiting:

@@ -1,4 +1,4 @@
-"""What plans have in common: equal subplans become one, and those that keep state stay whole."""
+"""Sharing: equal subplans become one, and those that keep state stay whole."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def with_inputs(plan: Plan, inputs: tuple[Plan, ...]) -> Plan:
 
 
 def _identity(plan: Plan) -> Hashable:
-    """What an operator is, its inputs by which objects they are."""
+    """The identity of an operator, its inputs by which objects they are."""
     own = [
         getattr(plan, one.name)
         for one in dataclasses.fields(plan)
@@ -87,7 +87,7 @@ class Shared:
                 self._visit(one, wider.below(plan))
 
     def _needs(self, nodes: Sequence[Plan]) -> dict[int, set[Hashable]]:
-        """Who needs each plan: operators that keep state, or queries, through others between."""
+        """The needs for each plan: operators that keep state, or queries, through others."""
         found: dict[int, set[Hashable]] = {id(node): set() for node in nodes}
         for number, plan in enumerate(self._plans):
             found[id(plan)].add(("query", number))

@@ -57,7 +57,7 @@ def due_from(changes: Block, clock: int) -> Block:
 
 
 def told_by(changes: Mapping[str, Block]) -> dict[str, int]:
-    """How far changes of relations tell of time: more may come at the instant of the last."""
+    """The instant that changes of relations tell of: more may come at that of the last."""
     return {name: int(block.ts.max()) for name, block in changes.items() if len(block)}
 
 

@@ -53,7 +53,7 @@ class Intake:
 
     @property
     def unit(self) -> TimeUnit:
-        """How instants of the stream are shown."""
+        """The unit in which instants of the stream are shown."""
         (time,) = (one.type for one in self.schema if one.name == self.time_column)
         return TimeUnit.TIMESTAMP if time == TIMESTAMP else TimeUnit.TICK
 
@@ -73,7 +73,7 @@ class Intake:
         self.watermark = max(self.watermark, instant)
 
     def taken_aside(self) -> list[RejectedRows]:
-        """What has been set aside since this was last asked."""
+        """The rows that have been set aside since this was last asked."""
         found, self.aside = self.aside, []
         return found
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.runtime.intake import Intake, Reading
 
 MOST_SLIDES = 10_000_000
-"""How many slides without a row a periodic query goes through."""
+"""The number of slides without a row that a periodic query goes through."""
 
 
 @dataclass(frozen=True)

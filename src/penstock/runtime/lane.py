@@ -38,7 +38,7 @@ STEP_ROWS = 65_536
 
 @dataclass
 class Results:
-    """What a feed led to: blocks of each query, in the order they were made, and late rows."""
+    """The outcome of a feed: blocks of each query, in the order they were made, and late rows."""
 
     blocks: dict[str, list[Block]] = field(default_factory=dict)
     late: dict[str, list[Block]] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class Lane:
         return [*dict.fromkeys(np.partition(due, places)[places].tolist()), goal]
 
     def _relations_reach(self) -> dict[str, int]:
-        """How far the changes of each relation are looked at: to the foremost query's clock."""
+        """The instant up to which changes of each relation are looked at: the foremost clock."""
         return {
             name: max(map(self._clock_of, readers))
             for name, readers in self._relation_readers.items()
@@ -257,14 +257,14 @@ class Lane:
         return self.stations[self.graph.results[query]].frontier
 
     def failures(self, query: str) -> Failures:
-        """How many expressions failed in what a query computes, by function."""
+        """The number of expressions that failed in what a query computes, by function."""
         total = Failures()
         for number in self.graph.below(self.graph.results[query]):
             total.by_function.update(self.stations[number].failures.by_function)
         return total
 
     def reports(self) -> list[OperatorReport]:
-        """What each operator has done, inputs before what reads them."""
+        """The work of each operator, inputs before what reads them."""
         return [self._report(number) for number in range(len(self.stations))]
 
     def _report(self, number: int) -> OperatorReport:
@@ -306,7 +306,7 @@ class Lane:
 
 
 def _begun(names: Iterable[str], known: Mapping[str, int], at: int) -> dict[str, int]:
-    """What is known of inputs, and where those begin of which nothing is."""
+    """Facts known of inputs, and the beginning of those of which nothing is known."""
     return {name: known.get(name, at) for name in names}
 
 

@@ -55,7 +55,7 @@ class Lanes:
             return together([lane.finish() for lane in self.lanes])
 
     def failures(self, query: str) -> Failures:
-        """How many expressions failed in what a query computes, in all lanes."""
+        """The number of expressions that failed in what a query computes, in all lanes."""
         total = Failures()
         for lane in self.lanes:
             total.by_function.update(lane.failures(query).by_function)

@@ -57,7 +57,7 @@ class ValidityMeter:
             self._latest = max(self._latest, int(ts.max()))
 
     def report(self, *, is_whole: bool = False) -> ValidityReport:
-        """What has come so far."""
+        """The rows that have come so far."""
         return ValidityReport(
             self._rows,
             self._ending,
@@ -72,7 +72,7 @@ class ValidityMeter:
 
 
 class MatchMeter:
-    """What comes through the inputs of an operator whose rows meet, and what it sends."""
+    """The rows that come through the inputs of an operator and may meet, and those it sends."""
 
     def __init__(self, meeting: MatchCondition) -> None:
         self._meeting = meeting
@@ -91,7 +91,7 @@ class MatchMeter:
                 self._sent.take_in(block)
 
     def report(self, met: int, whole: Collection[int]) -> MatchReport:
-        """What has come, and the pairs or rows that it led to.
+        """The rows that have come, and the pairs or rows that they led to.
 
         All lanes get the same rows through the inputs in `whole`.
         """

@@ -1,4 +1,4 @@
-"""What each operator of a lane has done, for people and programs."""
+"""Reports: the work of each operator of a lane, for people and programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class StreamReport:
-    """What came into a lane of a stream.
+    """The rows of a stream that came into a lane.
 
     Args:
         name: The stream.
@@ -55,7 +55,7 @@ class ValidityReport:
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """How often rows of two inputs have met.
+    """The number of times that rows of two inputs have met.
 
     Args:
         condition: What they meet by: equal keys, or [NOT] EXISTS.

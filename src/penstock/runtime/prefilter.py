@@ -44,7 +44,7 @@ class _Reader:
     behind: tuple[_Reader, ...] = ()
 
     def passes(self, columns: Sequence[pa.Array], length: int, failures: Failures) -> Truths:
-        """Which rows a filter lets pass."""
+        """The rows that a filter lets pass."""
         operator = self.station.operator
         if isinstance(operator, Filter):
             return holds(operator.predicate, columns, length, failures)

@@ -76,7 +76,7 @@ class Looks:
 
 
 class StreamMeter(Looks):
-    """What comes into a lane of a stream: how many rows, when, and how many values they have."""
+    """The rows of a stream that come into a lane: how many, when, and how many values they have."""
 
     def __init__(self, name: str, columns: tuple[str, ...], budget: Budget) -> None:
         super().__init__(budget)
@@ -104,7 +104,7 @@ class StreamMeter(Looks):
             sketch.add(hashes if valid is None else hashes[valid])
 
     def report(self, whole: Collection[str]) -> StreamReport | None:
-        """What has come; None before the first row."""
+        """The rows that have come; None before the first."""
         if not self._rows:
             return None
         named = zip(self._columns, self._sketches, strict=True)

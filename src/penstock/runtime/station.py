@@ -123,7 +123,7 @@ class Station:
         reads: tuple[str, ...] = (),
         whole: Collection[int] = (),
     ) -> OperatorReport:
-        """What the operator has done and remembers, the rows in its queues included.
+        """The work and the memory of the operator, the rows in its queues included.
 
         Through the inputs in `whole`, other lanes of the graph get the same rows.
         """
@@ -156,7 +156,7 @@ class Station:
         return self._metrics.rows_out if self._asked is None else self._asked.tested
 
     def _probes(self) -> tuple[ProbeReport, ...]:
-        """What a join of many inputs probes, by the names of these."""
+        """The probes of a join of many inputs, by the names of these."""
         names = self.node.names
         return tuple(
             ProbeReport(names[one.origin], names[one.target], one.probes, one.matches)
@@ -202,5 +202,5 @@ class Station:
 
 
 def _negative(block: Block) -> int:
-    """How many rows withdraw others."""
+    """The number of rows that withdraw others."""
     return 0 if block.sign is None else int(np.count_nonzero(block.sign < 0))

@@ -1,4 +1,4 @@
-"""What a query's result holds at an instant, folded from the elements that led to it.
+"""The content of a query's result at an instant, folded from the elements that led to it.
 
 A home does not keep every result for ever: now and then the elements so far are replaced by what is
 left of them.

@@ -1,4 +1,4 @@
-"""Where things are in a home, and who may write there."""
+"""The layout of a home: the places of things, and who may write there."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Home:
 
     @property
     def checkpoint(self) -> Path:
-        """What Spark remembers of its sources."""
+        """The folder of what Spark remembers of its sources."""
         return self.path / "checkpoint"
 
     @property
     def sinks(self) -> Path:
-        """How far each sink has been written: `NAME.json`, with the number of a record."""
+        """The progress of each sink: `NAME.json`, with the number of a record."""
         return self.path / "sinks"
 
     def incoming(self, stream: str) -> Path:

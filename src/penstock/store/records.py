@@ -24,12 +24,12 @@ FORMAT = 8
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
-"""What a record is about: a new home, another plan, a micro-batch, the end of the input."""
+"""The subject of a record: a new home, another plan, a micro-batch, the end of the input."""
 
 
 @dataclass(frozen=True)
 class StreamProgress:
-    """How far a stream has come: its watermark, its latest row, and how many rows it brought.
+    """The progress of a stream: its watermark, its latest row, and how many rows it brought.
 
     Of these, `late` ones and others were set `aside`; of both, `forgotten` ones are kept no more.
     """
@@ -62,7 +62,7 @@ class RelationProgress:
 
 @dataclass(frozen=True)
 class Content:
-    """What was left of the results of all queries up to a record, when they were folded."""
+    """The rest of the results of all queries up to a record, when they were folded."""
 
     file: str
     record: int
@@ -79,7 +79,7 @@ class RejectedFile:
 
 @dataclass(frozen=True)
 class LaneState:
-    """How the state of a lane is made: from an image, and by feeding the logs since, in order."""
+    """The recipe of a lane's state: an image, and the logs since then to be fed, in order."""
 
     image: str | None = None
     image_bytes: int = 0
@@ -107,7 +107,7 @@ class FilesRead:
 
 @dataclass(frozen=True)
 class Record:
-    """What holds after a commit.
+    """The facts that hold after a commit.
 
     `lanes` are by group and lane, `g.l`. `pending` has for each group the changes of relations
     that the next batch brings. `results` are the files that this commit added; those up to the

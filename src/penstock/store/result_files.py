@@ -22,7 +22,7 @@ def result_blocks(home: Home, record: Record, query: str) -> Iterator[Block]:
 
 
 def content_blocks(home: Home, content: Content, query: str) -> Iterator[Block]:
-    """What was left of the elements of a query when results were folded."""
+    """The rest of the elements of a query when results were folded."""
     yield from blocks_in(Bundle(home.segments / content.file), query)
 
 

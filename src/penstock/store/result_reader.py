@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Commit:
-    """What a commit said of a query: its clock since then, and a block, unless there was nothing.
+    """A commit's word on a query: its clock since then, and a block, unless there was nothing.
 
     The block is what the reader's fold makes of the elements.
     """
@@ -38,7 +38,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class Start:
-    """Where the results of a query begin that are kept: with a record, and what was before it.
+    """The beginning of the results of a query that are kept: a record, and what was before it.
 
     Of instants before `clock` - 1 nothing is known. If results of the query are folded, `folds`
     is the record it was registered by: what was folded there or later is its own.
@@ -51,7 +51,7 @@ class Start:
 
 
 def start_of(home: Home, query: str, first: int, *, has_content: bool) -> Start:
-    """Where to begin with a query that was registered by a record, which may be gone.
+    """The beginning for a query that was registered by a record, which may be gone.
 
     What a query sent out is not folded: what is gone is gone.
     """

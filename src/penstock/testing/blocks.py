@@ -27,7 +27,7 @@ BODY: dict[str, Literal["cql", "lines", "none"]] = {
     "failures": "none",
     "plan": "lines",
 }
-"""What follows each heading: CQL up to `;`, lines up to an empty one, or nothing."""
+"""The content under each heading: CQL up to `;`, lines up to an empty one, or nothing."""
 
 ARGUMENT: dict[str, tuple[str, str]] = {
     "case": (r".+", "a title: case WHAT IT SHOWS"),
@@ -36,7 +36,7 @@ ARGUMENT: dict[str, tuple[str, str]] = {
     "emits": (r"(in order)?", "nothing behind it, or: emits in order"),
     "failures": (r"\d+", "a number: failures 2"),
 }
-"""What stands behind a heading, as a pattern and in words; behind the others, nothing."""
+"""The argument behind a heading, as a pattern and in words; behind the others, nothing."""
 
 SETUP = ("cql", "rows", "day")
 SUBJECTS = ("query", "statement")

@@ -19,7 +19,7 @@ _LITERALS = {TokenType.STRING, TokenType.NUMBER}
 
 
 def settings_of(question: Question) -> tuple[str, ...] | None:
-    """What a question sets before it declares anything; None if it sets something later.
+    """The settings of a question before it declares anything; None if it sets something later.
 
     Settings hold for all that follows: only questions with the same ones can share a catalog.
     """

@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an engine computed: emissions for a `RelationToStream`, else the result over time."""
+    """The answer of an engine: emissions for a `RelationToStream`, else the result over time."""
 
     result: Timeline | Sequence[Emission]
     failures: int = 0
@@ -104,7 +104,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "inline": _inline,
     "spark": _spark,
 }
-"""How to make each engine."""
+"""The maker of each engine."""
 
 
 def engine_called(name: str) -> Engine:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a query or statement: an error's text, or what was computed."""
+    """The outcome of a query or statement: an error's text, or what was computed."""
 
     error: str | None = None
     computed: Computed | None = None

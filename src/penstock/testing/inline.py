@@ -59,7 +59,7 @@ def refuse_bad_inputs(plan: Plan, inputs: Inputs) -> None:
 
 
 def answer_of(plan: Plan, blocks: Sequence[Block], failures: int) -> Answer:
-    """What the blocks of a finished query say, as engines answer."""
+    """The answer that the blocks of a finished query give."""
     if isinstance(plan, RelationToStream):
         return Answer(emissions(blocks), failures)
     return Answer(timeline(blocks), failures)
@@ -103,7 +103,7 @@ def _plain(column: pa.Array) -> list[Value]:
 
 
 def emissions(blocks: Iterable[Block]) -> list[Emission]:
-    """What was sent out, by instant; of one instant in the order it was made."""
+    """The rows sent out, by instant; of one instant in the order they were made."""
     found = [
         Emission(int(at), row)
         for block in blocks

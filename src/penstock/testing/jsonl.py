@@ -39,7 +39,7 @@ TYPES: dict[str, Type] = {
 }  # fmt: skip
 DIGITS = 5
 NOTHING = Decimal("1e-9")
-"""What counts as zero where a zero is expected: it has no significant digits."""
+"""The value that counts as zero where a zero is expected: it has no significant digits."""
 REQUIRED = ("id", "ts_unit", "streams", "query", "until", "expect")
 
 

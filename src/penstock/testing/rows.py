@@ -42,7 +42,7 @@ Expected = dict[int, list[tuple[str, ExpectedRow]]]
 
 @dataclass(frozen=True)
 class Computed:
-    """What an engine made of a query."""
+    """The answer of an engine to a query."""
 
     plan: Plan
     warnings: Sequence[str]
@@ -57,7 +57,7 @@ class Computed:
 
 
 def compare(case: Case, block: Block, computed: Computed) -> str | None:
-    """How the rows of a block and the computed ones differ, as text; None if they agree.
+    """The difference of the rows of a block and the computed ones, as text; None if they agree.
 
     Raises:
         DataError: The block does not fit the query: its columns, their types, its time.
@@ -114,7 +114,7 @@ def _instant(timed: TimedLine, unit: TimeUnit | None, computed: Computed) -> int
 
 
 def _content(block: Block, computed: Computed, expected: Iterable[int]) -> Content:
-    """What the block would have to hold."""
+    """The content that the block would have to have."""
     result = computed.result
     if not isinstance(result, Timeline):
         return {at: _unsigned(rows) for at, rows in by_instant(result).items()}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a case; `text` is empty if it passed, else says what is wrong.
+    """The verdict on a case; `text` is empty if it passed, else says what is wrong.
 
     `replacements` are the blocks that would make it pass, if `--update` can write them all.
     """

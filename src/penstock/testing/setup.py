@@ -1,4 +1,4 @@
-"""What a case needs before its query can run: a session with everything declared, and inputs."""
+"""The set-up of a case: a session with everything declared, and inputs."""
 
 from __future__ import annotations
 

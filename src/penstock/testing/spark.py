@@ -149,7 +149,7 @@ def _bring_inputs(pipeline: Pipeline, asked: _Asked) -> None:
 
 
 def _answer_of(pipeline: Pipeline, asked: _Asked) -> Answer:
-    """What a finished pipeline has written down of a query."""
+    """The answer that a finished pipeline has written down to a query."""
     home = pipeline.home
     blocks = [
         block

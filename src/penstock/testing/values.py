@@ -1,4 +1,4 @@
-r"""How values are written in stream tests: cells, rows, instants.
+r"""Values as they are written in stream tests: cells, rows, instants.
 
 Cells stand between `|`. NULL is NULL; a string is bare unless that would be ambiguous, else in
 single quotes with '' for a quote, `\n`, `\r` and `\\`. In expectations a number with a `~`
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from penstock.reference.timeline import Row
 
 NOTHING = (NO_ROWS, NO_RESULTS)
-"""How a block says that there is no row."""
+"""The word of a block that says that there is no row."""
 
 _CELL = re.compile(r"\s*('(?:[^']|'')*'|[^'|][^|]*|)\s*(\||$)")
 _ESCAPES = {"\\n": "\n", "\\r": "\r", "\\\\": "\\", "''": "'"}

@@ -147,7 +147,7 @@ class MultiJoin(Matching):
 
     @property
     def measured(self) -> list[Probed]:
-        """How often each probe was made since the orders were last set, and what it found.
+        """The number of times each probe was made since orders were last set, and its finds.
 
         Tests look at it; what rows look for together is decided by the same counts.
         """
@@ -159,7 +159,7 @@ class MultiJoin(Matching):
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where the rows of each input are kept."""
+        """The structures that the rows of each input are kept in."""
         return tuple(rows.first.rows.structure for rows in self._rows)
 
     def _build(self) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ColumnsAt = tuple[int, "Callable[[int], pa.Array]"]
-"""How many columns an input has, and what gathers one of them."""
+"""The number of columns of an input, and what gathers one of them."""
 
 
 class Gathered(Sequence["pa.Array"]):
@@ -25,7 +25,7 @@ class Gathered(Sequence["pa.Array"]):
         self._found: dict[int, pa.Array] = {}
 
     def __len__(self) -> int:
-        """How many columns."""
+        """The number of columns."""
         return len(self._sources)
 
     @overload

@@ -193,7 +193,7 @@ class Combining:
         return self._groups.members[self._groups.starts[groups]]
 
     def _filled(self, rows: int, fill: Callable[[Ints, Ints], int]) -> Iterator[Ints]:
-        """What a loop over so many partial combinations finds, some at a time."""
+        """The finds of a loop over so many partial combinations, some at a time."""
         cursor = np.array([0, START], np.int64)
         # A match or two is usual; if there are more, there may be many more.
         size = min(self._at_once, 2 * rows + 64)
@@ -209,5 +209,5 @@ class Combining:
 
 
 def places_of(partials: Ints, number: int) -> Ints:
-    """Where the rows of an input are."""
+    """The places of the rows of an input."""
     return np.ascontiguousarray(partials[:, PLACES + number])

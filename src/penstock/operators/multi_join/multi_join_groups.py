@@ -1,4 +1,4 @@
-"""Which new rows of an input look for others together, and for how many probes."""
+"""Groups of new rows of an input that look for others together, and for how many probes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ The group finds what any of its rows does, and what none does because it was nev
 the further apart they are, the more of it.
 """
 MORE = 1.5
-"""What a group finds in a probe, if one of its rows by itself finds 1; about."""
+"""The number of rows a group finds in a probe, if one of its rows finds 1; about."""
 _PROBE, _VISIT, _CHECK = 4.0, 0.3, 0.5
 """What it takes to begin a probe, to visit a row of a bucket, and to see whether a row of a group
 was there with what the group found; to write down a partial combination is 1. About.
@@ -38,7 +38,7 @@ was there with what the group found; to write down a partial combination is 1. A
 
 @dataclass
 class Tally:
-    """How often a probe was made, and how many rows it found."""
+    """The number of times a probe was made, and of the rows it found."""
 
     probes: int = 0
     matches: int = 0
@@ -111,13 +111,13 @@ class Grouping:
         return Groups(members, np.append(starts, len(rows)), together, probes)
 
     def _reach(self) -> int:
-        """How far apart, in ranks, rows of a group may be."""
+        """The distance, in ranks, that rows of a group may have."""
         came = sum(len(one.ranks) for one in self._inputs)
         growth = sum(one.entered / max(len(one) - one.entered, 1) for one in self._probed)
         return int(GROWTH * came / growth) if growth else INFINITY
 
     def _probes(self, size: float) -> int:
-        """How many probes are best made for groups of so many rows, about; perhaps none."""
+        """The number of probes best made for groups of so many rows, about; perhaps none."""
         found = list(accumulate((one.each for one in self._tallies), float.__mul__, initial=1.0))
         spent = [0.0]
         for level, table in enumerate(self._targets):

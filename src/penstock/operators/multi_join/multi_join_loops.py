@@ -42,7 +42,7 @@ there; then places.
 BEGIN, SIGN = GROUP, BORN
 """A whole combination has in their place when it begins, and whether it comes or goes."""
 FIRST_TS, FIRST, LAST = 0, 1, 2
-"""What is known of new rows that look for others together: the first instant, and their ranks."""
+"""Facts of new rows that look for others together: the first instant, and their ranks."""
 FOREVER = np.iinfo(np.int64).max
 """The rank at which a row dies that nobody withdraws."""
 
@@ -146,7 +146,7 @@ def narrow(rows: Ints, count: int, marks: Ints, heads: Ints, oldest: int) -> int
 
 @compiled
 def group_starts(differ: Flags, ranks: Ints, reach: int) -> Ints:
-    """Where groups of rows begin: those of one key stand together, by rank.
+    """The beginnings of groups of rows: those of one key stand together, by rank.
 
     A group begins where a row's key is not that of the one before it, as `differ` says, and where
     a row is further than so many ranks from the first one.

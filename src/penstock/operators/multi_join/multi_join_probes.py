@@ -57,7 +57,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Course:
-    """What happens to new rows of an input.
+    """The way of new rows of an input.
 
     Args:
         origin: The input.
@@ -71,7 +71,7 @@ class Course:
 
     @property
     def together(self) -> int:
-        """How many probes come before it matters which of the new rows of one key it is."""
+        """The number of probes before it matters which of the new rows of one key it is."""
         asked = (
             level
             for level, thetas in enumerate(self.thetas)

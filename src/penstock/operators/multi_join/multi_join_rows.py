@@ -37,14 +37,14 @@ _FEW = 1024
 
 @dataclass(frozen=True)
 class Sizing:
-    """How many rows an input will have, about, and, if that is given, how many buckets."""
+    """The number of rows an input will have, about, and of buckets, if that is given."""
 
     expected: int = 0
     buckets: int | None = None
 
 
 class InputRows(RowsPart):
-    """What is remembered of one input.
+    """The rows that are remembered of one input.
 
     All its tables give a row the same place. Only the first has the columns, and finds what
     negative rows withdraw.
@@ -150,7 +150,7 @@ class InputRows(RowsPart):
         return clock - self._expired > self._side.span // _SHARE
 
     def spots(self, places: Ints) -> Ints:
-        """Where in the arrays of tables the rows of places are."""
+        """The spots of the rows of places in the arrays of tables."""
         at, room = places - self.first.kept.base, len(self.first.kept.records)
         return np.where(at < room, at, at - room)
 
@@ -171,7 +171,7 @@ class InputRows(RowsPart):
         return keys[self._agreements.index(agreement)]
 
     def columns_at(self, places: Ints) -> ColumnsAt:
-        """How many columns there are, and what gathers one of them, of the rows at places."""
+        """The number of columns, and what gathers one of them, of the rows at places."""
         return self.first.width, lambda number: self.first.rows.column(number, places)
 
     def table_over(self, agreements: Agreements) -> Table:
