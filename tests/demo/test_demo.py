@@ -125,7 +125,7 @@ def test_trips_are_those_of_the_oracle(
     # Other stations do not pass WHERE, but the oracle would make all pairs first.
     sent = oracle_of(made, TRIP).emissions(plan)
     expected = Counter((*map(number_of, one.row), one.at) for one in sent)
-    assert shown(db.query("trips").emissions()) == expected
+    assert shown(db["trips"].emissions()) == expected
     assert demonstration.board.trips == expected.total() > ROWS / 25
 
 

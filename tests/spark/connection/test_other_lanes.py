@@ -56,7 +56,7 @@ def test_the_state_is_divided_anew(connect: Callable[..., Connection]) -> None:
         for first in (40 * number, 40 * number + 20):
             feed(db, first)
             feed(expected, first)
-        db.query("sums").wait_idle()
+        db["sums"].wait_idle()
         for query in QUERIES:
             found = counted(db[query].snapshot())
             assert found == counted(expected[query].snapshot()), (query, lanes)

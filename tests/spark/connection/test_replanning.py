@@ -60,7 +60,7 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
     expected.execute(SCRIPT)
     db = connect(lanes=2)
     db.execute(SCRIPT)
-    query = db.query("triples")
+    query = db["triples"]
     for number in range(3):
         feed(db, number)
         feed(expected, number)
@@ -97,7 +97,7 @@ def test_another_plan_takes_over_while_rows_come(connect: Callable[..., Connecti
     assert table["plan"].to_pylist() == shown
     db.close()
     db = connect(lanes=2)
-    query = db.query("triples")
+    query = db["triples"]
     assert not query.replan()
     feed(db, number := number + 1)
     feed(expected, number)
@@ -112,7 +112,7 @@ def test_what_never_forgets_is_refused(connect: Callable[..., Connection]) -> No
     db = connect(lanes=2)
     db.execute(SCRIPT)
     with pytest.raises(Refused, match=r"it has \[UNBOUNDED\]"):
-        db.query("ever").replan()
+        db["ever"].replan()
     with pytest.raises(Refused, match=r"(?s)line 1, column 8: .* it has \[UNBOUNDED\].*for ever"):
         db.execute("REPLAN ever")
     with pytest.raises(UnknownName):
@@ -142,7 +142,7 @@ def test_a_statement_plans_anew_once_something_is_measured(
         db.wait_idle()
     assert replaced(db)
     assert said(db, "REPLAN triples") == "runs by the best plan known already"
-    db.query("triples").stop()
+    db["triples"].stop()
     assert said(db, "REPLAN triples") == 'query "triples" does not run'
 
 
