@@ -38,7 +38,7 @@ MAPPING = [
     ("DECIMAL(38, 6)", decimal(38, 6), pa.decimal128(38, 6), Decimal("1.500000"), "1.500000"),
     ("DECIMAL", decimal(10, 0), pa.decimal128(10, 0), Decimal(3), "3"),
     ("STRING", STRING, pa.string(), "žluť", "žluť"),
-    ("VARCHAR(9)", STRING, pa.string(), "", ""),
+    ("VARCHAR", STRING, pa.string(), "", ""),
     ("DATE", DATE, pa.date32(), -1, "1969-12-31"),
     ("TIMESTAMP", TIMESTAMP, pa.timestamp("us"), 1_500_000, "1970-01-01 00:00:01.5"),
 ]
