@@ -13,7 +13,7 @@ import pytest
 
 from penstock.operators.aggregate.accumulators.pool import Pool
 from penstock.operators.join.join_fifo import FifoSide
-from penstock.operators.output.emit_final import Final
+from penstock.operators.output.emit_final import _Held
 from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.lane import Lane
 from penstock.state import moving
@@ -124,7 +124,7 @@ SHRINKING = (
     (SlotPool, "compact"),
     (Pool, "compact"),
     (FifoSide, "_resize"),
-    (Final, "_move_to_front"),
+    (_Held, "_move_to_front"),
 )
 
 
