@@ -20,15 +20,19 @@ MAY_IMPORT = {
     "builder": {"errors", "algebra", "cql", "catalog", "binder", "session"},
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
+    "scheduling": set[str](),
     "operators": {"errors", "algebra", "compute", "state"},
-    "planner": {"errors", "algebra", "compute", "state", "operators"},
-    "runtime": {"errors", "algebra", "compute", "state", "operators", "planner"},
+    "planner": {"errors", "algebra", "compute", "state", "operators", "scheduling"},
+    "runtime": {
+        "errors", "algebra", "compute", "state", "operators", "planner", "scheduling",
+    },
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
-    "observe": {"errors", "algebra", "catalog", "session", "planner", "store"},
+    "observe": {"errors", "algebra", "catalog", "session", "planner", "store", "scheduling"},
     "connectors": {"errors", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
+        "scheduling",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
@@ -51,6 +55,7 @@ MAY_IMPORT = {
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
         "planner", "operators", "results", "store", "observe", "connection", "demo", "state",
+        "scheduling",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""
