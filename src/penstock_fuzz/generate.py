@@ -94,7 +94,8 @@ def _slides(trial: Trial, plan: Plan) -> int:
 def _needs_one_lane(trial: Trial, plan: Plan) -> bool:
     """Whether RSTREAM would have to know of other lanes at which slide the last window ends.
 
-    So it is where windows reach beyond the end of time, a known limit (docs/pipeline.md, Limits).
+    So it is where windows reach beyond the end of time, a known limit (docs/contributors/pipeline.md,
+    Limits).
     """
     if not any(isinstance(node, RStream) for node in different_nodes(plan)):
         return False

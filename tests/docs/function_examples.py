@@ -1,4 +1,4 @@
-"""An example for each function and operator; docs/functions.md shows them with their values.
+"""An example for each function and operator; docs/users/functions.md shows them with their values.
 
 Add a line here when a function is added: a test asks for it. The values are computed.
 """

@@ -1,4 +1,4 @@
-"""docs/functions.md is the registry of functions, written out."""
+"""docs/users/functions.md is the registry of functions, written out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.catalog.functions import Function
     from penstock.catalog.functions.aggregate_types import Aggregate
 
-PAGE = ROOT / "docs" / "functions.md"
+PAGE = ROOT / "docs" / "users" / "functions.md"
 HEAD = """\
 # Functions and operators
 

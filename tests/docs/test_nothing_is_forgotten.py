@@ -15,8 +15,8 @@ from penstock.cql.strictness import TYPE_NAMES
 from penstock.cql.windows import WINDOW_KINDS
 
 README = (ROOT / "README.md").read_text("utf-8")
-LANGUAGE = (ROOT / "docs" / "language.md").read_text("utf-8")
-BUILDER = (ROOT / "docs" / "builder.md").read_text("utf-8")
+LANGUAGE = (ROOT / "docs" / "users" / "language.md").read_text("utf-8")
+BUILDER = (ROOT / "docs" / "users" / "builder.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", [command.name for command in app.registered_commands])

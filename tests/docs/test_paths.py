@@ -52,6 +52,16 @@ def test_every_fence_has_a_kind_that_says_how_it_is_checked(page: Path) -> None:
     assert unknown == [], f"kinds: {', '.join(KINDS)}; see tests/docs/pages.py"
 
 
+def test_the_index_of_the_pages_leads_to_each() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link).resolve() for link in LINK.findall(prose(index))}
+    assert [
+        page
+        for page in PAGES
+        if ROOT / "docs" in page.parents and page != index and page not in linked
+    ] == []
+
+
 def test_the_map_in_the_readme_shows_every_folder() -> None:
     assert mapped() == real()
 

@@ -48,8 +48,8 @@ def pattern_as_run(plan: Plan, *, announced: bool = False) -> Pattern:
     """The pattern of what block operators send for a plan.
 
     INTERSECT [ALL] and max-union count copies and withdraw them, where the ends of all copies
-    could be told before: that is less work, and far less is sent (see `docs/decisions.md`). Where
-    nothing ever ends, nothing is withdrawn.
+    could be told before: that is less work, and far less is sent (see
+    `docs/contributors/decisions.md`). Where nothing ever ends, nothing is withdrawn.
     """
     return _known(plan, announced, counted=True)
 

@@ -107,5 +107,5 @@ Congested stations: {found or "none"}. Stations with a queue in the truth: {trut
 
 Look at {out}: average speeds, the congestions that were found, and the truth.
 Then:{status}
-  docs/demo.md      the queries, and what else to ask
-  docs/language.md  the language"""
+  docs/users/demo.md      the queries, and what else to ask
+  docs/users/language.md  the language"""

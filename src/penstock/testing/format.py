@@ -1,7 +1,7 @@
 """Reading stream tests (`*.stream`) into cases, and writing them back.
 
-The format is described in docs/stream_tests.md. A file is cut into blocks, and the blocks into
-cases: what stands before the first `case` belongs to every case. What the rows in a block mean is
+The format is described in docs/users/stream_tests.md. A file is cut into blocks, and the blocks
+into cases: what stands before the first `case` belongs to every case. What the rows in a block mean is
 decided when a case runs, because only then the columns have types.
 """
 

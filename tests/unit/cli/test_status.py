@@ -234,10 +234,10 @@ def test_watching_goes_on_until_interrupted_and_loads_no_operators(driver: Drive
 
 
 def test_the_page_shows_what_is_printed(driver: Driver) -> None:
-    """The example in docs/operations.md; what differs from run to run is given."""
+    """The example in docs/users/operations.md; what differs from run to run is given."""
     facts = Observer(driver.home).look()
     shown = page(_settled(facts), Console(width=10_000, highlight=False, markup=False))
-    operations = ROOT / "docs" / "operations.md"
+    operations = ROOT / "docs" / "users" / "operations.md"
     (fence,) = [
         one
         for one in fences(operations)

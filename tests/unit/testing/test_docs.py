@@ -1,4 +1,4 @@
-"""What docs/stream_tests.md shows is what happens."""
+"""What docs/users/stream_tests.md shows is what happens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.testing.engines import OracleEngine
 from penstock.testing.format import parse_test
 from penstock.testing.runner import run_case
 
-TEXT = (Path(__file__).parents[3] / "docs" / "stream_tests.md").read_text("utf-8")
+TEXT = (Path(__file__).parents[3] / "docs" / "users" / "stream_tests.md").read_text("utf-8")
 
 
 def shown(language: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The cost of a plan: nanoseconds of one core per step of time, and bytes of state.
 
-The weights are what the operators take on the machine of docs/benchmarks.md; only how they compare
-with each other matters for the choice of a plan.
+The weights are what the operators take on the machine of docs/contributors/benchmarks.md; only how
+they compare with each other matters for the choice of a plan.
 """
 
 from __future__ import annotations
