@@ -103,7 +103,9 @@ def _pattern_of(plan: Plan, announced: bool, counted: bool) -> Pattern:
 def _window_pattern(window: st.Window, announced: bool) -> Pattern:
     if window.spec.never_ends:
         return Pattern.MON
-    return Pattern.STR if announced or window.spec.counts_rows else Pattern.WKS
+    if announced or window.spec.counts_rows:
+        return Pattern.STR
+    return Pattern.WKS if window.spec.ends_in_order else Pattern.WK
 
 
 def counted_pattern(inputs: Sequence[Pattern]) -> Pattern:

@@ -54,7 +54,8 @@ def bind_query(
     refuse_what_would_be_dropped(node)
     refuse_final_inside(node, view=view)
     context = Context(catalog, settings)
-    plan = bind_final(node, QueryBinder(context).bind(node))
+    plan = QueryBinder(context, None if view else node).bind(node)
+    plan = plan if view else bind_final(node, plan)
     check_depth(plan)
     check_units(plan)
     if not (view and is_nrr(plan)):
@@ -67,8 +68,9 @@ def bind_query(
 class QueryBinder:
     """Binds the queries of one statement."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, whole: exp.Expr | None = None) -> None:
         self.context = context
+        self._whole = whole
         self.selects = SelectBinder(context, self)
 
     def bind(self, node: exp.Expr) -> Plan:
@@ -114,9 +116,14 @@ class QueryBinder:
         projection = _emit_projection(node)
         if projection is not None:
             return self._to_stream(projection, plan, ordering)
-        if ordering is not None:
-            raise ordering.refusal()
-        return plan
+        return plan if ordering is None else self._ordered(plan, ordering, node)
+
+    def _ordered(self, plan: Plan, ordering: Ordering, node: exp.Expr) -> Plan:
+        """The result of a window [start, end) in order; of any other, its first rows."""
+        is_sent = node is self._whole and not node.args.get("changes")
+        if is_sent and st.hopping_windows(plan):
+            return ordering.apply(plan)
+        raise ordering.refusal()
 
     def _relation(self, node: exp.Expr) -> tuple[Plan, Ordering | None]:
         """The result of a query inside ISTREAM(...) or parentheses, with its ORDER BY apart."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from sqlglot import exp
 
 from penstock.algebra import operators as op
+from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column, Expression, columns_of, conjunction
 from penstock.algebra.types import INTERVAL, NULL
 from penstock.binder.context import Block, Context
@@ -172,7 +173,10 @@ class SelectBinder:
         aliases = {one.alias.lower(): one.this for one in selected}
         binder = self._grouped(core, "HAVING", groups, aliases)
         building = core.building
-        building.plan = groups.plan(building.plan, self.context.settings.empty_aggregates)
+        # Of a window [start, end) without rows there is no result.
+        over_nothing = not st.hopping_windows(building.plan)
+        over_nothing &= self.context.settings.empty_aggregates
+        building.plan = groups.plan(building.plan, over_nothing)
         having = node.args.get("having")
         if having is not None:
             outer = binder.apply(split_and(having.this))

@@ -11,6 +11,7 @@ from sqlglot.tokenizer_core import TokenType
 from penstock.cql.combining import CombiningParser
 from penstock.cql.syntax import (
     EMITTERS,
+    ChangesClause,
     DateLiteral,
     Emit,
     EmitProjection,
@@ -29,7 +30,7 @@ WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
 """Nodes that sqlglot gives no place in the text; it is the last token when they are made."""
 NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
 """Words that begin a clause, also where the rest of it is missing."""
-FINAL_HINT = "Write EMIT FINAL, or EMIT in backquotes if it is a name."
+FINAL_HINT = "Write EMIT FINAL or EMIT CHANGES, or EMIT in backquotes if it is a name."
 
 
 BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING)
@@ -183,7 +184,7 @@ class QueryParser(CombiningParser):
         return [made], None
 
     def _parse_query_modifiers(self, this: Any) -> Any:
-        """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT FINAL."""
+        """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT."""
         query = super()._parse_query_modifiers(this)
         if query is not None and self._at_intervals():
             query.set("intervals", self._parse_intervals())
@@ -191,7 +192,8 @@ class QueryParser(CombiningParser):
             self._advance()
             query.set("output", self._parse_window_clause_in_brackets())
         if query is not None and self._at_final():
-            query.set("final", self._parse_final())
+            clause = self._parse_final()
+            query.set("final" if isinstance(clause, FinalClause) else "changes", clause)
         return query
 
     def _at_output(self) -> bool:
@@ -205,17 +207,19 @@ class QueryParser(CombiningParser):
         is_last = not after or after.token_type == TokenType.R_PAREN
         return is_last or (after.token_type == TokenType.VAR and after.text.upper() != "OUTPUT")
 
-    def _parse_final(self) -> FinalClause:
+    def _parse_final(self) -> FinalClause | ChangesClause:
         first = self._curr
         self._advance()
-        if not self._match_text_seq("FINAL"):
-            message = f"expected FINAL after EMIT, found {self.found()}"
-            self.fail(message, known=("FINAL",), hint=FINAL_HINT)
-        clause = FinalClause()
+        word = self._word()
+        if word not in ("FINAL", "CHANGES"):
+            message = f"expected FINAL or CHANGES after EMIT, found {self.found()}"
+            self.fail(message, known=("FINAL", "CHANGES"), hint=FINAL_HINT)
+        self._advance()
+        clause = FinalClause() if word == "FINAL" else ChangesClause()
         clause.update_positions(first)
         clause.meta["end"] = self._prev.end
         if self._word().partition(" ")[0] in (*NO_ALIAS, "COALESCE", "SPLIT", "OUTPUT", "EMIT"):
-            self.fail(f"EMIT FINAL is the end of a query, found {self.found()} behind it")
+            self.fail(f"EMIT {word} is the end of a query, found {self.found()} behind it")
         return clause
 
     def _parse_table(  # type: ignore[override]  # sqlglot's other flags serve other dialects

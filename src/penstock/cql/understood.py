@@ -24,7 +24,7 @@ def _parts(names: str) -> frozenset[str]:
 
 _ONE, _TWO, _LIST = _parts("this"), _parts("this expression"), _parts("expressions")
 _TABLE = _parts("this alias window")
-_QUERY = _parts("with_ output final")
+_QUERY = _parts("with_ output final changes")
 _ENDS = _parts("order limit offset intervals")
 _DISTINCT = _parts("distinct")
 
@@ -50,6 +50,7 @@ UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     syntax.Emit: _QUERY | _TABLE | _parts("joins emit restore"),
     syntax.EmitProjection: _LIST | _parts("emit restore distinct"),
     syntax.FinalClause: frozenset(),
+    syntax.ChangesClause: frozenset(),
     syntax.IntervalsClause: _parts("length"),
     syntax.WindowClause: _parts("syntax"),
     exp.With: _LIST,
@@ -104,8 +105,8 @@ Names are the same in backquotes and without.
 """
 
 ADDED: dict[type[exp.Expr], frozenset[str]] = {
-    **dict.fromkeys((exp.Select, *_SETS), _parts("intervals output final")),
-    **dict.fromkeys((exp.Subquery, syntax.Emit), _parts("output final window")),
+    **dict.fromkeys((exp.Select, *_SETS), _parts("intervals output final changes")),
+    **dict.fromkeys((exp.Subquery, syntax.Emit), _parts("output final changes window")),
     exp.Table: _parts("window"),
 }
 """Parts that this dialect's parser hangs on nodes of sqlglot."""
