@@ -248,6 +248,16 @@ def holds_at_ends(plan: Plan) -> bool:
     return bool(plan.children) and holds_at_ends(plan.children[0])
 
 
+def ends_are_apart(plan: Plan) -> bool:
+    """Whether there is an instant between any two ends of the windows [start, end) of a query.
+
+    Then a row that holds at two ends is two elements, however they were computed.
+    """
+    windows = hopping_windows(plan)
+    grids = {(one.step, (one.offset + one.length) % one.step) for one in windows}
+    return len(grids) == 1 and min(one.step for one in windows) > 1
+
+
 def opened(plan: Plan) -> Plan:
     """The query with its windows [start, end) open: what they hold so far."""
     if isinstance(plan, Window) and isinstance(plan.spec, Hopping):

@@ -8,7 +8,6 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
-from penstock.cql.combining import CombiningParser
 from penstock.cql.syntax import (
     EMITTERS,
     ChangesClause,
@@ -18,6 +17,7 @@ from penstock.cql.syntax import (
     FinalClause,
     enclosing_hint,
 )
+from penstock.cql.window_functions import WindowFunctionParser, with_spark_window
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,7 +37,7 @@ BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, T
 """The beginning of a select list that somebody forgot to enclose."""
 
 
-class QueryParser(CombiningParser):
+class QueryParser(WindowFunctionParser):
     """SELECT with windows, ISTREAM and its kin, OUTPUT, and EMIT FINAL."""
 
     # No function has a meaning of sqlglot's: names go to the binder as they were written.
@@ -186,6 +186,8 @@ class QueryParser(CombiningParser):
     def _parse_query_modifiers(self, this: Any) -> Any:
         """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT."""
         query = super()._parse_query_modifiers(this)
+        if query is not None:
+            query = with_spark_window(query)
         if query is not None and self._at_intervals():
             query.set("intervals", self._parse_intervals())
         if query is not None and self._at_output():
@@ -242,6 +244,8 @@ class QueryParser(CombiningParser):
     def _parse_table_source(self, schema: bool) -> exp.Expr | None:
         if self._at_emit():
             return self._parse_emit()
+        if self._at_window_function():
+            return self._parse_window_function()
         if self._match(TokenType.L_PAREN):
             return self._parse_parenthesised_table()
         if not self._curr:
@@ -284,6 +288,8 @@ class QueryParser(CombiningParser):
     ) -> None:
         """`s [window] AS a` and `s AS a [window]`, both of which people write."""
         if self._at_window():
+            if source.args.get("window"):
+                self.fail("TUMBLE and HOP are windows: there is no second one in brackets")
             source.set("window", self._parse_window_clause_in_brackets())
         alias = self._parse_table_alias(alias_tokens)
         if alias is not None:

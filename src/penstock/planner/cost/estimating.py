@@ -216,9 +216,12 @@ class Estimates:
             live = plan.spec.count * present(rows.values(plan.spec.partition_by), rows.live)
             return replace(rows, live=live, withdrawn=rows.rate)
         stay = plan.spec.mean_stay
-        live = rows.live if stay is None else rows.rate * stay
+        rate = rows.rate * plan.spec.copies
+        live = rows.live if stay is None else rate * stay
         ends = pattern_of(plan) is not Pattern.MON
-        return replace(rows, live=live, withdrawn=rows.rate if self._announced and ends else 0.0)
+        withdrawn = rate if self._announced and ends else 0.0
+        different = rows.different | dict.fromkeys(plan.spec.added, max(plan.spec.copies, 1.0))
+        return replace(rows, rate=rate, live=live, withdrawn=withdrawn, different=different)
 
     def _distinct(self, plan: op.Distinct, rows: Flow) -> Flow:
         """A value comes with its first row and goes with its last, where rows are counted.

@@ -16,7 +16,7 @@ from penstock.algebra.expressions import columns_of
 from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
-from penstock.algebra.windows import Rows
+from penstock.algebra.windows import Hopping, Rows
 from penstock.operators.join.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import join_condition
 from penstock.planner.cost.flows import present
@@ -154,6 +154,9 @@ class StateEstimate:
         if plan.spec.counts_rows:
             return [self._rows("fifo", flow.live, plan.schema)]
         found = []
+        if isinstance(plan.spec, Hopping) and not plan.spec.open:
+            # Rows wait for the end of each of their windows, half of its length on average.
+            found.append(self._rows("fifo", flow.rate * plan.spec.length / 2, plan.schema))
         if plan.spec.time_slide:
             # Rows wait for the next slide.
             found.append(self._rows("fifo", flow.rate * plan.spec.time_slide / 2, plan.schema))
@@ -241,6 +244,8 @@ class StateEstimate:
             return self._combinations(plan)
         inserts = isinstance(plan, st.IStream) or getattr(plan, "appends", "") == "insertions"
         found = [self._result(_unsorted(plan))]
+        if isinstance(plan, st.AtEnds) and not st.is_ordered(plan.child):
+            return [] if st.ends_are_apart(plan.child) else [*found, *self._instants(plan)]
         if inserts and self.pattern(plan.child) is Pattern.MON:
             found = []
         if isinstance(plan, st.IStream) and plan.restore:
@@ -296,6 +301,8 @@ def _sorts(plan: Plan) -> bool:
     """Whether an operator puts the rows that it sends in order itself."""
     if isinstance(plan, st.Internal):
         return plan.appends == "slides"
+    if isinstance(plan, st.AtEnds):
+        return True
     return isinstance(plan, st.RStream) and not plan.restore
 
 

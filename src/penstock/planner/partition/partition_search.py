@@ -177,6 +177,9 @@ class Search:
             why = self._because(f"PARTITION BY {', '.join(spec.partition_by)}")
             keys = [one for one in columns(plan.schema) if one.name in spec.partition_by]
             need = both(need, keys, why)
+        if spec.added:
+            own = {column.name: column for column in columns(plan.child.schema)}
+            need = below(need, own)
         if st.is_stream(plan.child):
             return self.routes(plan.child, need, ())
         return self._compared(plan, need)
@@ -205,6 +208,7 @@ class Search:
             # Slides begin with a lane's first row and end with its last.
             raise reasons.between_slides(plan)
         combines = isinstance(plan, st.Internal) and plan.appends == "combinations"
+        combines |= isinstance(plan, st.AtEnds)
         if combines or (at_slides and not restore):
             return self.routes(plan.child, need, ())
         return self._compared(plan, need)

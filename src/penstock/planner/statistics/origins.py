@@ -71,6 +71,8 @@ def _origin(column: Column, over: Plan, window: str) -> Expression:
         case st.Source() if not isinstance(over, st.Exchanged):
             return Column(f"{over.name}{window}.{column.name}", column.of)
         case st.Window():
+            if column.name not in over.child.schema.names:
+                return Column(f"{_window(over).strip()}.{column.name}", column.of)
             return _origin(column, over.child, _window(over) + window)
         case op.Map():
             (made,) = (one.expression for one in over.columns if one.name == column.name)
