@@ -74,11 +74,13 @@ def _chosen(draw: Draw, writer: Queries, depth: int) -> Text:
 
 def _top(draw: Draw, writer: Queries, depth: int) -> Text:
     form = draw.pick("relation", "relation", "relation", "stream", "stream", "periodic", "output",
-                     "internal", "loose rstream")  # fmt: skip
+                     "internal", "loose rstream", "windows")  # fmt: skip
     if form == "stream":
         return writer.emitting(depth)[0]
     if form == "periodic":
         return writer.periodic(depth)[0]
+    if form == "windows":
+        return _of_windows(draw, writer, depth)
     loose = form in ("relation", "loose rstream")
     kinds = writer.some_kinds(loose=loose)
     if form == "internal":
@@ -93,3 +95,14 @@ def _top(draw: Draw, writer: Queries, depth: int) -> Text:
     if form == "loose rstream":
         return written(f"stream {text.sort}", "RSTREAM({})", text)
     return written(text.sort, "{}{}", text, optional(" EMIT FINAL")) if draw.chance(15) else text
+
+
+def _of_windows(draw: Draw, writer: Queries, depth: int) -> Text:
+    """A result for each window [start, end): at its end, in order, or while it is open."""
+    end = draw.pick("ends", "ends", "order", "changes", "changes")
+    kinds = writer.some_kinds(loose=end == "ends")
+    with writer.sources.using(Style(hopping=True)):
+        text = writer.query(depth, kinds)
+    if end == "order":
+        return written(text.sort, "{}{}", text, writer.ordering(kinds))
+    return written(text.sort, "{} EMIT CHANGES", text) if end == "changes" else text

@@ -189,13 +189,13 @@ class Queries:
         words = ["RSTREAM", "RSTREAM", "RSTREAM RESTORE ", "ISTREAM RESTORE ", "ISTREAM"]
         word = self._draw.pick(*words)
         if word == "RSTREAM" and self._draw.chance(60):
-            text = written(text.sort, "{}{}", text, self._ordering(kinds))
+            text = written(text.sort, "{}{}", text, self.ordering(kinds))
         return self._emitted(word, text, kinds)
 
     def _emitted(self, word: str, text: Text, kinds: Kinds) -> tuple[Text, Kinds]:
         return written(f"stream {' '.join(kinds)}", f"{word}({{}})", text), kinds
 
-    def _ordering(self, kinds: Kinds) -> Text:
+    def ordering(self, kinds: Kinds) -> Text:
         """ORDER BY result columns, and LIMIT."""
         keys = [
             written("key", f"c{i}{self._draw.pick('', ' DESC')}")

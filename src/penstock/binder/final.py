@@ -117,13 +117,12 @@ def _tells_window(key: Expression, over: Plan) -> bool:
     match over:
         case st.Window(_, Hopping() as spec):
             return key.name in spec.added
-        case op.Map():
-            (key,) = (one.expression for one in over.columns if one.name == key.name)
+        case op.Map() | op.Aggregate():
+            columns = over.columns if isinstance(over, op.Map) else over.keys
+            made = (one.expression for one in columns if one.name == key.name)
+            return any(_tells_window(one, over.child) for one in made)
         case op.Alias():
             below = over.child.schema
             key = Column(below.names[over.schema.names.index(key.name)], key.of)
-        case op.Aggregate():
-            found = [one.expression for one in over.keys if one.name == key.name]
-            return bool(found) and _tells_window(found[0], over.child)
-    inputs = (one for one in over.children if key.name in one.schema.names)
+    inputs = [one for one in over.children if key.name in one.schema.names]
     return any(_tells_window(key, one) for one in inputs)

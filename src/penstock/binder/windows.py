@@ -108,6 +108,9 @@ def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
     if syntax.kind == "FIXED":
         return Fixed(length_in(syntax.length, unit))
     if syntax.kind in ("TUMBLE", "HOP"):
+        if syntax.internal:
+            msg = f"{syntax.kind} windows are not INTERNAL: their results stay as they are"
+            raise Refused(msg, hint="Leave INTERNAL out.")
         length = length_in(syntax.length, unit)
         step = length_in(syntax.slide, unit) if syntax.slide else length
         offset = length_in(syntax.offset, unit) if syntax.offset else 0

@@ -89,8 +89,8 @@ class WindowParser(Parser):
             length = self._parse_length(kind)
         elif kind in ("TUMBLE", "HOP"):
             length = self._parse_length(kind)
-            slide = self._parse_step(kind)
-            offset = self._parse_offset()
+            slide = self._parse_window_step(kind)
+            offset = self._parse_window_offset()
         elif kind == "ROWS":
             length = self._parse_count("ROWS")
         elif kind == "SINCE":
@@ -104,7 +104,7 @@ class WindowParser(Parser):
         span = Span(first.start, end.end + 1)
         return WindowSyntax(kind, span, length, slide, moments, partition_by, internal, offset)
 
-    def _parse_step(self, kind: str) -> Length | None:
+    def _parse_window_step(self, kind: str) -> Length | None:
         """`BY 5 MINUTES` of HOP."""
         if kind == "TUMBLE":
             return None
@@ -113,7 +113,7 @@ class WindowParser(Parser):
             self.fail(f"expected BY after HOP and its length, found {self.found()}", hint=hint)
         return self._parse_length("BY")
 
-    def _parse_offset(self) -> Length | None:
+    def _parse_window_offset(self) -> Length | None:
         return self._parse_length("OFFSET") if self._match_text_seq("OFFSET") else None
 
     def _word(self) -> str:

@@ -61,7 +61,9 @@ def _in_windows(spec: Hopping, arrivals: Sequence[Arrival]) -> list[Element]:
 def _starts(spec: Hopping, ts: int) -> list[int]:
     """The starts of the windows that contain an instant, the latest first."""
     latest = (ts - spec.offset) // spec.step * spec.step + spec.offset
-    return [one for one in range(latest, latest - spec.length, -spec.step) if one > ts - spec.length]
+    return [
+        one for one in range(latest, latest - spec.length, -spec.step) if one > ts - spec.length
+    ]
 
 
 def _time_interval(spec: WindowSpec, ts: int) -> tuple[int, int]:

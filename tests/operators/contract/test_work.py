@@ -37,6 +37,7 @@ from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
 from penstock.operators.window.ends import DropEnds, EndsFromColumn, EndsToColumn
+from penstock.operators.window.hopping_window import HoppingWindow
 from penstock.operators.window.rows_window import RowsWindow
 from penstock.operators.window.time_windows import TimeWindow
 
@@ -69,6 +70,7 @@ BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     Map: (Work(1.6, 0), "rows as they come"),
     RelationRows: (Work(1, 0.1), "of rows alike, one with the number of copies"),
     TimeWindow: (Work(1.3, 0.3), "an element for a row; with a slide, rows wait for it"),
+    HoppingWindow: (Work(1, 1), "an element for each window; rows wait for the end of each"),
     RowsWindow: (Work(2.5, 0.5), "a row that pushes out an equal one changes nothing"),
     ByValue: (Work(1, 0), "rows as they come"),
     Number: (Work(1.4, 1), "an element that may be withdrawn, and its number"),

@@ -173,9 +173,7 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
 def _endless_node(building: Building, child: int, label: str) -> int:
     """Rows that stay for ever, once they are there."""
     types = building.node(child).types
-    return building.add(
-        DropEndsSpec(types), [child], label=label, types=types, pattern=Pattern.MON
-    )
+    return building.add(DropEndsSpec(types), [child], label=label, types=types, pattern=Pattern.MON)
 
 
 def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
