@@ -12,7 +12,6 @@ from typing import ClassVar
 from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.errors import Refused
 
-
 LONGEST_WINDOW = 2**61
 MOST_WINDOWS = 10_000
 """A row is written once for each of the windows [start, end) that it is in."""

@@ -49,9 +49,7 @@ def reading(operator: Binary, at: Span | None) -> Plan:
         raise Refused(msg, hint=hint, at=at)
     if st.hopping_windows(operator.left):
         msg = "a row reads a NONRETROACTIVE relation before it enters its TUMBLE or HOP windows"
-        hint = (
-            "Join them in a subquery: SELECT ... FROM (SELECT ... FROM s JOIN n ...) [TUMBLE ...]."
-        )
+        hint = "Join them in a subquery: FROM (SELECT ... FROM s JOIN n ...) [TUMBLE ...]."
         raise Refused(msg, hint=hint, at=at)
     return op.OnArrival(operator)
 

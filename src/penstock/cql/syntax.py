@@ -39,7 +39,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class WindowSyntax:
-    """A window as written. `kind` is RANGE, TUMBLE, HOP, FIXED, NOW, UNBOUNDED, SINCE, BETWEEN, ROWS.
+    """A window as written: `kind` is its first word.
 
     `slide` is also the step of HOP. `time` is the column that a function of other systems names.
     """
