@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.windows import WindowSpec
-    from penstock_fuzz.programs import Program
+    from penstock_fuzz.programs import FuzzProgram
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def _slides(trial: Trial, plan: Plan) -> int:
 def _needs_one_lane(trial: Trial, plan: Plan) -> bool:
     """Whether RSTREAM would have to know of other lanes at which slide the last window ends.
 
-    So it is where windows reach beyond the end of time, a known limit (docs/contributors/pipeline.md,
-    Limits).
+    So it is where windows reach beyond the end of time, a known limit: Limits in
+    docs/contributors/pipeline.md.
     """
     if not any(isinstance(node, RStream) for node in different_nodes(plan)):
         return False
@@ -129,7 +129,7 @@ def _is_dull(generated: Generated) -> bool:
     return not (result.changes() if isinstance(result, Timeline) else result)
 
 
-def _bound(program: Program) -> Plan:
+def _bound(program: FuzzProgram) -> Plan:
     session = Session()
     session.execute(program.script)
     return session.bind(str(program.query)).plan
@@ -167,7 +167,7 @@ def _replanned(seed: str, trial: Trial, *, always: bool) -> Trial:
 
 
 def _random_feeding(
-    draw: Draw, program: Program, plan: Plan, strategies: Sequence[str], *, long: bool
+    draw: Draw, program: FuzzProgram, plan: Plan, strategies: Sequence[str], *, long: bool
 ) -> Trial:
     wanted = 200 if draw.chance(3) else draw.pick(6, 12, 12, 25)
     if long:

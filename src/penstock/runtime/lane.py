@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.prefilter import gate_of
@@ -37,7 +37,7 @@ STEP_ROWS = 65_536
 
 
 @dataclass
-class Results:
+class LaneOutput:
     """The outcome of a feed: blocks of each query, in the order they were made, and late rows."""
 
     blocks: dict[str, list[Block]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Results:
         """Append a block of a query."""
         self.blocks.setdefault(query, []).append(block)
 
-    def extend(self, other: Results) -> None:
+    def extend(self, other: LaneOutput) -> None:
         """Append what another feed, or another lane, led to."""
         for query, blocks in other.blocks.items():
             self.blocks.setdefault(query, []).extend(blocks)
@@ -55,7 +55,7 @@ class Results:
             self.late.setdefault(source, []).extend(blocks)
 
 
-class _Reader(NamedTuple):
+class _RelationReader(NamedTuple):
     """A query that reads relations: the streams that tell it of time, and all its relations."""
 
     streams: AbstractSet[str]
@@ -128,7 +128,7 @@ class Lane:
             known = dict(zip(self.graph.identities, self.stations, strict=True))
             self._run(graph, [known[one] for one in graph.identities])
 
-    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
 
         A watermark says that no row before it will come. Changes of relations are blocks with
@@ -140,7 +140,7 @@ class Lane:
                 in a part of it, so nothing that this lane says can be relied on any more.
         """
         entries = {name: self._entry(name) for name in blocks}
-        results = Results()
+        results = LaneOutput()
         began = time.perf_counter()
         with self._fuse.guarding():
             for name, block in blocks.items():
@@ -153,7 +153,7 @@ class Lane:
         self._budget.worked += time.perf_counter() - began
         return results
 
-    def _take_in(self, name: str, entry: Station, block: Block, results: Results) -> None:
+    def _take_in(self, name: str, entry: Station, block: Block, results: LaneOutput) -> None:
         if name in self._clocked and len(block):
             late = block.ts < self.watermarks[name]
             if late.any():
@@ -167,7 +167,7 @@ class Lane:
             self._waiting.append(block.ts)
         entry.push(0, block)
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end: return all that is left."""
         self._fuse.check()
         return self.feed({}, dict.fromkeys([*self.watermarks, *self.told], INFINITY))
@@ -201,13 +201,13 @@ class Lane:
             for name, readers in self._relation_readers.items()
         }
 
-    def _clock_of(self, reader: _Reader) -> int:
+    def _clock_of(self, reader: _RelationReader) -> int:
         """The clock of a query; one without streams has none but what its relations tell."""
         if reader.streams:
             return min(self.watermarks[name] for name in reader.streams)
         return max(self.told[name] for name in reader.relations)
 
-    def _pass(self, cut: int, results: Results) -> None:
+    def _pass(self, cut: int, results: LaneOutput) -> None:
         """Let time pass up to an instant, as far as the watermarks allow."""
         for name, number in self._clocked.items():
             station = self.stations[number]
@@ -218,7 +218,7 @@ class Lane:
         for number in self.scheduler.turns(self.stations):
             self._take_turn(number, results)
 
-    def _take_turn(self, number: int, results: Results) -> None:
+    def _take_turn(self, number: int, results: LaneOutput) -> None:
         """Let a station do what it can, and hand what it made to those who read it."""
         station = self.stations[number]
         made = station.run()
@@ -230,15 +230,15 @@ class Lane:
             for block in made:
                 results.add(query, block)
 
-    def _readers_of_relations(self) -> dict[str, list[_Reader]]:
+    def _readers_of_relations(self) -> dict[str, list[_RelationReader]]:
         """The queries that read each relation, by what tells them of time."""
-        found: dict[str, list[_Reader]] = {}
+        found: dict[str, list[_RelationReader]] = {}
         for number in self.graph.results.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
             relations = {name for name, (_, n) in self.graph.relations.items() if n in below}
             for name in relations:
-                reader = _Reader(streams | self.graph.beside, frozenset(relations))
+                reader = _RelationReader(streams | self.graph.beside, frozenset(relations))
                 found.setdefault(name, []).append(reader)
         return found
 
@@ -315,9 +315,9 @@ def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     return {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
 
 
-def together(lanes: Sequence[Results]) -> Results:
+def together(lanes: Sequence[LaneOutput]) -> LaneOutput:
     """The results of several lanes."""
-    total = Results()
+    total = LaneOutput()
     for results in lanes:
         total.extend(results)
     return total

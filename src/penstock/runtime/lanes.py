@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
+from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
 from penstock.runtime.repartition import repartitioned
 from penstock.state.routing import lanes_of
 
@@ -38,7 +38,7 @@ class Lanes:
             for name, route in partitioning.routes.items()
         }
 
-    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
         """Route rows to the lanes, and let the same watermarks pass in all."""
         shares: list[dict[str, Block]] = [{} for _ in self.lanes]
         for name, block in blocks.items():
@@ -49,7 +49,7 @@ class Lanes:
             fed = zip(self.lanes, shares, strict=True)
             return together([lane.feed(share, watermarks) for lane, share in fed])
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end in all lanes."""
         with self._fuse.guarding():
             return together([lane.finish() for lane in self.lanes])
