@@ -81,6 +81,9 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
         "lanes_after": sorted(trial.lanes_after.items()),
         "replan_after": trial.replan_after,
         "replan_by": trial.replan_by,
+        "budget": trial.budget,
+        "scheduler": trial.scheduler,
+        "block_rows": trial.block_rows,
         "late": [
             [name, i, _cells(trial.streams[name].rows[i], schemas[name])]
             for name, i in sorted(late_rows(trial))
@@ -169,6 +172,9 @@ def read_trial(text: str, name: str) -> Trial:
         replan_by=fed.get("replan_by", 0),
         **{one.name: fed[one.name] for one in fields(Tactics) if one.name in fed},
         partitions=fed["partitions"],
+        budget=fed.get("budget"),
+        scheduler=fed.get("scheduler", "fifo"),
+        block_rows=fed.get("block_rows", 1),
         edits=tuple(Edit(*edit) for edit in fed["edits"]),
     )
 

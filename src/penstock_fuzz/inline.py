@@ -10,7 +10,7 @@ from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.runtime.local_run import LocalRun
 from penstock.testing.inline import QUERY, answer_of, changes_table
-from penstock_fuzz.trial import TrialResult
+from penstock_fuzz.trial import TrialResult, work_clock
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +63,7 @@ def started(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
     """Lanes for a trial that nothing has been fed to."""
     choices = Choices.of(trial.tactics, trial.partitions)
     slack = {name: stream.slack for name, stream in trial.streams.items()}
-    return LocalRun({QUERY: plan}, slack, lanes, choices)
+    return LocalRun({QUERY: plan}, slack, lanes, choices, trial.rules, work_clock())
 
 
 def _restored(trial: Trial, plan: Plan, before: LocalRun, lanes: int) -> LocalRun:

@@ -12,6 +12,8 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.tactics import Tactics
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
+from penstock.runtime.work_clock import VirtualClock
+from penstock.scheduling.work_rules import WorkRules
 from penstock.session import Session
 from penstock_fuzz.edits import Edit, edited
 
@@ -88,6 +90,9 @@ class Trial:
         join_evaluation: How such a join probes, if it is one operator.
         join_expiration: When it drops rows.
         partitions: How many partitions the engine's calendar queues have.
+        budget: The time that lanes have for a feed, by the work clock of the fuzzer; None: any.
+        scheduler: Who says what they do first.
+        block_rows: About how many rows are a block then.
         edits: Changes of the plan that no query text can say.
     """
 
@@ -105,6 +110,9 @@ class Trial:
     join_evaluation: str = "lazy"
     join_expiration: str = "lazy"
     partitions: int = 8
+    budget: float | None = None
+    scheduler: str = "fifo"
+    block_rows: int = 1
     edits: tuple[Edit, ...] = ()
 
     @property
@@ -112,6 +120,11 @@ class Trial:
         """What is set for the query."""
         found = (self.strategy, self.joins, self.join_evaluation, self.join_expiration)
         return Tactics(*found)  # type: ignore[arg-type]  # a trial is written with what SET takes
+
+    @property
+    def rules(self) -> WorkRules:
+        """How long lanes work in a feed, and in which order."""
+        return WorkRules(self.budget, self.scheduler, self.block_rows)
 
     @property
     def script(self) -> str:
@@ -162,6 +175,11 @@ class Trial:
             for name, one in self.streams.items()
         }
         return Inputs(streams, {name: one.history for name, one in self.relations.items()})
+
+
+def work_clock() -> VirtualClock:
+    """The clock that budgets of trials are measured by: a call costs 1, and a row a tenth."""
+    return VirtualClock(1.0, 0.1)
 
 
 def names_read(plan: Plan) -> frozenset[str]:

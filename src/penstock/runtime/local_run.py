@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
     from penstock.runtime.changes import RelationChanges
     from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.work_clock import WorkClock
+    from penstock.scheduling.work_rules import WorkRules
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class LocalRun:
         slack: How far rows of a stream may be behind its latest; 0 where it is not given.
         lanes: How many lanes share the work, if a key divides it.
         choices: Strategy and structures.
+        rules: How long lanes work in a feed, and in which order.
+        clock: What measures that; None: that of this machine.
     """
 
     def __init__(
@@ -50,12 +54,14 @@ class LocalRun:
         slack: Mapping[str, int] | None = None,
         lanes: int = 1,
         choices: Choices | None = None,
+        rules: WorkRules | None = None,
+        clock: WorkClock | None = None,
     ) -> None:
         plans = plans_to_run(plans, choices=choices)
         self.partitioning = common_partitioning(list(plans.values()))
         sharing = lanes if self.partitioning.is_partitioned else 1
         self.graph = operator_graph(plans, choices, lanes=sharing)
-        self.lanes = Lanes(self.graph, self.partitioning, lanes)
+        self.lanes = Lanes(self.graph, self.partitioning, lanes, rules=rules, clock=clock)
         self._periodic = periodic_parts(plans.values())
         self.aside: list[RejectedRows] = []
         self.intakes = {
