@@ -8,9 +8,9 @@ import pytest
 
 from penstock.scheduling.by_rank import ByRank
 from penstock.scheduling.chain import Chain
-from penstock.scheduling.chart import Chart, Cost
+from penstock.scheduling.chart import Chart, MeasuredWork
 from penstock.scheduling.fifo import Fifo
-from penstock.scheduling.paths import Path, Route
+from penstock.scheduling.paths import Path, UnchartedPath
 from penstock.scheduling.scheduler_list import SCHEDULERS, made_scheduler
 from penstock_bench.chain.least_memory import least_memory
 from penstock_bench.chain.model import Arrival, Model
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 #  0 -\
 #      2 -> 3
 #  1 -/
-COSTS = [Cost(1, 0.5), Cost(1, 0.5), Cost(2, 1.0), Cost(2, 0)]
-JOINED = [Route("r", "q", (0, 2, 3)).charted(COSTS), Route("s", "q", (1, 2, 3)).charted(COSTS)]
+COSTS = [MeasuredWork(1, 0.5), MeasuredWork(1, 0.5), MeasuredWork(2, 1.0), MeasuredWork(2, 0)]
+JOINED = [
+    UnchartedPath("r", "q", (0, 2, 3)).charted(COSTS),
+    UnchartedPath("s", "q", (1, 2, 3)).charted(COSTS),
+]
 
 
 class Noting(Fifo):
@@ -46,7 +49,7 @@ class Noting(Fifo):
 
 
 def test_the_check_of_the_formula_of_a_join() -> None:
-    assert join_cost(JoinInput(2, 0.5, 10), JoinInput(1, 2, 40)) == Cost(20, 1)
+    assert join_cost(JoinInput(2, 0.5, 10), JoinInput(1, 2, 40)) == MeasuredWork(20, 1)
 
 
 def test_a_join_is_blocked_while_one_input_is_empty_and_more_may_come_there() -> None:
@@ -89,8 +92,11 @@ def test_every_scheduler_brings_all_results_out_in_the_same_time(
 
 
 def test_a_block_of_a_shared_operator_is_worked_on_once_and_then_for_each_query() -> None:
-    costs = [Cost(2, 0.5), Cost(2, 0), Cost(4, 0)]
-    paths = [Route("r", "p", (0, 1)).charted(costs), Route("r", "q", (0, 2)).charted(costs)]
+    costs = [MeasuredWork(2, 0.5), MeasuredWork(2, 0), MeasuredWork(4, 0)]
+    paths = [
+        UnchartedPath("r", "p", (0, 1)).charted(costs),
+        UnchartedPath("r", "q", (0, 2)).charted(costs),
+    ]
     found = Model(paths, None).run(Fifo(), [Arrival(0, "r")])
     assert found.memory([0, 2, 4, 5]) == pytest.approx([1, 1, 0.5, 0])
     assert found.done == [4, 5]

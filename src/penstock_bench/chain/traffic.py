@@ -80,4 +80,5 @@ def arrivals(rates: NDArray[np.float64], blocks: int, duration: float) -> NDArra
     come = np.concatenate([[0.0], np.cumsum(rates)])
     edges = np.linspace(0, duration, len(come))
     wanted = np.arange(1, blocks + 1) * (come[-1] / blocks)
-    return np.interp(wanted, come, edges)
+    found: NDArray[np.float64] = np.interp(wanted, come, edges)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.scheduling.chart import Cost
+from penstock.scheduling.chart import MeasuredWork
 
 
 class JoinInput(NamedTuple):
@@ -21,14 +21,14 @@ class JoinInput(NamedTuple):
     time: float
 
 
-def join_cost(left: JoinInput, right: JoinInput) -> Cost:
+def join_cost(left: JoinInput, right: JoinInput) -> MeasuredWork:
     """What it takes for a row of either side: the same on the paths of both.
 
     >>> join_cost(JoinInput(2, 0.5, 10), JoinInput(1, 2, 40))
-    Cost(time=20.0, selectivity=1.0)
+    MeasuredWork(time=20.0, selectivity=1.0)
     """
     rate = left.rate + right.rate
-    return Cost(
+    return MeasuredWork(
         (left.rate * left.time + right.rate * right.time) / rate,
         (left.rate * left.partners + right.rate * right.partners) / rate,
     )
