@@ -97,7 +97,7 @@ def _top(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     return written(text.sort, "{}{}", text, optional(" EMIT FINAL")) if draw.chance(15) else text
 
 
-def _of_windows(draw: Draw, writer: Queries, depth: int) -> Text:
+def _of_windows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     """A result for each window [start, end): at its end, in order, or while it is open."""
     end = draw.pick("ends", "ends", "order", "changes", "changes")
     kinds = writer.some_kinds(loose=end == "ends")

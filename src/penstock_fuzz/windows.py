@@ -52,8 +52,8 @@ def random_window(draw: Draw, clock: Clock, columns: Sequence[str], style: Style
         window = written("spec", f"RANGE {clock.length(length)}{{}}", slide)
     elif style.hopping:
         window = _hopping(draw, clock)
-        simpler = (written("spec", f"TUMBLE {clock.length(5)}"),)
-        return written("window", " [{}]", replace(window, instead=simpler))
+        simplest = written("spec", f"TUMBLE {clock.length(5)}")
+        return written("window", " [{}]", replace(window, instead=(simplest,)))
     else:
         window = _timed(draw, clock) if style.timed else _any(draw, clock, columns)
     simpler = (written("spec", "UNBOUNDED"), written("spec", f"RANGE {clock.length(5)}"))

@@ -220,7 +220,7 @@ class Estimates:
         live = rows.live if stay is None else rate * stay
         ends = pattern_of(plan) is not Pattern.MON
         withdrawn = rate if self._announced and ends else 0.0
-        different = rows.different | dict.fromkeys(plan.spec.added, max(plan.spec.copies, 1.0))
+        different = dict(rows.different) | dict.fromkeys(plan.spec.added, max(plan.spec.copies, 1))
         return replace(rows, rate=rate, live=live, withdrawn=withdrawn, different=different)
 
     def _distinct(self, plan: op.Distinct, rows: Flow) -> Flow:
