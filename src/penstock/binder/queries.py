@@ -19,6 +19,7 @@ from penstock.binder.internal import refuse_internal
 from penstock.binder.intervals import bind_intervals
 from penstock.binder.nrr import is_nrr, refuse_unread_nrr
 from penstock.binder.ordering import Ordering, bind_result_ordering
+from penstock.binder.row_numbers import with_bounds
 from penstock.binder.selects import SelectBinder
 from penstock.binder.set_operations import aligned
 from penstock.binder.windows import bind_window
@@ -55,6 +56,7 @@ def bind_query(
     refuse_final_inside(node, view=view)
     context = Context(catalog, settings)
     plan = QueryBinder(context, None if view else node).bind(node)
+    plan = with_bounds(plan)
     plan = plan if view else bind_final(node, plan)
     check_depth(plan)
     check_units(plan)
@@ -123,7 +125,7 @@ class QueryBinder:
         is_sent = node is self._whole and not node.args.get("changes")
         if is_sent and st.hopping_windows(plan):
             return ordering.apply(plan)
-        raise ordering.refusal()
+        return ordering.first_rows(plan)
 
     def _relation(self, node: exp.Expr) -> tuple[Plan, Ordering | None]:
         """The result of a query inside ISTREAM(...) or parentheses, with its ORDER BY apart."""
@@ -158,9 +160,8 @@ class QueryBinder:
             if restore:
                 msg = "ORDER BY and LIMIT do not go with RESTORE"
                 raise Refused(msg, hint="Leave RESTORE out.", at=ordering.at)
-            if word != "RSTREAM" or not periodic:
-                raise ordering.refusal()
-            plan = ordering.apply(plan)
+            in_order = word == "RSTREAM" and (periodic or bool(st.hopping_windows(plan)))
+            plan = ordering.apply(plan) if in_order else ordering.first_rows(plan)
         if restore and word == "DSTREAM":
             msg = "RESTORE goes with ISTREAM and RSTREAM"
             raise Refused(msg, at=at)

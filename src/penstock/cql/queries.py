@@ -54,6 +54,7 @@ class QueryParser(WindowFunctionParser):
             TokenType.WHERE,
             TokenType.GROUP_BY,
             TokenType.HAVING,
+            TokenType.QUALIFY,
             TokenType.ORDER_BY,
             TokenType.LIMIT,
             TokenType.OFFSET,

@@ -35,7 +35,7 @@ _BINARY = (
     exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.Filter, exp.Extract,
 )  # fmt: skip
 _UNARY = (
-    exp.From, exp.Where, exp.Having, exp.Paren, exp.Neg, exp.Not, exp.BitwiseNot, exp.Boolean,
+    exp.From, exp.Where, exp.Having, exp.Qualify, exp.Paren, exp.Neg, exp.Not, exp.BitwiseNot, exp.Boolean,
     exp.Exists, exp.Any, exp.All, exp.Var, exp.DataTypeParam,
 )  # fmt: skip
 
@@ -43,7 +43,7 @@ _SETS = (exp.Union, exp.Except, exp.Intersect, syntax.UnionMax, syntax.StrictExc
 
 UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     # Whole queries.
-    exp.Select: _QUERY | _ENDS | _parts("expressions distinct from_ joins where group having"),
+    exp.Select: _QUERY | _ENDS | _parts("expressions distinct from_ joins where group having qualify"),
     **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _QUERY | _ENDS | _TWO | _DISTINCT),
     **dict.fromkeys((syntax.UnionMax, syntax.StrictExcept), _QUERY | _ENDS | _TWO),
     exp.Subquery: _QUERY | _TABLE | _parts("joins"),
@@ -61,6 +61,7 @@ UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     exp.Join: _parts("this on using side kind"),
     exp.Distinct: _LIST | _parts("on"),
     exp.Group: _LIST,
+    exp.Window: _parts("this partition_by order"),
     exp.Order: _LIST,
     exp.Ordered: _parts("this desc nulls_first"),
     exp.Limit: _parts("expression"),
@@ -96,6 +97,7 @@ be another one without the part.
 
 SAYS_NOTHING: dict[tuple[type[exp.Expr], str], object] = {
     (exp.DPipe, "safe"): True,
+    (exp.Window, "over"): "OVER",
     (exp.TryCast, "safe"): True,
     (exp.Identifier, "quoted"): True,
 }
@@ -115,10 +117,13 @@ BY_NUMBER = "Write LIMIT and a number of rows."
 BY_KEY = "For the first rows of each key write [PARTITION BY key ROWS n], or MIN and MAX per group."
 BY_POSITION = "Columns are matched by their position; write both select lists in one order."
 GROUPINGS = "Write one query per grouping."
+WINDOW_HINT = "Use a window in brackets and GROUP BY."
 JOINS = "Write [INNER | LEFT | RIGHT | FULL] JOIN ... ON or USING, or WHERE [NOT] EXISTS."
 
 PART_NAMES: dict[tuple[type[exp.Expr], str], tuple[str, str | None]] = {
     (exp.Ordered, "with_fill"): ("WITH FILL", None),
+    (exp.Window, "spec"): ("a frame (ROWS or RANGE) in OVER", WINDOW_HINT),
+    (exp.Window, "alias"): ("a WINDOW clause", WINDOW_HINT),
     (exp.Group, "cube"): ("GROUP BY WITH CUBE", GROUPINGS),
     (exp.Group, "rollup"): ("GROUP BY WITH ROLLUP", GROUPINGS),
     (exp.Group, "totals"): ("GROUP BY WITH TOTALS", GROUPINGS),
@@ -147,7 +152,6 @@ PART_NAMES: dict[tuple[type[exp.Expr], str], tuple[str, str | None]] = {
 """Users' words for parts that they may write and that are refused, and what to write instead."""
 
 NODE_NAMES: dict[type[exp.Expr], tuple[str, str | None]] = {
-    exp.Window: ("OVER (a window function)", "Use a window in brackets and GROUP BY."),
     exp.Bracket: ("a subscript in brackets", None),
     exp.BitwiseLeftShift: ("<<", None),
     exp.BitwiseRightShift: (">>", None),
