@@ -143,7 +143,7 @@ class Costs:
                 return each + _rows(out) * COUNTED
             case op.Aggregate():
                 return self._aggregate(plan, out)
-            case op.Sort() | op.Final() | st.RelationToStream() | st.Internal() if self.keeping.of(
+            case op.Sort() | op.FirstRows() | op.Final() | st.RelationToStream() | st.Internal() if self.keeping.of(
                 plan
             ):
                 return self._handled(plan.children[0], SENT)

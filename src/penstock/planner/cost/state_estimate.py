@@ -92,6 +92,8 @@ class StateEstimate:
             case op.Sort() if id(plan) not in self._sorted_above:
                 is_cut = plan.limit is not None or plan.offset > 0
                 return [self._side(plan, 0)] if is_cut else []
+            case op.FirstRows():
+                return [self._first_rows(plan)]
             case op.Final():
                 strict = self.pattern(plan.child) is Pattern.STR
                 return [self._rows("hashed" if strict else "fifo", live, plan.schema)]
@@ -227,6 +229,14 @@ class StateEstimate:
             return self._rows("hashed", groups, plan.schema)
         side = self._side(plan, 0)
         return StateSize(side.structure, side.rows + groups, side.size)
+
+    def _first_rows(self, plan: op.FirstRows) -> StateSize:
+        """All rows of an input that comes and goes; of one that stays, those that are shown."""
+        side = self._side(plan, 0)
+        if self.pattern(plan.child) is not Pattern.MON:
+            return side
+        shown = min(side.rows, self._estimates.of(plan).live * (1 + plan.offset))
+        return self._rows("hashed", shown, plan.child.schema)
 
     def _arrival(self, plan: ArrivalRead, live: float) -> list[StateSize]:
         """The relation; under a window that counts rows, also what was made of each row."""

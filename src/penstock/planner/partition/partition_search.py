@@ -119,6 +119,8 @@ class Search:
                 return self._aligned(plan, need)
             case op.Aggregate():
                 return self._aggregate(plan, need)
+            case op.FirstRows():
+                return self._first_rows(plan, need)
             case op.Sort():
                 raise reasons.all_ordered()
             case op.Final():
@@ -168,6 +170,13 @@ class Search:
         meaning = {key.name: key.expression for key in plan.keys}
         keys = [key.expression for key in plan.keys]
         return self.routes(plan.child, both(below(need, meaning), keys, why), ())
+
+    def _first_rows(self, plan: op.FirstRows, need: Need | None) -> Routes:
+        if not plan.partition_by:
+            raise reasons.all_ordered()
+        why = self._because(f"PARTITION BY {', '.join(map(str, plan.partition_by))}")
+        own = {column.name: column for column in columns(plan.child.schema)}
+        return self.routes(plan.child, both(below(need, own), plan.partition_by, why), ())
 
     def _window(self, plan: st.Window, need: Need | None) -> Routes:
         spec = plan.spec

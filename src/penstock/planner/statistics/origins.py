@@ -33,6 +33,7 @@ _PASSING = (
     op.Split,
     op.Final,
     op.Sort,
+    op.FirstRows,
     op.OnArrival,
 )
 """Operators that leave the columns of rows as they are."""
@@ -91,6 +92,8 @@ def _origin(column: Column, over: Plan, window: str) -> Expression:
             return Column(f"(SELECT {call} FROM {rows_of(over.right)} ON {asked})", column.of)
         case st.RelationToStream():
             return Column(f"{over.label().upper()} {_origin(column, over.child, '')}", column.of)
+    if isinstance(over, op.FirstRows) and column.name == over.number:
+        raise Nameless
     if isinstance(over, _PASSING):
         return _origin(column, over.child, window)
     if isinstance(over, _SIDES):
