@@ -47,7 +47,7 @@ class Bounds:
 
 
 def bounds_of(node: exp.Expr, names: Collection[str]) -> Bounds | None:
-    """The bounds that a condition sets to ROW_NUMBER() OVER (...) or to its aliases; None: others."""
+    """What a condition says of ROW_NUMBER() OVER (...) or its aliases; None: something else."""
     found = Bounds()
     for part in split_and(node):
         one = _of_comparison(part, names)

@@ -56,7 +56,9 @@ class Ordering:
 
     def refusal(self) -> Refused:
         """Why ORDER BY and LIMIT have no meaning on a result that changes all the time."""
-        msg = "ORDER BY needs a LIMIT or a periodic RSTREAM: rows of a changing result have no order"
+        msg = (
+            "ORDER BY needs a LIMIT or a periodic RSTREAM: rows of a changing result have no order"
+        )
         hint = (
             "Add LIMIT 10 for the first ten rows at every instant, or write RSTREAM(SELECT ... "
             "ORDER BY ...) and give all windows the same SLIDE."

@@ -56,8 +56,8 @@ def bind_query(
     refuse_final_inside(node, view=view)
     context = Context(catalog, settings)
     plan = QueryBinder(context, None if view else node).bind(node)
-    plan = with_bounds(plan)
-    plan = plan if view else bind_final(node, plan)
+    # The query that names a view may say how many of its rows are numbered.
+    plan = plan if view else bind_final(node, with_bounds(plan))
     check_depth(plan)
     check_units(plan)
     if not (view and is_nrr(plan)):

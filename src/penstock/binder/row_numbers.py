@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.binder.expressions import ExpressionBinder
     from penstock.errors import Span
 
+
 @dataclass(frozen=True)
 class RowNumber:
     """The places of rows in their groups: by which expressions, and the column that tells them."""

@@ -36,7 +36,7 @@ from penstock.cql.syntax import EmitProjection, span_of
 from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch, count
 
 if TYPE_CHECKING:
-    from penstock.algebra.plan import Plan
+    from penstock.algebra.plan import Named, Plan
     from penstock.binder.expressions import ExpressionBinder
     from penstock.binder.scope import Scope
 

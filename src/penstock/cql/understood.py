@@ -35,7 +35,8 @@ _BINARY = (
     exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.Filter, exp.Extract,
 )  # fmt: skip
 _UNARY = (
-    exp.From, exp.Where, exp.Having, exp.Qualify, exp.Paren, exp.Neg, exp.Not, exp.BitwiseNot, exp.Boolean,
+    exp.From, exp.Where, exp.Having, exp.Qualify,
+    exp.Paren, exp.Neg, exp.Not, exp.BitwiseNot, exp.Boolean,
     exp.Exists, exp.Any, exp.All, exp.Var, exp.DataTypeParam,
 )  # fmt: skip
 
@@ -43,7 +44,9 @@ _SETS = (exp.Union, exp.Except, exp.Intersect, syntax.UnionMax, syntax.StrictExc
 
 UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     # Whole queries.
-    exp.Select: _QUERY | _ENDS | _parts("expressions distinct from_ joins where group having qualify"),
+    exp.Select: _QUERY
+    | _ENDS
+    | _parts("expressions distinct from_ joins where group having qualify"),
     **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _QUERY | _ENDS | _TWO | _DISTINCT),
     **dict.fromkeys((syntax.UnionMax, syntax.StrictExcept), _QUERY | _ENDS | _TWO),
     exp.Subquery: _QUERY | _TABLE | _parts("joins"),

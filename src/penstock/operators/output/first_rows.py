@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from penstock.algebra.types import Type
     from penstock.compute.evaluate import Evaluator
+    from penstock.operators.aggregate.accumulators.events import Bytes
     from penstock.operators.operator import Inputs
     from penstock.operators.output.order_limit import OrderKey
     from penstock.operators.set.counted import CopyChanges, CountedRows
-    from penstock.operators.aggregate.accumulators.events import Bytes
     from penstock.state.arrays import Ints, Words
     from penstock.state.moving import Moved
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.operators.aggregate.accumulators.codes import DirectCodes, codes_for
 from penstock.operators.aggregate.accumulators.counting import known_of
@@ -15,6 +14,8 @@ from penstock.operators.output.order_bytes_loops import text_room, write_text, w
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from penstock.algebra.types import Type
     from penstock.operators.aggregate.accumulators.events import Bools, Bytes

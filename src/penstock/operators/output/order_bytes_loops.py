@@ -55,9 +55,7 @@ def write_text(
 
 
 @compiled
-def write_words(
-    words: Ints, known: Bools, flip: int, null: int, data: Bytes, places: Ints
-) -> None:
+def write_words(words: Ints, known: Bools, flip: int, null: int, data: Bytes, places: Ints) -> None:
     """Write numbers of one or more words, which compare as if they had no sign."""
     for row in range(known.size):
         at = places[row]
