@@ -31,7 +31,7 @@ REWRITTEN = frozenset({"ifnull", "nvl2", "to_date", "to_timestamp"})
 
 
 @dataclass
-class Coverage:
+class TrialCoverage:
     """Counts over all trials so far."""
 
     plans: int = 0

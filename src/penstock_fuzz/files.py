@@ -23,13 +23,13 @@ from penstock.testing.runner import run_case
 from penstock.testing.setup import set_up
 from penstock.testing.values import print_cell, print_instant, read_cell
 from penstock_fuzz.edits import Edit
-from penstock_fuzz.trial import RelationInput, Script, StreamInput, Trial, late_rows
+from penstock_fuzz.trial import FileProgram, RelationInput, StreamInput, Trial, late_rows
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Schema
     from penstock.reference.timeline import Row
-    from penstock.testing.engines import Answer, Question
+    from penstock.testing.engines import CaseAnswer, Question
     from penstock.testing.setup import Setup
 
 _FED = "# fed "
@@ -129,7 +129,7 @@ class _Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         """The result by definition."""
         return OracleEngine().evaluated(self._plan, question.inputs)
 
@@ -161,7 +161,7 @@ def read_trial(text: str, name: str) -> Trial:
     setup = set_up(case)
     script = "\n".join(block.text for block in case.setup if block.kind == "cql")
     return Trial(
-        Script(script, case.subject.text.rstrip().removesuffix(";")),
+        FileProgram(script, case.subject.text.rstrip().removesuffix(";")),
         _streams(setup, fed),
         _relations(setup, fed),
         feed_count=fed["feeds"],

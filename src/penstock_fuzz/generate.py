@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.windows import WindowSpec
-    from penstock_fuzz.programs import Program
+    from penstock_fuzz.programs import FuzzProgram
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _is_dull(generated: Generated) -> bool:
     return not (result.changes() if isinstance(result, Timeline) else result)
 
 
-def _bound(program: Program) -> Plan:
+def _bound(program: FuzzProgram) -> Plan:
     session = Session()
     session.execute(program.script)
     return session.bind(str(program.query)).plan
@@ -182,7 +182,7 @@ def _replanned(seed: str, trial: Trial, *, always: bool) -> Trial:
 
 
 def _random_feeding(
-    draw: Draw, program: Program, plan: Plan, strategies: Sequence[str], *, long: bool
+    draw: Draw, program: FuzzProgram, plan: Plan, strategies: Sequence[str], *, long: bool
 ) -> Trial:
     wanted = 200 if draw.chance(3) else draw.pick(6, 12, 12, 25)
     if long:

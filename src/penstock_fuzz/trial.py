@@ -20,8 +20,8 @@ from penstock_fuzz.edits import Edit, edited
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.timeline import Row
-    from penstock.testing.engines import Answer
-    from penstock_fuzz.programs import Program
+    from penstock.testing.engines import CaseAnswer
+    from penstock_fuzz.programs import FuzzProgram
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """How an engine may run a plan; results never depend on it."""
@@ -63,7 +63,7 @@ class RelationInput:
 
 
 @dataclass(frozen=True)
-class Script:
+class FileProgram:
     """A program that was read from a file: text that nobody takes apart."""
 
     script: str
@@ -96,7 +96,7 @@ class Trial:
         edits: Changes of the plan that no query text can say.
     """
 
-    program: Program | Script
+    program: FuzzProgram | FileProgram
     streams: Mapping[str, StreamInput]
     relations: Mapping[str, RelationInput]
     feed_count: int = 1
@@ -204,10 +204,10 @@ def _slice(feeds: tuple[int, ...], number: int) -> slice:
 
 
 @dataclass(frozen=True)
-class Ran:
+class TrialResult:
     """What an engine made of a trial: the result, and which rows it found late."""
 
-    answer: Answer
+    answer: CaseAnswer
     late: Late
 
 
@@ -228,7 +228,7 @@ class Contender(Protocol):
         """Whether trials may have edits."""
         ...
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """Feed a trial to the end, as it says, and give the complete result."""
         ...
 

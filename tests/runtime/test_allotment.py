@@ -19,7 +19,7 @@ from penstock.session import Session
 if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
-    from penstock.runtime.lane import Results
+    from penstock.runtime.lane import LaneOutput
 
 SCRIPT = """
 CREATE STREAM a (ts BIGINT, k INT, WATERMARK FOR ts AS ts);
@@ -53,7 +53,7 @@ def tables(feed: int) -> dict[str, pa.Table]:
     return {"a": rows(feed * 10, feed * 10 + 10), "b": rows(feed * 10 + 1, feed * 10 + 11)}
 
 
-def said(results: Results) -> list[tuple[object, ...]]:
+def said(results: LaneOutput) -> list[tuple[object, ...]]:
     blocks: list[Block] = results.blocks.get("q", [])
     if not blocks:
         return []

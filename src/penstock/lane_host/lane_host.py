@@ -28,7 +28,7 @@ from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
-from penstock.runtime.lane import Lane, Results
+from penstock.runtime.lane import Lane, LaneOutput
 from penstock.runtime.lateness import is_late, watermark_after
 from penstock.runtime.work_clock import RealClock
 from penstock.store.bundles import write_bundle
@@ -210,7 +210,7 @@ class LaneHost:
         kept: HostedLane,
         log: Log,
         allotment: Allotment | None,
-    ) -> Results:
+    ) -> LaneOutput:
         """Let a lane take in its share of a log."""
         fragment = plan.lanes[name]
         blocks = self._changes(fragment, name, log)
@@ -244,7 +244,7 @@ class LaneHost:
         return found
 
     def _write_results(
-        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, LaneOutput]
     ) -> str | None:
         """Write the results of all lanes; the file, if any."""
         results: dict[str, list[Block]] = {}
@@ -270,7 +270,7 @@ class LaneHost:
         return self._written(work, "aside", whole)
 
     def _write_sent(
-        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, LaneOutput]
     ) -> str | None:
         """Write what fragments send, divided among the lanes that read it; the file, if any."""
         whole: dict[str, list[pa.Table]] = {}
@@ -316,7 +316,7 @@ class LaneHost:
         self,
         work: Work,
         kept: Mapping[str, HostedLane],
-        outcomes: Mapping[str, Results],
+        outcomes: Mapping[str, LaneOutput],
         allotment: Allotment | None,
     ) -> list[str]:
         """Write down which steps were taken, if not all were; the files."""
@@ -405,7 +405,7 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
     return counted
 
 
-def _result_rows(plan: HostedPlan, outcomes: Mapping[str, Results]) -> dict[str, int]:
+def _result_rows(plan: HostedPlan, outcomes: Mapping[str, LaneOutput]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for name, outcome in outcomes.items():
         if plan.lanes[name].sends is None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.runtime.dispatcher import Dispatcher
 from penstock.runtime.fuse import Fuse
@@ -41,7 +41,7 @@ STEP_ROWS = 65_536
 
 
 @dataclass
-class Results:
+class LaneOutput:
     """The outcome of a feed: blocks of each query, in the order they were made, and late rows.
 
     `steps` are those that stations did one by one, as the feed had an allotment.
@@ -55,7 +55,7 @@ class Results:
         """Append a block of a query."""
         self.blocks.setdefault(query, []).append(block)
 
-    def extend(self, other: Results) -> None:
+    def extend(self, other: LaneOutput) -> None:
         """Append what another feed, or another lane, led to."""
         for query, blocks in other.blocks.items():
             self.blocks.setdefault(query, []).extend(blocks)
@@ -64,7 +64,7 @@ class Results:
         self.steps += other.steps
 
 
-class _Reader(NamedTuple):
+class _RelationReader(NamedTuple):
     """A query that reads relations: the streams that tell it of time, and all its relations."""
 
     streams: AbstractSet[str]
@@ -152,7 +152,7 @@ class Lane:
         blocks: Mapping[str, Block],
         watermarks: Mapping[str, int],
         allotment: Allotment | None = None,
-    ) -> Results:
+    ) -> LaneOutput:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
 
         Without an allotment all is done that can be done, also what waited since earlier feeds.
@@ -166,7 +166,7 @@ class Lane:
                 in a part of it, so nothing that this lane says can be relied on any more.
         """
         entries = {name: self._entry(name) for name in blocks}
-        results = Results()
+        results = LaneOutput()
         began = time.perf_counter()
         with self._fuse.guarding():
             for name, block in blocks.items():
@@ -181,7 +181,7 @@ class Lane:
         self._budget.worked += time.perf_counter() - began
         return results
 
-    def _take_in(self, name: str, entry: Station, block: Block, results: Results) -> None:
+    def _take_in(self, name: str, entry: Station, block: Block, results: LaneOutput) -> None:
         if name in self._clocked and len(block):
             late = block.ts < self.watermarks[name]
             if late.any():
@@ -195,7 +195,7 @@ class Lane:
             self._waiting.append(block.ts)
         entry.push(0, block)
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end: return all that is left."""
         self._fuse.check()
         return self.feed({}, dict.fromkeys([*self.watermarks, *self.told], INFINITY))
@@ -230,13 +230,13 @@ class Lane:
             for name, readers in self._relation_readers.items()
         }
 
-    def _clock_of(self, reader: _Reader) -> int:
+    def _clock_of(self, reader: _RelationReader) -> int:
         """The clock of a query; one without streams has none but what its relations tell."""
         if reader.streams:
             return min(self.watermarks[name] for name in reader.streams)
         return max(self.told[name] for name in reader.relations)
 
-    def _do_all(self, results: Results) -> None:
+    def _do_all(self, results: LaneOutput) -> None:
         """Let time pass cut by cut; each station does a whole step, and nothing waits behind it."""
         if self._dispatcher is not None:
             self._dispatcher.work_off(results.add)
@@ -246,7 +246,7 @@ class Lane:
             for number in range(len(self.stations)):
                 self._take_turn(number, results)
 
-    def _do_some(self, allotment: Allotment, results: Results) -> None:
+    def _do_some(self, allotment: Allotment, results: LaneOutput) -> None:
         """Let the rows that are due enter, block by block, and work as far as is allotted."""
         self._dispatcher = working = self._dispatcher or self._new_dispatcher()
         arrival = working.clock.now() if allotment.arrival is None else allotment.arrival
@@ -302,7 +302,7 @@ class Lane:
             station = self.stations[self.graph.relations[name][1]]
             station.reached[0] = max(station.reached[0], min(reach, cut))
 
-    def _take_turn(self, number: int, results: Results) -> None:
+    def _take_turn(self, number: int, results: LaneOutput) -> None:
         """Let a station do what it can, and hand what it made to those who read it."""
         station = self.stations[number]
         made = station.run()
@@ -314,15 +314,15 @@ class Lane:
             for block in made:
                 results.add(query, block)
 
-    def _readers_of_relations(self) -> dict[str, list[_Reader]]:
+    def _readers_of_relations(self) -> dict[str, list[_RelationReader]]:
         """The queries that read each relation, by what tells them of time."""
-        found: dict[str, list[_Reader]] = {}
+        found: dict[str, list[_RelationReader]] = {}
         for number in self.graph.results.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
             relations = {name for name, (_, n) in self.graph.relations.items() if n in below}
             for name in relations:
-                reader = _Reader(streams | self.graph.beside, frozenset(relations))
+                reader = _RelationReader(streams | self.graph.beside, frozenset(relations))
                 found.setdefault(name, []).append(reader)
         return found
 
@@ -400,9 +400,9 @@ def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     return {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
 
 
-def together(lanes: Sequence[Results]) -> Results:
+def together(lanes: Sequence[LaneOutput]) -> LaneOutput:
     """The results of several lanes."""
-    total = Results()
+    total = LaneOutput()
     for results in lanes:
         total.extend(results)
     return total

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
+from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
 from penstock.runtime.marks import have_marks
 from penstock.runtime.repartition import repartitioned
 from penstock.scheduling.work_rules import WorkRules
@@ -47,7 +47,7 @@ class Lanes:
         self._rules = rules or WorkRules()
         self._clock = clock
         self.lanes = self._made(count if partitioning.is_partitioned else 1)
-        self._owed = Results()
+        self._owed = LaneOutput()
         self._fuse = Fuse()
         self._routers = {
             name: Router(route, self._schema(name), count)
@@ -71,7 +71,7 @@ class Lanes:
         """Whether the time for earlier feeds left something undone."""
         return any(lane.is_behind for lane in self.lanes)
 
-    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
         """Route rows to the lanes, and let the same watermarks pass in all.
 
         They work for as long as the rules say.
@@ -79,7 +79,7 @@ class Lanes:
         budget = self._rules.budget
         return self._fed(blocks, watermarks, None if budget is None else Allotment(budget))
 
-    def work_off(self) -> Results:
+    def work_off(self) -> LaneOutput:
         """Do all that is undone."""
         return self._fed({}, {}, None)
 
@@ -88,7 +88,7 @@ class Lanes:
         blocks: Mapping[str, Block],
         watermarks: Mapping[str, int],
         allotment: Allotment | None,
-    ) -> Results:
+    ) -> LaneOutput:
         shares: list[dict[str, Block]] = [{} for _ in self.lanes]
         for name, block in blocks.items():
             for share, part in zip(shares, self._routed(name, block), strict=True):
@@ -97,14 +97,14 @@ class Lanes:
         with self._fuse.guarding():
             fed = zip(self.lanes, shares, strict=True)
             outcomes = [lane.feed(share, watermarks, allotment) for lane, share in fed]
-        owed, self._owed = self._owed, Results()
+        owed, self._owed = self._owed, LaneOutput()
         return together([owed, *outcomes])
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end in all lanes."""
         with self._fuse.guarding():
             outcomes = [lane.finish() for lane in self.lanes]
-        owed, self._owed = self._owed, Results()
+        owed, self._owed = self._owed, LaneOutput()
         return together([owed, *outcomes])
 
     def failures(self, query: str) -> Failures:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
     from penstock.runtime.changes import RelationChanges
-    from penstock.runtime.lane import Results
+    from penstock.runtime.lane import LaneOutput
     from penstock.runtime.work_clock import WorkClock
     from penstock.scheduling.work_rules import WorkRules
 
@@ -69,7 +69,7 @@ class LocalRun:
             for name, (plan, _) in self.graph.streams.items()
         }
 
-    def feed(self, tables: Mapping[str, pa.Table]) -> Results:
+    def feed(self, tables: Mapping[str, pa.Table]) -> LaneOutput:
         """Take in rows of streams and changes of relations, and return what is then final.
 
         A relation's table has the column `_sign` besides its own and, where changes are dated,
@@ -96,7 +96,7 @@ class LocalRun:
         watermarks |= {name: intake.watermark for name, intake in self.intakes.items()}
         return self.lanes.feed(blocks, watermarks)
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end: return all that is left."""
         return self.lanes.finish()
 

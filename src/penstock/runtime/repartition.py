@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.operators.division import Division, Spread
 from penstock.operators.window.merged_numbers import Numbers

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import BEGINNING
-from penstock.compute.failures import Failures
 from penstock.operators.join.matching import Matching
 from penstock.operators.operator import Metrics, stepped
 from penstock.operators.waiting import Waiting
