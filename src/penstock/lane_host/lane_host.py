@@ -117,7 +117,8 @@ class LaneHost:
             _add_progress(done, plan.lanes[name], plan.hosted, one)
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
-                done.work[name] = one.lane.work_report()
+                if report := one.lane.work_report():
+                    done.work[name] = report
             if one.lane.is_behind:
                 done.behind[name] = one.lane.queued_bytes
         done.results = self._write_results(plan, work, outcomes)

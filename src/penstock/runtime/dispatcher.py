@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.runtime.allotment import Step
-from penstock.runtime.latencies import Latencies
 from penstock.runtime.marks import Mark
 from penstock.runtime.work_report import ChartReport, WorkReport
+from penstock.scheduling.latencies import Latencies
 from penstock.scheduling.scheduler import Head
 
 if TYPE_CHECKING:

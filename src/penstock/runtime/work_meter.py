@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.scheduling.chart import Cost
-from penstock.scheduling.paths import Path, Route, routes
+from penstock.scheduling.chart import MeasuredWork
+from penstock.scheduling.paths import Path, UnchartedPath, routes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ INTERVAL = 1.0
 """The seconds after which charts are made anew."""
 FIRST_INTERVAL = 0.05
 """The seconds after which they are made for the first time: nothing was known before."""
-UNKNOWN = Cost(1e-8, 1.0)
+UNKNOWN = MeasuredWork(1e-8, 1.0)
 """The work for a byte, of an operator that has done none."""
 
 
@@ -33,11 +33,11 @@ class Sample:
     bytes_out: int = 0
 
     @property
-    def cost(self) -> Cost | None:
+    def cost(self) -> MeasuredWork | None:
         """The work for a byte; None: nothing came."""
         if not self.bytes_in:
             return None
-        return Cost(self.seconds / self.bytes_in, self.bytes_out / self.bytes_in)
+        return MeasuredWork(self.seconds / self.bytes_in, self.bytes_out / self.bytes_in)
 
 
 class WorkMeter:
@@ -106,14 +106,16 @@ class WorkMeter:
 
     def paths(self) -> list[Path]:
         """The ways of blocks, with their charts."""
-        costs = [Cost(one.time * self._block_bytes, one.selectivity) for one in self.costs]
+        costs = [MeasuredWork(one.time * self._block_bytes, one.selectivity) for one in self.costs]
         return [one.charted(costs, self._latency.get(one.query)) for one in self._routes]
 
 
-def _behind_entries(found: Sequence[Route], entries: Collection[int]) -> list[Route]:
+def _behind_entries(
+    found: Sequence[UnchartedPath], entries: Collection[int]
+) -> list[UnchartedPath]:
     """Routes without the stations where rows enter: what these do is no part of the schedule."""
     shortened = [
-        Route(one.source, one.query, tuple(n for n in one.operators if n not in entries))
+        UnchartedPath(one.source, one.query, tuple(n for n in one.operators if n not in entries))
         for one in found
     ]
     return [one for one in shortened if one.operators]

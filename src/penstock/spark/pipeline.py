@@ -378,6 +378,7 @@ class Pipeline:
         status = self.status
         status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         status.operators = {name: one for task in done for name, one in task.operators.items()}
+        status.work = {name: one for task in done for name, one in task.work.items()}
         status.seconds = seconds
         for part in ("read", "restore", "operators", "write"):
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
