@@ -19,17 +19,17 @@ def test_lines_of_a_chart_name_chains_with_their_priorities_and_operators() -> N
     assert chart_lines(PATH, LABELS) == [
         "Progress of a block from cars: 12 ms",
         "  chain 1, priority 129 blocks/s",
-        "       2 ms, leaves 90.0%: Window [NOW]",
-        "       4 ms, leaves 88.0%: Join a < b & c",
-        "       1 ms, leaves 10.0%: Filter",
+        "       2 ms, leaves 90 %: Window [NOW]",
+        "       4 ms, leaves 88 %: Join a < b & c",
+        "       1 ms, leaves 10 %: Filter",
         "  chain 2, priority 20 blocks/s",
-        "       5 ms, leaves  0.0%: Aggregate",
+        "       5 ms, leaves 0 %: Aggregate",
     ]
 
 
 def test_a_picture_has_the_steps_and_the_chains_of_each_path() -> None:
     grows = Path("bids", "high", (0, 4), Chart.of((0, 1), (1, 3), (2, 0)))
-    picture = ElementTree.fromstring(charts_svg([PATH, grows], LABELS))
+    picture = ElementTree.fromstring(charts_svg([(PATH, LABELS), (grows, LABELS)]))
     lines = [one.get("points", "").split() for one in picture.iter(f"{SVG}polyline")]
     # Two corners for each operator and the start, and a line for each chain.
     assert [len(line) for line in lines] == [9, 2, 2, 5, 2]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.scheduling.chart_text import slope_text, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from penstock.scheduling.chart import Point, Segment
     from penstock.scheduling.paths import Path
@@ -23,16 +23,16 @@ MOST_LETTERS = 78
 """Of a label."""
 
 
-def charts_svg(paths: Sequence[Path], labels: Sequence[str]) -> str:
+def charts_svg(charts: Iterable[tuple[Path, Sequence[str]]]) -> str:
     """A picture of the charts of some paths, one below the other.
 
     Args:
-        paths: With times in seconds.
-        labels: The operators in a few words, by their numbers.
+        charts: Paths, with times in seconds, and for each the operators in a few words, by their
+            numbers.
     """
     drawn: list[str] = []
     top = 0
-    for path in paths:
+    for path, labels in charts:
         one = _Drawing(path, labels, top)
         drawn += one.lines()
         top = one.bottom

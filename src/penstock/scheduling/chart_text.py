@@ -37,7 +37,7 @@ def _chain(path: Path, labels: Sequence[str], number: int, segment: Segment) -> 
     for step in range(segment.first, segment.end):
         start, end = path.chart.points[step : step + 2]
         taken = time_text(end.time - start.time)
-        yield f"    {taken:>7}, leaves {end.size:5.1%}: {labels[path.operators[step]]}"
+        yield f"    {taken:>7}, leaves {100 * end.size:.3g} %: {labels[path.operators[step]]}"
 
 
 def time_text(seconds: float) -> str:
