@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from penstock.planner.explain.annotate import Expected
-    from penstock.planner.explain.shown import Shown
+    from penstock.planner.explain.shown import ShownOperator
     from penstock.scheduling.paths import Path
 
 
@@ -54,7 +54,9 @@ class ExpectedCharts:
         ]
 
 
-def expected_charts(name: str, top: Shown, expected: Mapping[str, Expected]) -> ExpectedCharts:
+def expected_charts(
+    name: str, top: ShownOperator, expected: Mapping[str, Expected]
+) -> ExpectedCharts:
     """The charts of a query.
 
     Args:
@@ -79,7 +81,7 @@ def expected_charts(name: str, top: Shown, expected: Mapping[str, Expected]) -> 
     return ExpectedCharts(tuple(paths), tuple(one.label() for one in operators))
 
 
-def _from_below(one: Shown, seen: set[int]) -> Iterator[Shown]:
+def _from_below(one: ShownOperator, seen: set[int]) -> Iterator[ShownOperator]:
     """An operator and those it reads, each once, inputs first."""
     if id(one) in seen:
         return
@@ -96,7 +98,10 @@ class _Flows:
     """
 
     def __init__(
-        self, operators: list[Shown], inputs: list[list[int]], expected: Mapping[str, Expected]
+        self,
+        operators: list[ShownOperator],
+        inputs: list[list[int]],
+        expected: Mapping[str, Expected],
     ) -> None:
         self.comes_out: list[float] = []
         self._goes_in: list[float] = []
