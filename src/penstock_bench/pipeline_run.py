@@ -179,7 +179,9 @@ def _run_penstock(spark: SparkSession, run: PipelineSetting, folder: Path) -> Pi
     """Run a workload of ours, with a home that is as durable as any."""
     options = {"maxFilesPerTrigger": "1", **run.options}
     made = pipeline_penstock.statements(run.way, Path(run.data), run.window, options)
-    pipeline = pipeline_penstock.pipeline_of(spark, folder, made, run.tasks, one_by_one=run.one_by_one)
+    pipeline = pipeline_penstock.pipeline_of(
+        spark, folder, made, run.tasks, one_by_one=run.one_by_one
+    )
     ran = PipelineFigures()
     commits = Commits(ran)
     pipeline.listeners.append(commits.add)

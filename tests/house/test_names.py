@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 from house.checkout import ROOT
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
