@@ -19,9 +19,9 @@ from penstock.lane_host.work import Work
 from penstock.pipeline.folders import Folder
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
-from penstock.store.files import sync_file
 from penstock.store.layout import Home
 from penstock.store.records import LaneState
+from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
