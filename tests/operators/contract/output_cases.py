@@ -17,10 +17,10 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import BIGINT, STRING
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
-from penstock.operators.output.first_rows import FirstPlaces, FirstRows
-from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
+from penstock.operators.output.first_rows import FirstPlaces, FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
 from penstock.operators.output.order_limit import OrderKey, RowOrder
+from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.set.counted import CountedRows, Target
@@ -172,13 +172,13 @@ def first_rows(grouped: bool, numbered: bool) -> Callable[[Draws], Trial]:
         pattern = any_pattern(random)
         limit, offset = random.choice([None, 1, 3]), random.choice([0, 2])
 
-        def make() -> FirstRows:
+        def make() -> FirstRowsOperator:
             key = OrderKey(column(1), descending=True, nulls_first=False)
             groups = [column(0)] if grouped else []
             places = FirstPlaces(
                 (BIGINT, STRING), [(key, STRING)], groups, limit, offset, numbered, Failures()
             )
-            return FirstRows(counted(random, pattern), places, pattern)
+            return FirstRowsOperator(counted(random, pattern), places, pattern)
 
         def meaning(bags: Sequence[Bag]) -> Bag:
             by_row = sorted(bags[0].elements(), key=lambda row: [(x is not None, x) for x in row])
@@ -236,7 +236,7 @@ CASES = [
     Case(WholeResult, "in order", ordered_result),
     *(
         Case(
-            FirstRows,
+            FirstRowsOperator,
             f"{'of groups' * grouped} {'numbered' * numbered}",
             first_rows(grouped, numbered),
         )

@@ -24,9 +24,9 @@ from penstock.operators.multi_join.multi_join import MultiJoin
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
-from penstock.operators.output.first_rows import FirstRows
-from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
+from penstock.operators.output.first_rows import FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
+from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.set.distinct import DistinctOperator
@@ -105,7 +105,7 @@ BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     RowSlides: (Work(1, 0.2), "a number for each partition"),
     NextInstant: (Work(1, 0.3), "rows since the last instant"),
     WholeResult: (Work(1, 1.3), "each different row, and the ends of rows"),
-    FirstRows: (Work(1, 1.4), "each different row, and the ends of rows"),
+    FirstRowsOperator: (Work(1, 1.4), "each different row, and the ends of rows"),
     RestoredResult: (Work(1, 0.7), "each different row, and the ends of rows"),
 }
 """For every operator, and why it may be as much."""

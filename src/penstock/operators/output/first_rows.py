@@ -25,7 +25,7 @@ from penstock.operators.set.counted_loops import strict_elements
 from penstock.operators.set.set_counts import SetOperation
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import UNKNOWN, KeyIndex
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ class FirstPlaces:
         return fingerprints(values, length)
 
 
-class FirstRows(SetOperation):
+class FirstRowsOperator(SetOperation):
     """The rows at the first places of their groups."""
 
     def __init__(self, counted: CountedRows, places: FirstPlaces, pattern: Pattern) -> None:

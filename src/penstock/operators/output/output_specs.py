@@ -11,10 +11,10 @@ from penstock.algebra.types import Type, to_arrow
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
-from penstock.operators.output.first_rows import FirstPlaces, FirstRows
-from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
+from penstock.operators.output.first_rows import FirstPlaces, FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
 from penstock.operators.output.order_limit import OrderKey, RowOrder
+from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.spec import (
@@ -75,7 +75,7 @@ class FirstRowsSpec(Spec):
     partition_by: tuple[Expression, ...] = ()
     is_numbered: bool = False
 
-    def build(self, failures: Failures) -> FirstRows:
+    def build(self, failures: Failures) -> FirstRowsOperator:
         """The operator."""
         order = self.order.build(failures)
         keys = [one.expression.type for one in self.order.keys]
@@ -88,7 +88,7 @@ class FirstRowsSpec(Spec):
             self.is_numbered,
             failures,
         )
-        return FirstRows(self.counting.build(), places, self.counting.inputs[0].pattern)
+        return FirstRowsOperator(self.counting.build(), places, self.counting.inputs[0].pattern)
 
     def lineage(self) -> Lineage:
         """Rows that came, and their numbers."""

@@ -155,8 +155,8 @@ class CountedRows:
     def take_out(self, slots: Ints) -> None:
         """Count a copy less of each of these slots, left and in the result; once for each time."""
         if len(slots):
-            np.subtract.at(self.counts, (slots, 0), 1)
-            np.subtract.at(self.counts, (slots, 2), 1)
+            for place in (0, 2):
+                np.subtract.at(self.counts[:, place], slots, 1)
             self._met = np.concatenate([self._met, slots])
 
     def hold(self, slots: Ints) -> None:
