@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """What holds in a home that this process has taken.
+    """The truth about a home that this process has taken.
 
     Attributes:
         record: The newest commit record.
@@ -243,7 +243,7 @@ class Ledger:
         return allowed is not None and now - last >= allowed
 
     def has_committed(self, query: str, batch: int) -> bool:
-        """Whether a micro-batch of Spark's has been committed; if not, it is the next one.
+        """A micro-batch of Spark's that has been committed; if not, it is the next one.
 
         Raises:
             DataError: The records do not belong to the checkpoint: rows would be lost, or counted
@@ -384,7 +384,7 @@ class Ledger:
 
 
 def _of_groups(relation: RelationProgress, groups: Collection[int]) -> RelationProgress:
-    """What is known of a relation, without groups that are no more."""
+    """The facts about a relation, without groups that are no more."""
     left = {name: one for name, one in relation.groups.items() if int(name) in groups}
     return replace(relation, groups=left)
 

@@ -67,7 +67,7 @@ class Dispatcher:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a step could be taken."""
+        """A step could be taken."""
         return any(one.marks.target(one.clock) is not None for one in self._stations)
 
     def enter(self, number: int, arrival: float, say: Say) -> None:
