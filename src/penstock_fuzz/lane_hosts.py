@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.lane_host.lane_host import LEAST_LOG
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.rescaling import needs_relaning, relane
+from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock_fuzz.driving import LaneHostDriver
 from penstock_fuzz.pipelines import change_relations, new_home, plan_of, ran, stream_rows
 from penstock_fuzz.replans import Replans
@@ -51,9 +51,9 @@ class LaneHostContender:
                     ledger = Ledger(home)
                     driver = LaneHostDriver(ledger, TASKS, least)
                     lanes = trial.lanes_after.get(number, trial.lanes)
-                    if needs_relaning(ledger, lanes):
+                    if needs_rescaling(ledger, lanes):
                         # A tick: all lanes come to the watermarks of the record.
                         driver.feed({})
-                        relane(ledger, lanes)
+                        rescale(ledger, lanes)
             driver.finish()
             return ran(home, ledger, trial, plan)

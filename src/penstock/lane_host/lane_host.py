@@ -24,7 +24,7 @@ from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, LaneOutput
 from penstock.runtime.lateness import is_late, watermark_after
 from penstock.store.bundles import write_bundle
-from penstock.store.rejected_rows import REASON, aside_part
+from penstock.store.rejected_rows import REASON, rejected_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ class LaneHost:
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
         done.results = self._write_results(plan, work, outcomes)
-        done.aside = self._write_aside(work, log)
+        done.aside = self._write_rejected(work, log)
         done.sent = self._write_sent(plan, work, outcomes)
         done.result_rows = _result_rows(plan, outcomes)
         done.lanes = self._states_after(work, kept)
@@ -223,14 +223,14 @@ class LaneHost:
         }
         return self._written(work, "results", whole)
 
-    def _write_aside(self, work: Work, log: Log) -> str | None:
+    def _write_rejected(self, work: Work, log: Log) -> str | None:
         """Write the rows that were not taken in; the file, if any."""
         aside: dict[str, list[pa.Table]] = {}
         for stream, arrived in log.counted():
             for reason, rows in arrived.aside.items():
                 reasons = pa.array([reason] * len(rows), pa.string())
                 aside.setdefault(stream, []).append(rows.append_column(REASON, reasons))
-        whole = {aside_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
+        whole = {rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
         return self._written(work, "aside", whole)
 
     def _write_sent(

@@ -42,7 +42,7 @@ from penstock.session import Session
 from penstock.store.bundles import Bundle
 from penstock.store.processes import is_alive
 from penstock.store.records import FilesRead
-from penstock.store.rejected_rows import aside_rows
+from penstock.store.rejected_rows import read_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -125,7 +125,7 @@ class Observer:
         record, _ = _newest(self._home)
         found = self._understood(record).session.catalog.find(stream, "stream")
         assert isinstance(found, StreamDefinition)
-        return aside_rows(self._home, record.aside, found.name, found.schema)
+        return read_rejected(self._home, record.aside, found.name, found.schema)
 
     def _understood(self, record: Record) -> _Plan:
         if self._plan is None or self._plan[0] != record.plan:

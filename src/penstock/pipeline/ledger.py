@@ -22,9 +22,9 @@ from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
-from penstock.store.files import sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.store.rejected_rows import kept_with
+from penstock.store.whole_files import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -16,7 +16,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
 from penstock.runtime.dispatcher import Dispatcher
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.prefilter import gate_of
+from penstock.runtime.prefilter import prefilter_of
 from penstock.runtime.sampling import Budget, StreamMeter
 from penstock.runtime.station import Station
 
@@ -126,7 +126,7 @@ class Lane:
         self._relation_readers = self._readers_of_relations()
         readers = [[one for one, _ in each] for each in self._readers]
         self._gates = {
-            name: gate_of(number, readers, stations, {*self._queries})
+            name: prefilter_of(number, readers, stations, {*self._queries})
             for name, (_, number) in graph.streams.items()
         }
         self._go_on_with_marks()

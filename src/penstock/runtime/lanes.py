@@ -12,7 +12,7 @@ from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
 from penstock.runtime.marks import have_marks
 from penstock.runtime.repartition import repartitioned
 from penstock.scheduling.work_rules import WorkRules
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from penstock.pipeline.folders import folder_of, is_folder
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
-from penstock.pipeline.rescaling import needs_relaning, relane
+from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
@@ -261,13 +261,13 @@ class Pipeline:
         Those whose state cannot be divided anew keep their number, and the status says so.
         """
         with self.lock:
-            if not needs_relaning(self.ledger, lanes):
+            if not needs_rescaling(self.ledger, lanes):
                 return
             is_over = self.ledger.record.kind == "flush"
             if self.ledger.record.lanes:
                 # So that all lanes have come equally far.
                 self.tick()
-            for query, reason in relane(self.ledger, lanes).items():
+            for query, reason in rescale(self.ledger, lanes).items():
                 self.note_error(f'query "{query}" goes on with as many lanes as before: {reason}')
             if is_over:
                 # The end of the input holds until more rows come.

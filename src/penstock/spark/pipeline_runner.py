@@ -13,7 +13,7 @@ from penstock.algebra.streams import Stream
 from penstock.algebra.time import INFINITY
 from penstock.errors import PenstockError, PipelineFailed
 from penstock.spark.causes import cause_of
-from penstock.spark.session import java_end
+from penstock.spark.spark_session import java_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable

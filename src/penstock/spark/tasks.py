@@ -18,9 +18,9 @@ from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
 from penstock.pipeline.folders import Folder
 from penstock.store.bundles import bundle_writer
-from penstock.store.files import sync_file
 from penstock.store.layout import Home
 from penstock.store.records import LaneState
+from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.algebra.time import BEGINNING
 from penstock.errors import DataError
-from penstock.store.files import publish
+from penstock.store.whole_files import publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -251,7 +251,7 @@ class RecordChain:
             if one >= number:
                 yield self.read(one)
 
-    def set_aside(self, number: int) -> None:
+    def mark_damaged(self, number: int) -> None:
         """Let the newest record be none; its file stays for those who want to know."""
         self._path(number).rename(self._folder / f"{number:012d}.damaged")
 

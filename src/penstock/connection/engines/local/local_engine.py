@@ -12,7 +12,7 @@ from penstock.connection import statements
 from penstock.connection.engines.local.element_log import LogReader
 from penstock.connection.engines.local.feeding import Feeding
 from penstock.connection.engines.local.local_progress import progress_of
-from penstock.connection.engines.local.registry import Registry
+from penstock.connection.engines.local.query_registry import Registry
 from penstock.connection.engines.local.saving import save_engine
 from penstock.connection.operator_table import operator_table
 from penstock.errors import NotSupported
