@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.scheduling.scheduler_list import made_scheduler
 from penstock_bench.chain.least_memory import least_memory
-from penstock_bench.chain.model import Arrival, Model
+from penstock_bench.chain.model import BlockArrival, Model
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ def traffics(effort: ChainEffort) -> dict[str, str]:
     return {"flows": "flows that start at random for Pareto times", "counts": f"{made} counts"}
 
 
-def come(workload: Workload, traffic: str, effort: ChainEffort) -> list[Arrival]:
+def come(workload: Workload, traffic: str, effort: ChainEffort) -> list[BlockArrival]:
     """The blocks of all inputs, each with bursts of its own."""
     each = effort.blocks // len(workload.sources)
     duration = each * len(workload.sources) * workload.time / LOAD
     return [
-        Arrival(float(time), source)
+        BlockArrival(float(time), source)
         for number, source in enumerate(workload.sources)
         for time in arrivals(_rates(traffic, number, effort), each, duration)
     ]
@@ -79,7 +79,7 @@ def _rates(traffic: str, seed: int, effort: ChainEffort) -> NDArray[np.float64]:
 
 def run(
     workload: Workload,
-    times: Sequence[Arrival],
+    times: Sequence[BlockArrival],
     scheduler: Scheduler,
     latency: float | None = None,
 ) -> Trace:
@@ -94,7 +94,7 @@ def middle_slope(workload: Workload) -> float:
     return float(np.sqrt(max(slopes) * min(slopes)))
 
 
-def compared(workload: Workload, times: Sequence[Arrival]) -> dict[str, Trace]:
+def compared(workload: Workload, times: Sequence[BlockArrival]) -> dict[str, Trace]:
     """A run of each scheduler of the list."""
     fifo = run(workload, times, made_scheduler("fifo"))
     longest = SPARE * fifo.longest_latency
@@ -110,7 +110,7 @@ def compared(workload: Workload, times: Sequence[Arrival]) -> dict[str, Trace]:
     }
 
 
-def least_peak(workload: Workload, times: Sequence[Arrival]) -> float:
+def least_peak(workload: Workload, times: Sequence[BlockArrival]) -> float:
     """The peak below which no order of work stays; memory of paths without joins."""
     charts = {
         source: [one.chart for one in workload.paths if one.source == source]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.scheduling.scheduler import Scheduler
     from penstock_bench.chain.experiments import ChainEffort
-    from penstock_bench.chain.model import Arrival
+    from penstock_bench.chain.model import BlockArrival
     from penstock_bench.chain.trace import Trace
     from penstock_bench.chain.workloads import Workload
     from penstock_bench.report import Figures
@@ -119,7 +119,7 @@ class FlushLatencies:
 
 def _flushed(
     workload: Workload,
-    times: Sequence[Arrival],
+    times: Sequence[BlockArrival],
     ways: dict[str, Callable[[], Scheduler]],
     latency: float,
 ) -> Figures:
