@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from docs.pages import HOW_TO_UPDATE, ROOT, UPDATE
 from typer.testing import CliRunner
 
+from docs.pages import HOW_TO_UPDATE, ROOT, UPDATE
 from penstock.cli.app import app
 
 PICTURE = ROOT / "docs" / "users" / "progress_chart.svg"
