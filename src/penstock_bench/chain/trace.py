@@ -1,4 +1,4 @@
-"""What a run of the model has shown: memory of queues, and when results came."""
+"""The trace of a run of the model: memory of queues, and when results came."""
 
 from __future__ import annotations
 
@@ -45,6 +45,13 @@ class Trace:
         return max(self._sizes, default=0.0)
 
     @property
+    def mean_memory(self) -> float:
+        """On average over the time until all was done."""
+        times = np.array(self._times)
+        spent = np.dot(np.diff(times), self._sizes[:-1])
+        return float(spent / max(times[-1] - times[0], ROUNDING))
+
+    @property
     def mean_latency(self) -> float:
         """Of all blocks."""
         return float(np.mean(self.latencies))
@@ -59,7 +66,16 @@ class Trace:
         """Instants at which memory changed, and what it was from then on."""
         return self._times, self._sizes
 
+    def latencies_over_time(self, groups: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean latency of the results of some times that are equally long, and when."""
+        done, latencies = np.array(self.done), np.array(self.latencies)
+        places = np.minimum((done / max(done.max(), ROUNDING) * groups).astype(int), groups - 1)
+        counts = np.bincount(places, minlength=groups)
+        sums = np.bincount(places, weights=latencies, minlength=groups)
+        middles = (np.arange(groups) + 0.5) * done.max() / groups
+        return middles[counts > 0], (sums[counts > 0] / counts[counts > 0])
+
     def memory(self, instants: ArrayLike) -> NDArray[np.float64]:
-        """What queues held, after all that happened at each of some instants."""
+        """The content of queues, after all that happened at each of some instants."""
         places = np.searchsorted(self._times, np.asarray(instants) + ROUNDING, side="right")
         return np.concatenate([[0.0], self._sizes])[places]

@@ -56,7 +56,7 @@ class OrderSpec:
     maps: tuple[MapSpec, ...] = ()
 
     def build(self, failures: Failures) -> RowOrder:
-        """What puts rows in order."""
+        """The order that puts rows in their places."""
         schema = positions(self.types)
         keys = [
             OrderKey(compile_expression(one.expression, schema), one.descending, one.nulls_first)
@@ -96,7 +96,7 @@ class FirstRowsSpec(Spec):
         return Lineage(((*columns, *[None] * self.is_numbered),))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -117,7 +117,7 @@ class WholeResultSpec(Spec):
         return of_first(self.counting.inputs[0].types, 2) if self.order is None else None
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -129,11 +129,11 @@ class BoundariesSpec(Spec):
     partitions: int
 
     def build(self, failures: Failures) -> Boundaries:
-        """What tells them."""
+        """The operator that tells them."""
         return Boundaries(self.span, self.partitions)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (calendar(self.partitions),)
 
 
@@ -146,7 +146,7 @@ class TimeSlidesSpec(Spec):
     skips: bool
 
     def build(self, failures: Failures) -> TimeSlides:
-        """What tells them."""
+        """The operator that tells them."""
         return TimeSlides(self.slide, self.arrivals, skips=self.skips)
 
 
@@ -159,11 +159,11 @@ class RowSlidesSpec(Spec):
     partition_by: tuple[int, ...]
 
     def build(self, failures: Failures) -> RowSlides:
-        """What tells them."""
+        """The operator that tells them."""
         return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("hashed",)
 
 
@@ -172,11 +172,11 @@ class NextInstantSpec(Spec):
     """Rows of the first input, at the next instant that the second one tells."""
 
     def build(self, failures: Failures) -> NextInstant:
-        """What lets them wait."""
+        """The operator that lets them wait."""
         return NextInstant()
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("fifo",)
 
 
@@ -197,7 +197,7 @@ class RestoredResultSpec(Spec):
         return of_first(self.counting.inputs[0].types, 2 + self.arrivals)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -209,7 +209,7 @@ class AnnouncedEndsSpec(Spec):
     partitions: int
 
     def build(self, failures: Failures) -> AnnouncedEnds:
-        """What remembers the ends."""
+        """The operator that remembers the ends."""
         rows = self.rows
         return AnnouncedEnds(rows.arrow_types, rows.pattern, rows.span, self.partitions)
 
@@ -218,7 +218,7 @@ class AnnouncedEndsSpec(Spec):
         return passed(self.rows.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (structure_of(self.rows.pattern, self.partitions),)
 
 
@@ -238,7 +238,7 @@ class CutSpec(Spec):
         return passed(self.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return () if self.length is None else ("fifo",)
 
 
@@ -249,7 +249,7 @@ class FinalSpec(Spec):
     rows: Edge
 
     def build(self, failures: Failures) -> FinalOperator:
-        """What waits for their ends."""
+        """The operator that waits for their ends."""
         return FinalOperator(self.rows.arrow_types, strict=self.rows.pattern is Pattern.STR)
 
     def lineage(self) -> Lineage:
@@ -257,5 +257,5 @@ class FinalSpec(Spec):
         return passed(self.rows.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("hashed" if self.rows.pattern is Pattern.STR else "fifo",)

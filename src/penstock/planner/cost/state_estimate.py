@@ -106,7 +106,7 @@ class StateEstimate:
         return []
 
     def is_indexed(self, plan: Plan, port: int) -> bool:
-        """Whether withdrawn rows of a strict input are found by an index; or by looking."""
+        """Withdrawn rows of a strict input are found by an index; else by a search."""
         return self._choices.strategy != "auto" or self.search_time(plan, port) > FOUND
 
     def search_time(self, plan: Plan, port: int) -> float:
@@ -308,7 +308,7 @@ def _sorted_above(plan: Plan) -> set[int]:
 
 
 def _sorts(plan: Plan) -> bool:
-    """Whether an operator puts the rows that it sends in order itself."""
+    """An operator that puts the rows that it sends in order itself."""
     if isinstance(plan, st.Internal):
         return plan.appends == "slides"
     if isinstance(plan, st.AtEnds):
