@@ -13,6 +13,7 @@ from penstock.cli.live import EVERY
 from penstock.cli.script import ScriptFile, ScriptText, read_script
 
 if TYPE_CHECKING:
+    from penstock.cli.engine_choice import Wishes
     from penstock.spark.script import Script
 
 
@@ -26,6 +27,8 @@ class Trigger(Enum):
 class Engine(Enum):
     """What computes the answers."""
 
+    auto = "auto"
+    inline = "inline"
     spark = "spark"
     oracle = "oracle"
 
@@ -50,8 +53,8 @@ def run(
         typer.Option(help="The folder of the pipeline; run again with it, and it goes on."),
     ] = None,
     master: Annotated[
-        str, typer.Option(help="Spark's master URL; all cores of this machine by default.")
-    ] = "local[*,4]",
+        str | None, typer.Option(help="Spark's master URL; all cores of this machine by default.")
+    ] = None,
     lanes: Annotated[
         int | None, typer.Option(min=1, help="How many lanes share the work of a query.")
     ] = None,
@@ -68,10 +71,26 @@ def run(
     ] = EVERY,
     engine: Annotated[
         Engine,
-        typer.Option(help="oracle: the reference evaluator, on small CSV and JSON files."),
-    ] = Engine.spark,
+        typer.Option(
+            help="inline: in this process, without Spark; auto: that, if it is enough; oracle: the"
+            " reference evaluator, on small CSV and JSON files."
+        ),
+    ] = Engine.auto,
+    check: Annotated[
+        bool, typer.Option("--check", help="See that it could run, and run nothing.")
+    ] = False,
+    most_unreadable: Annotated[
+        float,
+        typer.Option(
+            "--most-unreadable",
+            min=0.0,
+            max=1.0,
+            help="The share of a stream's rows that may be unreadable: with more, or without one"
+            " that could be read, it exits with 1.",
+        ),
+    ] = 1.0,
 ) -> None:
-    """Run statements on Spark; print what queries answer, unless a sink takes it.
+    """Run statements; print what queries answer, unless a sink takes it.
 
     By default it ends when all input that is there has been taken in, and prints every change of
     each answer, with its instant. With --trigger continuous, changes are printed as they come.
@@ -82,7 +101,7 @@ def run(
 
         run_on_oracle(script, text, options)
         return
-    from penstock.errors import QueryError
+    from penstock.errors import QueryError, count
 
     is_finite = trigger is Trigger.available_now
     if not is_finite and (at or intervals):
@@ -95,18 +114,57 @@ def run(
         if understood.text:
             typer.echo("there is no query to run", err=True)
         return
+    from penstock.cli.engine_choice import Wishes
     from penstock.cli.first_use import tell_first_use
 
     _refuse(understood, options)
-    from penstock.cli.script_run import ScriptRun
-
+    _check(understood, home)
+    given = (("--home", home), ("--master", master), ("--set", settings))
+    wishes = Wishes(is_finite, tuple(name for name, one in given if one))
+    is_inline, why = _choice(engine, understood, wishes)
+    if check:
+        typer.echo(f"{count(len(understood.asked), 'query', 'queries')} could run {why}")
+        return
     tell_first_use()
-    piping = ScriptRun(understood, master, home, lanes, spark_settings, progress)
+    typer.echo(f"running {why}", err=True)
+    if is_inline:
+        from penstock.cli.inline_run import run_inline
+
+        run_inline(understood, lanes, options, most_unreadable)
+        return
+    from penstock.cli.script_run import ScriptRun
+    from penstock.spark.session import DEFAULT_MASTER
+
+    piping = ScriptRun(
+        understood, master or DEFAULT_MASTER, home, lanes, spark_settings, progress, most_unreadable
+    )
     if is_finite:
         piping.run_to_end(options)
     else:
         say(understood, Paragraphs(typer.echo))
         piping.run_until_stopped()
+
+
+def _choice(engine: Engine, script: Script, wishes: Wishes) -> tuple[bool, str]:
+    """Whether a script runs in this process, and a line that says why."""
+    from penstock.cli.engine_choice import require_inline, said_choice
+
+    if engine is Engine.spark:
+        return False, "on Spark, as --engine says"
+    if engine is Engine.inline:
+        require_inline(script, wishes)
+        return True, "in this process, as --engine says"
+    is_inline, why = said_choice(script, wishes)
+    return is_inline, f"{why} (--engine spark: on Spark)" if is_inline else why
+
+
+def _check(script: Script, home: Path | None) -> None:
+    """Refuse what cannot run, as far as it can be seen before anything starts."""
+    from penstock.cli.script_checks import check_home, check_sinks, check_sources
+
+    check_sources(script)
+    check_sinks(script)
+    check_home(home)
 
 
 def _refuse(script: Script, options: OutputOptions) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow.csv as pcsv
 
 from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
-from penstock.connectors.csv_reading import UNDERSTOOD, read_csv
+from penstock.connectors.csv_reading import UNDERSTOOD, check_csv, read_csv
 from penstock.connectors.odd_numbers import with_words
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ CSV = Connector(
         is_files=True,
         read=read_csv,
         understood=UNDERSTOOD,
+        check=check_csv,
         options={"header": "true", "enforceSchema": "false"},
         keeps_unreadable=True,
         place="file",

@@ -123,9 +123,21 @@ def read_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str]
     return _content(TextReader(layout.options), schema, texts, odd, lines)
 
 
-def header_of(path: Path, options: Mapping[str, str]) -> list[str]:
-    """The values of the first line of a CSV file."""
-    return _first_record(path, Layout({key.lower(): one for key, one in options.items()}))[0]
+def check_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str]) -> None:
+    """See that the first line of a CSV file has the declared columns.
+
+    Raises:
+        DataError: It has not, or it cannot be read.
+    """
+    layout = Layout({key.lower(): one for key, one in options.items()})
+    refuse_options(source, layout.options)
+    try:
+        first, _ = _first_record(path, layout)
+    except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as fault:
+        msg = f"{source}: {path} cannot be read as CSV: {str(fault).splitlines()[0]}"
+        raise DataError(msg) from fault
+    if first:
+        _places(source, path, layout, schema, first)
 
 
 def _first_record(path: Path, layout: Layout) -> tuple[list[str], int]:

@@ -53,3 +53,6 @@ class FileContent:
 
 ReadFile = Callable[[str, Path, "Schema", Mapping[str, str]], FileContent]
 """Reads a file: what errors call the source, the path, the declared columns, the options."""
+
+CheckFile = Callable[[str, Path, "Schema", Mapping[str, str]], None]
+"""Sees that a file has the declared columns; the same arguments."""

@@ -125,7 +125,7 @@ def is_folder(definition: StreamDefinition | RelationDefinition) -> bool:
     return (
         known.read is not None
         and not options.keys() - UNDERSTOOD - known.understood
-        and _local(options.get("path", "*")) is not None
+        and local_path(options.get("path", "*")) is not None
     )
 
 
@@ -155,7 +155,7 @@ def declared_folder(definition: StreamDefinition | RelationDefinition) -> Folder
     if "path" not in options:
         msg = f"{source} does not say where its rows are"
         raise DataError(msg, hint=f"Add OPTIONS (path 'rows.{definition.format}').")
-    local = _local(options["path"])
+    local = local_path(options["path"])
     assert local is not None
     if not local.exists():
         msg = f"{source}: the path {local} does not exist"
@@ -168,7 +168,7 @@ def declared_folder(definition: StreamDefinition | RelationDefinition) -> Folder
     )
 
 
-def _local(text: str) -> Path | None:
+def local_path(text: str) -> Path | None:
     """A path on this machine, or on a folder that all machines share; None if it is another."""
     parts = urlsplit(text)
     if _PATTERN & set(text) or parts.scheme not in ("", "file"):

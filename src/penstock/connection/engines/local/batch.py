@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
     from penstock.runtime.lane import Results
 
+Shape = tuple[list["pa.DataType"], int, int]
+"""Types and span of rows, and into how many parts that time is divided."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -120,8 +123,12 @@ class Batch:
 
     def content(self, query: str) -> Content:
         """An empty content of a query whose result is a relation."""
+        return Content(*self.row_shape(query))
+
+    def row_shape(self, query: str) -> Shape:
+        """Types and span of the rows of a query, and into how many parts that time is divided."""
         node = self.graph.nodes[self.graph.results[query]]
-        return Content(node.arrow_types, node.span, self.choices.queue_partitions)
+        return list(node.arrow_types), node.span, self.choices.queue_partitions
 
     def failures(self, query: str) -> Failures:
         """How many expressions failed in what a query computes."""
