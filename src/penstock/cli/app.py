@@ -10,6 +10,7 @@ import typer
 
 from penstock import __version__
 from penstock.cli import bench, demo, doctor, explain, fuzz, late, run, status, test
+from penstock.cli.stopping import plain_signals
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -51,6 +52,7 @@ def _options(
 
 def main() -> None:
     """Run the command line: 0 done, 1 a check failed, 2 the user can mend it, 130 Ctrl-C."""
+    plain_signals()
     try:
         app(prog_name="penstock")
     except Exception as error:

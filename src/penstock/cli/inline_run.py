@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -64,16 +63,10 @@ def run_inline(
 
     Raises:
         PenstockError: A file is at fault.
-        typer.Exit: Too much could not be read, or somebody stopped it.
+        typer.Exit: Too much could not be read.
     """
-    # Nothing outlives this process, so that it can end at any moment.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with penstock.connect_inline(lanes=lanes or 1, keep=sys.maxsize) as db:
-            unread = _run(db, script, options, most_unreadable)
-    except KeyboardInterrupt:
-        typer.echo("stopped.", err=True)
-        raise typer.Exit(128 + signal.SIGINT) from None
+    with penstock.connect_inline(lanes=lanes or 1, keep=sys.maxsize) as db:
+        unread = _run(db, script, options, most_unreadable)
     if unread:
         raise typer.Exit(1)
 

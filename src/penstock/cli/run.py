@@ -11,6 +11,7 @@ import typer
 from penstock.cli.answers import OutputOptions, Paragraphs, say
 from penstock.cli.live import EVERY
 from penstock.cli.script import ScriptFile, ScriptText, read_script
+from penstock.cli.stopping import stop_at_once_on_signals
 
 if TYPE_CHECKING:
     from penstock.cli.engine_choice import Wishes
@@ -24,7 +25,7 @@ class Trigger(Enum):
     continuous = "continuous"
 
 
-class Engine(Enum):
+class EngineName(Enum):
     """What computes the answers."""
 
     auto = "auto"
@@ -70,12 +71,12 @@ def run(
         ),
     ] = EVERY,
     engine: Annotated[
-        Engine,
+        EngineName,
         typer.Option(
             help="inline: in this process, without Spark; auto: that, if it is enough; oracle: the"
             " reference evaluator, on small CSV and JSON files."
         ),
-    ] = Engine.auto,
+    ] = EngineName.auto,
     check: Annotated[
         bool, typer.Option("--check", help="See that it could run, and run nothing.")
     ] = False,
@@ -95,8 +96,9 @@ def run(
     By default it ends when all input that is there has been taken in, and prints every change of
     each answer, with its instant. With --trigger continuous, changes are printed as they come.
     """
+    stop_at_once_on_signals()
     options = OutputOptions(at, intervals)
-    if engine is Engine.oracle:
+    if engine is EngineName.oracle:
         from penstock.cli.oracle_run import run_on_oracle
 
         run_on_oracle(script, text, options)
@@ -126,7 +128,8 @@ def run(
         typer.echo(f"{count(len(understood.asked), 'query', 'queries')} could run {why}")
         return
     tell_first_use()
-    typer.echo(f"running {why}", err=True)
+    if progress:
+        typer.echo(f"running {why}", err=True)
     if is_inline:
         from penstock.cli.inline_run import run_inline
 
@@ -145,13 +148,13 @@ def run(
         piping.run_until_stopped()
 
 
-def _choice(engine: Engine, script: Script, wishes: Wishes) -> tuple[bool, str]:
+def _choice(engine: EngineName, script: Script, wishes: Wishes) -> tuple[bool, str]:
     """Whether a script runs in this process, and a line that says why."""
     from penstock.cli.engine_choice import require_inline, said_choice
 
-    if engine is Engine.spark:
+    if engine is EngineName.spark:
         return False, "on Spark, as --engine says"
-    if engine is Engine.inline:
+    if engine is EngineName.inline:
         require_inline(script, wishes)
         return True, "in this process, as --engine says"
     is_inline, why = said_choice(script, wishes)

@@ -32,7 +32,7 @@ _BLOCK = 4 << 20
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """What a CSV file looks like.
 
     Attributes:
@@ -106,7 +106,7 @@ def read_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str]
         DataError: The header has not all the columns.
         BrokenFileError: It is no CSV file.
     """
-    layout = Layout({key.lower(): one for key, one in options.items()})
+    layout = CsvLayout({key.lower(): one for key, one in options.items()})
     refuse_options(source, layout.options)
     try:
         first, skipped = _first_record(path, layout)
@@ -129,7 +129,7 @@ def check_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str
     Raises:
         DataError: It has not, or it cannot be read.
     """
-    layout = Layout({key.lower(): one for key, one in options.items()})
+    layout = CsvLayout({key.lower(): one for key, one in options.items()})
     refuse_options(source, layout.options)
     try:
         first, _ = _first_record(path, layout)
@@ -140,7 +140,7 @@ def check_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str
         _places(source, path, layout, schema, first)
 
 
-def _first_record(path: Path, layout: Layout) -> tuple[list[str], int]:
+def _first_record(path: Path, layout: CsvLayout) -> tuple[list[str], int]:
     """The first line with something in it, and how many lines that takes."""
     with pa.input_stream(str(path)) as file:
         text = io.TextIOWrapper(file, "utf-8-sig", newline="")
@@ -152,7 +152,7 @@ def _first_record(path: Path, layout: Layout) -> tuple[list[str], int]:
 
 
 def _places(
-    source: str, path: Path, layout: Layout, schema: Schema, first: list[str]
+    source: str, path: Path, layout: CsvLayout, schema: Schema, first: list[str]
 ) -> dict[str, int]:
     """At which place each declared column stands."""
     if not layout.has_header:
@@ -176,7 +176,7 @@ def _missing(source: str, path: Path, name: str, names: list[str]) -> DataError:
 
 
 def _table(
-    path: Path, layout: Layout, width: int, wanted: list[int], skipped: int
+    path: Path, layout: CsvLayout, width: int, wanted: list[int], skipped: int
 ) -> tuple[pa.Table, list[pcsv.InvalidRow]]:
     """The wanted columns as texts, and the rows that have another number of them."""
     odd: list[pcsv.InvalidRow] = []

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import DATE, STRING, TIMESTAMP, decimal, to_arrow
 from penstock.compute.cast_texts import from_text
-from penstock.compute.failures import Failures
 from penstock.connectors.time_layouts import layout_that_reads, strptime_layout
 from penstock.errors import DataError
 

@@ -14,7 +14,7 @@ from penstock.files.earliest_rows import earliest_row
 
 if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.files.folders import Folder, Found
+    from penstock.files.folders import Folder, FolderFile
 
 Known = TypeVar("Known", bound=Container[str])
 
@@ -36,7 +36,7 @@ class Backlog(Generic[Known]):
         self.folder = folder
         self.known = known
         self._definition = definition
-        self._waiting: list[Found] = []
+        self._waiting: list[FolderFile] = []
         self._earliest: dict[str, int] = {}
 
     def __len__(self) -> int:

@@ -55,7 +55,7 @@ class StreamSlots:
 
 
 @dataclass(frozen=True)
-class Slots:
+class RowFormat:
     """The common format of some streams."""
 
     streams: dict[str, StreamSlots]
@@ -87,9 +87,9 @@ def split_raw(raw: str | None) -> tuple[str | None, str | None, str | None]:
     return (place, why, text) if known else (place, None, rest)
 
 
-def slots_for(definitions: Sequence[StreamDefinition]) -> Slots:
+def slots_for(definitions: Sequence[StreamDefinition]) -> RowFormat:
     """The format for some streams."""
-    return Slots(
+    return RowFormat(
         {one.name: StreamSlots(one, number, _slots(one)) for number, one in enumerate(definitions)}
     )
 

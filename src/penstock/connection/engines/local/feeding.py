@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
-    from penstock.connection.engines.local.file_feeding import FileRows
+    from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
 
 
@@ -114,7 +114,7 @@ class Feeding:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
         self._feed(name, reading.take_in())
 
-    def insert_files(self, stream: StreamDefinition, files: Sequence[FileRows], hold: int) -> None:
+    def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
         """Rows of files, which are taken in together."""
         intake = self.intakes[stream.name]
         intake.hold = hold

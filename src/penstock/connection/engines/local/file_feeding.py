@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class FileRows:
+class FileShare:
     """Rows of a file.
 
     Attributes:
@@ -74,7 +74,7 @@ def feed_streams(engine: LocalEngine, streams: Sequence[StreamDefinition]) -> It
         yield
 
 
-def _rows(stream: StreamDefinition, path: Path, name: str) -> FileRows:
+def _rows(stream: StreamDefinition, path: Path, name: str) -> FileShare:
     """The rows of a file; one that is broken, or has other columns, is a row that says so."""
     read = source_format(stream.format).read
     assert read is not None
@@ -84,15 +84,15 @@ def _rows(stream: StreamDefinition, path: Path, name: str) -> FileRows:
         table = declared_table(source, content, name, stream.schema)
         columns = read_columns(f"{source}, file {path}", stream.schema, table)
     except (BrokenFileError, DataError) as fault:
-        return FileRows(_nothing(stream), str, ((str(path), fault.message, ""),))
-    return FileRows(
+        return FileShare(_nothing(stream), str, ((str(path), fault.message, ""),))
+    return FileShare(
         pa.table(list(columns), names=stream.schema.names),
         lambda row: f"{path}, {content.place_of(row)}",
         tuple((f"{path}, {one.place}", one.text, one.why) for one in content.unreadable),
     )
 
 
-def place_among(files: Sequence[FileRows], row: int) -> str:
+def place_among(files: Sequence[FileShare], row: int) -> str:
     """Where the row of a number stands, of all rows of files."""
     for one in files:
         if row < len(one.rows):
@@ -102,7 +102,7 @@ def place_among(files: Sequence[FileRows], row: int) -> str:
     raise InternalError(msg)
 
 
-def unreadable_rows(stream: StreamDefinition, files: Sequence[FileRows]) -> list[RejectedRows]:
+def unreadable_rows(stream: StreamDefinition, files: Sequence[FileShare]) -> list[RejectedRows]:
     """The rows of files that cannot be read as declared."""
     found = [one for file in files for one in file.unreadable]
     if not found:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.builder import Query as BuiltQuery
+    from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
         QueryDefinition,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from penstock.connection.engine import Replanned
     from penstock.connection.engines.local.batch import Batch, Options, Shape
     from penstock.connection.engines.local.element_log import ElementLog
-    from penstock.connection.engines.local.file_feeding import FileRows
+    from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.cql import syntax
-    from penstock.results.settling import Content, Elements
+    from penstock.results.settling import ChangingContent, Elements
     from penstock.session import Outcome, Session
 
 
@@ -80,7 +80,7 @@ class LocalAnswer:
         """Whether no further results will come."""
         return self._log.is_over
 
-    def content(self) -> Content:
+    def content(self) -> ChangingContent:
         """An empty content of the query."""
         return self._batch.content(self._query)
 
@@ -218,7 +218,7 @@ class LocalEngine:
         with self._changing():
             self.feeding.insert(stream.name, rows)
 
-    def insert_files(self, stream: StreamDefinition, files: Sequence[FileRows], hold: int) -> None:
+    def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
         """Take in rows of files together.
 
         Args:
