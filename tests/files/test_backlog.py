@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import random
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +18,10 @@ from penstock.files.folders import declared_folder
 from penstock.session import Session
 
 if TYPE_CHECKING:
+    import random
     from pathlib import Path
+
+    import pytest
 
 
 def declared(folder: Path, form: str = "csv", options: str = "") -> StreamDefinition:

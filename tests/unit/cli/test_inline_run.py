@@ -203,10 +203,11 @@ def test_a_home_says_who_has_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_with_a_line(tmp_path: Path, number: signal.Signals) -> None:
-    fifo = tmp_path / "rides.csv"
-    os.mkfifo(fifo)
+    # More than can be read before a signal comes.
+    path = tmp_path / "rides.csv"
+    path.write_text("km,city,more,at\n" + "\n".join(rows(1) * 2000) + "\n")
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "penstock", "run", "-e", declared(fifo) + QUERY],
+        [sys.executable, "-P", "-m", "penstock", "run", "-e", declared(path) + QUERY],
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
