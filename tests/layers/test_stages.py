@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "errors": set[str](),
     "algebra": {"errors"},
     "cql": {"errors", "algebra"},
-    "catalog": {"errors", "algebra"},
+    "catalog": {"errors", "algebra", "scheduling"},
     "binder": {"errors", "algebra", "cql", "catalog"},
     "reference": {"errors", "algebra", "catalog"},
     "session": {"errors", "algebra", "cql", "catalog", "binder", "planner"},
@@ -37,16 +37,16 @@ MAY_IMPORT = {
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host", "connectors", "files",
+        "store", "lane_host", "connectors", "scheduling", "files",
     },
     "connection": {
         "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
-        "operators", "planner", "runtime", "results", "store", "connectors", "files",
+        "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
         "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
-        "connectors", "files",
+        "connectors", "scheduling", "files",
     },
     "testing": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",

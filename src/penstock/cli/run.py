@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.answers import OutputOptions, Paragraphs, say
-from penstock.cli.live import EVERY
-from penstock.cli.script import ScriptFile, ScriptText, read_script
+from penstock.cli.live_display import EVERY
+from penstock.cli.script_text import ScriptFile, ScriptText, read_script
 from penstock.cli.stopping import stop_at_once_on_signals
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
-    from penstock.spark.session import DEFAULT_MASTER
+    from penstock.spark.spark_session import DEFAULT_MASTER
 
     piping = ScriptRun(
         understood, master or DEFAULT_MASTER, home, lanes, spark_settings, progress, most_unreadable

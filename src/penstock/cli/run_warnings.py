@@ -8,7 +8,7 @@ import typer
 
 from penstock.catalog.definitions import StreamDefinition
 from penstock.cli.answers import failure_warning
-from penstock.cli.late import aside_lines
+from penstock.cli.late import rejected_lines
 from penstock.errors import count
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _slack_hint(db: Connection, name: str, late_by: int) -> str:
 def _show_some(db: Connection, stream: str) -> None:
     """Show the first rows of a stream that were not taken in."""
     rows = db.late(stream).to_arrow()
-    for line in aside_lines(rows.slice(0, SOME)):
+    for line in rejected_lines(rows.slice(0, SOME)):
         typer.echo(f"  {line}", err=True)
     if len(rows) > SOME:
         typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)

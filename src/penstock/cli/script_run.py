@@ -8,19 +8,21 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 import penstock
 from penstock.cli.answers import ScriptAnswers
-from penstock.cli.live import REFRESH, Display
+from penstock.cli.live_display import REFRESH, Display
 from penstock.cli.run_warnings import warn
+from penstock.cli.starting import StartDisplay, started
 from penstock.errors import PenstockError, PipelineFailed
 from penstock.results.lines import row_lines
 from penstock.spark.script import ScriptResults
-from penstock.spark.session import java_end, when_java_ends
 from penstock.spark.spark_engine import spark_engine
+from penstock.spark.spark_session import java_end, when_java_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,12 +90,17 @@ class ScriptRun:
         self._script = script
         self._most_unreadable = most_unreadable
         self._home = home
-        self._interrupts = Interrupts()
+        began = time.monotonic()
         # Where nobody listens, py4j would write tracebacks on stderr.
         logging.getLogger().addHandler(logging.NullHandler())
-        self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
+        # Until then there is nothing to be put in order, and a signal ends all at once.
+        self._db: Connection = started(
+            partial(penstock.connect, master, home, lanes, settings=settings),
+            StartDisplay(f"starting Spark ({master})", every),
+        )
+        self._interrupts = Interrupts()
         when_java_ends(_give_up)
-        self._display = Display(self._db, every)
+        self._display = Display(self._db, every, began)
         self._running = spark_engine(self._db).running
         self._sinks = spark_engine(self._db).sinks
         self._sinks.show = self._display.show
@@ -110,7 +117,7 @@ class ScriptRun:
         answers = ScriptAnswers(self._script, options, self._show)
         try:
             with self._display, _plain_end():
-                self._begin()
+                self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     self._sinks.hold(_printing(one), one.query)
                 self._wait(self._db.finish, lambda: self._follow_answers(answers))
@@ -132,7 +139,7 @@ class ScriptRun:
         """
         try:
             with self._display, _plain_end():
-                self._begin()
+                self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
                     self._sinks.call(_printing(one), one.query, self._printer(one), since)

@@ -82,11 +82,11 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
         chosen = np.flatnonzero(which if which is unreadable else which & ~unreadable)
         if len(chosen):
             reasons = reasons_of(kind, ts[chosen], watermark, stream.definition.unit)
-            found.aside[kind] = _set_aside(rows, stream, columns, chosen, reasons)
+            found.aside[kind] = _rejected(rows, stream, columns, chosen, reasons)
     return found
 
 
-def _set_aside(
+def _rejected(
     rows: pa.Table,
     stream: StreamSlots,
     columns: tuple[pa.Array, ...],

@@ -83,7 +83,7 @@ class Intake:
         """No row before an instant will come any more."""
         self.watermark = max(self.watermark, instant)
 
-    def taken_aside(self) -> list[RejectedRows]:
+    def taken_rejected(self) -> list[RejectedRows]:
         """The rows that have been set aside since this was last asked."""
         found, self.aside = self.aside, []
         return found
@@ -109,14 +109,14 @@ class Reading:
         intake.brought += len(self.ts)
         found = admission(self.ts, self.known, intake.watermark)
         for kind, which in found.rejected.items():
-            self._set_aside(np.flatnonzero(which), kind, positions)
+            self._reject(np.flatnonzero(which), kind, positions)
         intake.latest = max(intake.latest, found.latest)
         intake.late_by = max(intake.late_by, found.late_by)
         reached = watermark_after(intake.latest, intake.slack, intake.hold)
         intake.watermark = max(intake.watermark, reached)
         return arriving(self.columns, self.ts).take(found.taken)
 
-    def _set_aside(self, chosen: Ints, kind: str, positions: Ints) -> None:
+    def _reject(self, chosen: Ints, kind: str, positions: Ints) -> None:
         rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
         rejected = rows.take(pa.array(chosen))
         reasons = reasons_of(kind, self.ts[chosen], self.intake.watermark, self.intake.unit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from penstock.spark.session import java_end
+from penstock.spark.spark_session import java_end
 
 _PYTHON = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Failed|Refused|Interrupt)): (.+)$"
@@ -17,7 +17,10 @@ _WIDTH = re.compile(r"^Header length: (\d+), schema size: (\d+)$")
 _CSV_FILE = re.compile(r"^CSV file: (?:file:)?/*(/.*)$")
 _CARRIER = "Py4JJavaError"
 """Passes on what Java says in the lines behind it."""
-_REFUSALS = ("LaneHostRefused", "DataError", "QueryError", "UnknownName")
+_REFUSALS = (
+    *("LaneHostRefused", "DataError", "QueryError", "UnknownName"),
+    *("ModuleNotFoundError", "ImportError"),
+)
 """What trying again does not mend."""
 
 

@@ -105,16 +105,16 @@ class StateEstimate:
 
     def is_indexed(self, plan: Plan, port: int) -> bool:
         """Whether withdrawn rows of a strict input are found by an index; or by looking."""
-        return self._choices.strategy != "auto" or self.looking(plan, port) > FOUND
+        return self._choices.strategy != "auto" or self.search_time(plan, port) > FOUND
 
-    def looking(self, plan: Plan, port: int) -> float:
+    def search_time(self, plan: Plan, port: int) -> float:
         """The time it takes to look for withdrawn rows, for each row of an input."""
         if not isinstance(plan, op.Product | op.Join | op.SemiJoin | op.AntiJoin | OuterJoin):
             return math.inf
         child = plan.children[port]
         flow = self._estimates.of(child)
         asked = _asked(plan)
-        values = flow.meeting(_columns(child, (asked.left, asked.right)[port]))
+        values = flow.evenly_spread(_columns(child, (asked.left, asked.right)[port]))
         chain = max(flow.live / max(values, 1.0), 1.0)
         return LOOK * chain * flow.withdrawn / max(flow.rate + flow.withdrawn, 1e-9)
 

@@ -104,7 +104,7 @@ class Feeding:
     def insert(self, name: str, table: pa.Table) -> None:
         """Rows of a stream; all are checked before any is taken in."""
         self._insert(name, table)
-        self.aside.add(self.intakes[name].taken_aside())
+        self.aside.add(self.intakes[name].taken_rejected())
 
     def _insert(self, name: str, table: pa.Table) -> None:
         """Take in rows; those that are set aside wait at their intake."""
@@ -120,7 +120,7 @@ class Feeding:
         intake.hold = hold
         before = intake.brought
         self._insert(stream.name, pa.concat_tables([one.rows for one in files]))
-        for found in intake.taken_aside():
+        for found in intake.taken_rejected():
             places = [place_among(files, place - before) for place in found.positions.tolist()]
             self.aside.add([replace(found, positions=pa.array(places, pa.string()))])
         unreadable = unreadable_rows(stream, files)
