@@ -62,7 +62,7 @@ class CsvLayout:
         return ["", *([self.options["nullvalue"]] if "nullvalue" in self.options else [])]
 
 
-class _Lines:
+class RowLines:
     """The lines of a file that has rows on all but its blank ones; read when one is asked for."""
 
     def __init__(self, path: Path, skipped: int) -> None:
@@ -119,7 +119,7 @@ def read_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str]
         msg = f"{source}, file {path} cannot be read as CSV: {str(fault).splitlines()[0]}"
         raise BrokenFileError(msg) from fault
     texts = {name: pa.concat_arrays(table[str(place)].chunks) for name, place in places.items()}
-    lines = _Lines(path, skipped if layout.has_header else 0)
+    lines = RowLines(path, skipped if layout.has_header else 0)
     return _content(TextReader(layout.options), schema, texts, odd, lines)
 
 
@@ -210,7 +210,7 @@ def _content(
     schema: Schema,
     texts: Mapping[str, pa.Array],
     odd: list[pcsv.InvalidRow],
-    lines: _Lines,
+    lines: RowLines,
 ) -> FileContent:
     rows = len(next(iter(texts.values())))
     read = read_texts(reader, schema, texts)
