@@ -31,7 +31,7 @@ class Wishes:
 
 
 def reason_for_spark(script: Script, wishes: Wishes) -> str | None:
-    """Why a script cannot run in this process; None if it can."""
+    """The reason for which a script cannot run in this process; None if it can."""
     if not wishes.is_finite:
         return "--trigger continuous goes on for ever"
     if wishes.needing_spark:
@@ -48,7 +48,7 @@ def reason_for_spark(script: Script, wishes: Wishes) -> str | None:
 
 
 def said_choice(script: Script, wishes: Wishes) -> tuple[bool, str]:
-    """Whether this process is enough, and a line that says why or why not.
+    """The choice of this process, if it is enough, and a line that says why or why not.
 
     Raises:
         DataError: A path is not there.

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Trigger(Enum):
-    """When a run ends."""
+    """The end of a run: when there is no more input, or never."""
 
     available_now = "available-now"
     continuous = "continuous"
 
 
 class EngineName(Enum):
-    """What computes the answers."""
+    """The engine that computes the answers, by name."""
 
     auto = "auto"
     inline = "inline"
@@ -149,7 +149,7 @@ def run(
 
 
 def _choice(engine: EngineName, script: Script, wishes: Wishes) -> tuple[bool, str]:
-    """Whether a script runs in this process, and a line that says why."""
+    """The choice of this process for a script, or of Spark, and a line that says why."""
     from penstock.cli.engine_choice import require_inline, said_choice
 
     if engine is EngineName.spark:

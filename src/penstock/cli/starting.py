@@ -55,7 +55,7 @@ class StartDisplay:
 
 
 def started(begin: Callable[[], Started], display: StartDisplay) -> Started:
-    """What a function returns; signals are handled while it runs.
+    """The result of a function; signals are handled while it runs.
 
     In the main thread Spark would take their place, and a signal would cut off a call to Java.
     """

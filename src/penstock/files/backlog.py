@@ -40,7 +40,7 @@ class Backlog(Generic[Known]):
         self._earliest: dict[str, int] = {}
 
     def __len__(self) -> int:
-        """How many files wait."""
+        """The number of files that wait."""
         return len(self._waiting)
 
     def look(self) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Arrivals:
-    """What a stream brought to a lane in one micro-batch."""
+    """The rows that a stream brought to a lane in one micro-batch."""
 
     block: Block
     rows: int
@@ -103,7 +103,7 @@ def _rejected(
 
 
 def _is_unreadable(rows: pa.Table) -> Flags:
-    """Which rows have a text that could not be read."""
+    """Rows with a text that could not be read."""
     if RAW not in rows.column_names:
         return np.zeros(len(rows), np.bool_)
     found = pc.match_substring(_raw(rows), BREAK).fill_null(False)
@@ -117,7 +117,7 @@ def _raw(rows: pa.Table) -> pa.Array:
 
 
 def _parts(raw: pa.Array) -> list[pa.Array]:
-    """Where rows stand, why they cannot be read, and what stands there; each where it is known."""
+    """The places of rows, why they cannot be read, and what stands there; each where known."""
     found = [split_raw(one) for one in raw.to_pylist()]
     columns = zip(*found, strict=True) if found else ((), (), ())
     return [pa.array(one, pa.string()) for one in columns]

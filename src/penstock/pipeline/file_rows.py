@@ -41,7 +41,7 @@ start again after a failure, so often that it is older then."""
 
 @dataclass(frozen=True)
 class DeliveryDivision:
-    """How a delivery divides rows.
+    """The division of rows by a delivery.
 
     Args:
         first: The code of its first lane.
@@ -56,7 +56,7 @@ class DeliveryDivision:
 
 @dataclass(frozen=True)
 class FileRows:
-    """What a task knows of a stream whose files it reads.
+    """The facts that a task has of a stream whose files it reads.
 
     Args:
         definition: The stream.
@@ -126,7 +126,7 @@ class FileRows:
     def _places(
         self, path: Path, content: FileContent, columns: Mapping[str, pa.Array]
     ) -> pa.Array:
-        """Where rows stand that have no event time; they are not taken in."""
+        """The positions of rows that have no event time; they are not taken in."""
         times = columns[self.definition.time_column]
         if not times.null_count:
             return pa.nulls(len(times), pa.string())
@@ -154,7 +154,7 @@ class FileRows:
 
 
 def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:
-    """What tasks need to know of a stream whose files they read."""
+    """The facts that tasks need of a stream whose files they read."""
     found = []
     for number, one in enumerate(deliveries.of_stream[definition.name]):
         first = number * deliveries.width
@@ -187,7 +187,7 @@ def _kept(definition: StreamDefinition) -> Schema:
 
 
 def inserted_type(type_: Type) -> Type:
-    """How a column is kept in files of rows that were brought: timestamps as microseconds."""
+    """The type of a column in files of inserted rows: timestamps as microseconds."""
     return BIGINT if type_ == TIMESTAMP else type_
 
 

@@ -62,7 +62,7 @@ def admission(ts: Ints, known: Flags, watermark: int) -> Admission:
 
 
 def reasons_of(kind: str, ts: Ints, watermark: int, unit: TimeUnit) -> pa.Array:
-    """Why rows of a kind were rejected, row by row: of late ones, by how much they were late.
+    """The reasons for which rows of a kind were rejected: of late ones, by how much they were late.
 
     Args:
         kind: Their kind.
@@ -79,7 +79,7 @@ def reasons_of(kind: str, ts: Ints, watermark: int, unit: TimeUnit) -> pa.Array:
 
 
 def is_instant(ts: Ints) -> Flags:
-    """Whether numbers are instants: the ends of the range stand for before and after all time."""
+    """Numbers that are instants: the ends of the range stand for before and after all time."""
     return np.asarray((ts != BEGINNING) & (ts != INFINITY))
 
 

@@ -43,11 +43,11 @@ class Stopped(PenstockError):
 
 
 class Feed(Protocol):
-    """What calls for micro-batches."""
+    """The source of calls for micro-batches."""
 
     @property
     def is_active(self) -> bool:
-        """Whether micro-batches may come."""
+        """Micro-batches may come."""
 
     def wait(self) -> None:
         """Wait until no more come; raises what went wrong."""
@@ -63,7 +63,7 @@ class Feed(Protocol):
         """Call for no more, after the one that runs."""
 
     def found(self) -> dict[str, int]:
-        """How many files of each stream have been found, those that were read among them."""
+        """The number of files found of each stream, those that were read among them."""
 
 
 class SparkFeed:
@@ -74,7 +74,7 @@ class SparkFeed:
 
     @property
     def is_active(self) -> bool:
-        """Whether micro-batches may come."""
+        """Micro-batches may come."""
         try:
             return bool(self._query.isActive)
         except Exception as fault:
@@ -139,7 +139,7 @@ class FolderFeed:
 
     @property
     def is_active(self) -> bool:
-        """Whether micro-batches may come."""
+        """Micro-batches may come."""
         return self._thread.is_alive()
 
     def wait(self) -> None:
@@ -169,7 +169,7 @@ class FolderFeed:
             self._thread.join()
 
     def found(self) -> dict[str, int]:
-        """How many files of each stream have been found, those that were read among them."""
+        """The number of files found of each stream, those that were read among them."""
         return {one.folder.stream: one.known.read.count + len(one) for one in self._backlogs}
 
     def _run(self) -> None:
