@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.operators.operator import Operator
 
 Columns = tuple[Expression | None, ...]

@@ -29,7 +29,7 @@ from penstock.planner.physical.multiway import (
     share_of,
     tables_of,
 )
-from penstock.planner.physical.physical_only import Arrival, OuterJoin
+from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
 from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Costs:
                 return _rows(out) * (COUNT_WINDOW if remembers else WINDOW)
             case op.Product() | op.Join() | OuterJoin():
                 return self._join(plan, out)
-            case Arrival():
+            case ArrivalRead():
                 read = self._handled(plan.reading.right, JOIN)
                 return _rows(inputs[0]) * JOIN + read + _rows(out) * PAIR
             case op.SemiJoin() | op.AntiJoin() | op.GroupJoin() | op.ScalarProduct():

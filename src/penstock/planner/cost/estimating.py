@@ -32,7 +32,7 @@ from penstock.planner.cost.flows import (
 from penstock.planner.cost.selectivity import selectivity
 from penstock.planner.physical.lower_joins import condition_of
 from penstock.planner.physical.multiway import Multiway
-from penstock.planner.physical.physical_only import Arrival, OuterJoin
+from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
 from penstock.planner.statistics.statistics import RELATION_ROWS, Statistics, forever
 from penstock.planner.statistics.tracing import (
     chosen_group,
@@ -125,7 +125,7 @@ class Estimates:
                 return self._as_measured(plan, some, inputs[0])
             case OuterJoin():
                 return padded(plan, inputs[0], inputs[1], self._pairs(plan.pairs, inputs))
-            case Arrival():
+            case ArrivalRead():
                 return arrived(plan, inputs[0], inputs[1], self._pairs(plan.reading, inputs))
             case op.Distinct():
                 return self._as_measured(plan, self._distinct(plan, inputs[0]), inputs[0])

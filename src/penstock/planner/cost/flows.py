@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.expressions import Expression
-    from penstock.planner.physical.physical_only import Arrival, OuterJoin
+    from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def padded(plan: OuterJoin, left: Flow, right: Flow, share: float) -> Flow:
     return replace(united([pairs, *alone]), even=pairs.even)
 
 
-def arrived(plan: Arrival, left: Flow, right: Flow, share: float) -> Flow:
+def arrived(plan: ArrivalRead, left: Flow, right: Flow, share: float) -> Flow:
     """Each row meets a relation once; what changes there later is nothing to it."""
     match plan.reading:
         case op.SemiJoin():

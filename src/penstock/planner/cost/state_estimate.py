@@ -24,7 +24,7 @@ from penstock.planner.physical.building import combined
 from penstock.planner.physical.lower_internal import lets_in_again
 from penstock.planner.physical.lower_joins import condition_of
 from penstock.planner.physical.multiway import Multiway
-from penstock.planner.physical.physical_only import Arrival, OuterJoin
+from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
@@ -97,7 +97,7 @@ class StateEstimate:
                 return [self._rows("hashed" if strict else "fifo", live, plan.schema)]
             case op.Split():
                 return [self._rows("fifo", live, plan.schema)]
-            case Arrival():
+            case ArrivalRead():
                 return self._arrival(plan, live)
             case st.RelationToStream() | st.Internal():
                 return self._sent(plan)
@@ -225,7 +225,7 @@ class StateEstimate:
         side = self._side(plan, 0)
         return StateSize(side.structure, side.rows + groups, side.size)
 
-    def _arrival(self, plan: Arrival, live: float) -> list[StateSize]:
+    def _arrival(self, plan: ArrivalRead, live: float) -> list[StateSize]:
         """The relation; under a window that counts rows, also what was made of each row."""
         relation = plan.reading.right
         structure = self._by(self.pattern(relation))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.time import TimeUnit
     from penstock.planner.cost.flows import Flow
-    from penstock.planner.explain.shown import Shown
+    from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.physical.graph import Node
 
 LEAST = 0.0005
@@ -39,7 +39,7 @@ class Annotations:
 
     def __init__(
         self,
-        top: Shown,
+        top: ShownOperator,
         unit: TimeUnit | None,
         expected: Mapping[str, Expected],
         shared: Mapping[str, Sequence[str]] | None = None,
@@ -64,7 +64,7 @@ class Annotations:
                     found.pop(child.identity, None)
         return found
 
-    def note(self, one: Shown) -> str:
+    def note(self, one: ShownOperator) -> str:
         """One operator in a few words."""
         kept = " + ".join(dict.fromkeys(one.node.spec.structures()))
         found = self._expected.get(one.identity)
@@ -100,7 +100,7 @@ class Annotations:
         """What is spent in a second, or a tick."""
         return f"{_short(nanoseconds * _per(self._unit) / 1000)} us/{_step(self._unit)}"
 
-    def json(self, one: Shown) -> dict[str, Any]:
+    def json(self, one: ShownOperator) -> dict[str, Any]:
         """An operator and all below it, for programs; rates and costs per second, or per tick."""
         node, spec, per = one.node, one.node.spec, _per(self._unit)
         made: dict[str, Any] = {
@@ -125,7 +125,7 @@ class Annotations:
             }
         return made | {"inputs": [self.json(child) for child in one.children]}
 
-    def _cost_of(self, nodes: Iterable[Shown]) -> Cost:
+    def _cost_of(self, nodes: Iterable[ShownOperator]) -> Cost:
         found = [self._expected.get(one.identity) for one in nodes]
         return sum((one[1] for one in found if one is not None), Cost(0.0))
 

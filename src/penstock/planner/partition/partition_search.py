@@ -39,7 +39,7 @@ from penstock.planner.partition.partition_keys import (
     within,
 )
 from penstock.planner.partition.partition_reasons import NoKey, sources_of
-from penstock.planner.partition.partition_routes import Group, Routes, any_of, combined
+from penstock.planner.partition.partition_routes import Routes, SourceGroup, any_of, combined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -151,7 +151,7 @@ class Search:
         else:
             own = columns(source.schema) if need is None else need.keys
             keys = dict.fromkeys(own) | {key: None for key in wanted if determined(key, own)}
-        return (Group(tuple({source.name: key} for key in keys)),)
+        return (SourceGroup(tuple({source.name: key} for key in keys)),)
 
     def _mapped(self, plan: op.Alias | op.Map, need: Need | None, equal: Classes) -> Routes:
         if isinstance(plan, op.Map):

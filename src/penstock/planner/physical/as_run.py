@@ -9,7 +9,7 @@ from penstock.algebra import operators as op
 from penstock.planner.conditions import join_condition
 from penstock.planner.equalities import joined
 from penstock.planner.physical.lower_joins import condition_of
-from penstock.planner.physical.physical_only import Arrival, OuterJoin
+from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
 from penstock.planner.rules.outer_joins.outer_join_form import outer_join_in
 from penstock.planner.sharing import with_inputs
 
@@ -48,7 +48,7 @@ class AsRun:
                 return self.shown(over)
         if isinstance(plan, op.OnArrival):
             inputs = tuple(map(self.shown, plan.reading.children))
-            return Arrival(plan.reading).rebuild(inputs)
+            return ArrivalRead(plan.reading).rebuild(inputs)
         outer = outer_join_of(plan) if isinstance(plan, op.UnionAll) else None
         if outer is not None:
             return outer.rebuild(tuple(map(self.shown, outer.children)))

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.expressions import Expression
+    from penstock.algebra.failures import Failures
     from penstock.algebra.patterns import Pattern
     from penstock.algebra.plan import Plan
     from penstock.algebra.streams import Exchanged, Relation, Stream
     from penstock.algebra.types import Schema, Type
-    from penstock.compute.failures import Failures
     from penstock.operators.operator import Operator
 
 

@@ -49,7 +49,7 @@ class OuterJoin(Binary):
 
 
 @dataclass(frozen=True)
-class Arrival(Plan):
+class ArrivalRead(Plan):
     """Rows of a stream that read a relation when they arrive; `reading` says what for.
 
     Of the stream nothing is kept.
@@ -76,7 +76,7 @@ class Arrival(Plan):
         """The same over other inputs."""
         made = self.reading.rebuild(children)
         assert isinstance(made, Binary)
-        return Arrival(made)
+        return ArrivalRead(made)
 
     def label(self) -> str:
         """What is done with what is read."""
