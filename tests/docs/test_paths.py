@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.pages import KINDS, PAGES, ROOT, fences, prose
+from docs.pages import KINDS, PAGES, ROOT, anchor, fences, prose
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +19,8 @@ LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub and others link to them."""
-    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
-    kept = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
-    return {heading.replace(" ", "-") for heading in kept}
+    """The headings of a page as links name them."""
+    return set(map(anchor, re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
