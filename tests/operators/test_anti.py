@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.join_model import (
-    FINDING,
     HORIZON,
     Element,
     Run,
@@ -55,7 +54,6 @@ def test_rows_are_out_while_their_key_is_covered(data: st.DataObject) -> None:
     signed = data.draw(st.booleans())
     nulls = data.draw(st.tuples(st.booleans(), st.booleans()))
     at_once = data.draw(st.sampled_from([1, 2, 1000]))
-    finding = data.draw(FINDING)
     types = [*TYPES, pa.int32()]
     left = data.draw(
         edges(pattern, st.tuples(KEYS, st.integers(0, 1)).map(lambda x: (*x[0], x[1])))
@@ -63,7 +61,7 @@ def test_rows_are_out_while_their_key_is_covered(data: st.DataObject) -> None:
     cover = data.draw(coverage(signed))
 
     def make() -> AntiJoinOperator:
-        side = JoinSide(types, lambda block: block.columns[:2], nulls, pattern, 8, 4, finding)
+        side = JoinSide(types, lambda block: block.columns[:2], nulls, pattern, 8, 4)
         right = JoinSide(TYPES, lambda block: block.columns, nulls, Pattern.STR, 8, 4)
         return AntiJoinOperator(side, right, at_once)
 
