@@ -12,6 +12,7 @@ from penstock.errors import count
 from penstock.planner.conditions import conjuncts
 from penstock.planner.cost.costs import Costs
 from penstock.planner.explain.annotate import Annotations
+from penstock.planner.explain.expected_charts import expected_charts
 from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.explain.shown import all_shown, shown, tree_text
 from penstock.planner.optimizing import optimized
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
     from penstock.planner.explain.annotate import Expected
+    from penstock.planner.explain.expected_charts import ExpectedCharts
     from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.rules.rule import Described
@@ -145,6 +147,10 @@ class Explaining:
             f"Lanes: {self._lanes}",
         ]
         return Drawn(self._tops[name], notes.note, title, below)
+
+    def charts(self, name: str) -> ExpectedCharts:
+        """The progress charts of a query: by what a lane with a budget decides what runs next."""
+        return expected_charts(name, self._tops[name], self._expected)
 
     def _notes(self, name: str) -> Annotations:
         unit, shared = self._given[name].unit, self._shared[name]
