@@ -108,10 +108,11 @@ def test_what_comes_and_goes_in_one_step_is_sent_with_its_interval() -> None:
     assert fed(simple(), left, [], 10) == [Element((1,), 0, 3)]
 
 
-def test_what_would_never_end_is_withdrawn() -> None:
-    found = fed(simple(), [Element((1,), 0, INFINITY)], [Element((1,), 2, 4)], 10)
-    withdrawn = Element((1,), 2, INFINITY, -1)
-    assert found == [Element((1,), 0, INFINITY), withdrawn, Element((1,), 4, INFINITY)]
+def test_what_would_never_end_has_its_interval_or_is_withdrawn() -> None:
+    join = simple()
+    found = fed(join, [Element((1,), 0, INFINITY)], [Element((1,), 2, 4)], 10)
+    assert found == [Element((1,), 0, 2), Element((1,), 4, INFINITY)]
+    assert fed(join, [], [Element((1,), 12, 14)], 13) == [Element((1,), 12, INFINITY, -1)]
 
 
 def test_one_cover_after_the_other_changes_nothing() -> None:

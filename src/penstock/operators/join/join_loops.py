@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from penstock.algebra.time import BEGINNING
-from penstock.state.compiled import compiled, compiled_borrowing
+from penstock.state.compiled import compiled, compiled_borrowing, compiled_within
 from penstock.state.prefetching import FAR, NEAR, prefetch
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def finish(incoming: Incoming, row: int, kept: SideRows, heads: Ints, port: int)
         insert(incoming, row, kept, heads, port)
 
 
-@compiled_borrowing
+@compiled_within
 def _take_turn(
     incoming: Incoming, row: int, kept: SideRows, other: SideRows, heads: Ints, port: int,
     partner: int, mine: Ints, others: Ints, pairs: Pairs, count: int,
