@@ -16,7 +16,7 @@ from penstock.planner.explain.explain import explained
 from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.explain.shown import shown as tops_of
 from penstock.planner.optimizing import optimized
-from penstock.planner.partition.fragments import fragments_of, ways_in_fragments
+from penstock.planner.partition.fragments import choices_in_fragments, fragments_of
 from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
@@ -100,7 +100,7 @@ def test_the_joins_that_are_shown_are_those_that_run(
         shown = as_run(plan, MultiwayChoices([plan], choices, known))
         assert named(shown) == running([node.label for node in graph.nodes])
         parts = fragments_of("q", plan, choices, is_divided, known)
-        cut = as_run(plan, ways_in_fragments(plan, choices, is_divided, known))
+        cut = as_run(plan, choices_in_fragments(plan, choices, is_divided, known))
         assert named(cut) == running([node.label for one in parts for node in one.graph.nodes])
 
 

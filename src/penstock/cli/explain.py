@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from penstock.cli.script import ScriptFile, ScriptText, execute
+from penstock.cli.script_text import ScriptFile, ScriptText, execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -323,7 +323,7 @@ def drop_ended(
 
 
 @compiled
-def cut_twins(twins: Ints, twin_heads: Ints, places: Ints) -> Ints:
+def cut_withdrawals(twins: Ints, twin_heads: Ints, places: Ints) -> Ints:
     """Numbers of twins that end at the places: equal rows have one end, so all of them go."""
     numbers = np.empty(len(places), np.int64)
     count = 0

@@ -22,7 +22,7 @@ from penstock.operators.join.join_loops import (
 from penstock.operators.join.join_pairs import incoming_rows
 from penstock.operators.join.withdrawal_index import WithdrawalIndex
 from penstock.state.expiry import CalendarQueue
-from penstock.state.rows import RowStore, grown
+from penstock.state.row_store import RowStore, grown
 from penstock.state.slots import SlotPool
 
 if TYPE_CHECKING:

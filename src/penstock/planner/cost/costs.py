@@ -15,7 +15,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
 from penstock.planner.conditions import conjuncts, join_condition
-from penstock.planner.cost.condition_cost import asking_cost
+from penstock.planner.cost.condition_cost import condition_cost
 from penstock.planner.cost.estimating import Estimates
 from penstock.planner.cost.state_estimate import FOUND, StateEstimate, width_of
 from penstock.planner.physical.lower_joins import condition_of
@@ -90,7 +90,7 @@ class Costs:
         self._statistics = statistics
         announced = choices.strategy == "negative"
         self.estimates = Estimates(plan, statistics or Statistics(), announced=announced)
-        self.keeping = StateEstimate(plan, choices, self.estimates)
+        self.state = StateEstimate(plan, choices, self.estimates)
         self._nodes = different_nodes(plan)
         streams = [one for one in self._nodes if isinstance(one, st.Stream)]
         self._batches = sum(self.estimates.of(one).rate for one in streams) / BATCH
@@ -102,14 +102,14 @@ class Costs:
 
     def pattern(self, plan: Plan) -> Pattern:
         """The pattern of an edge, under the strategy."""
-        return self.keeping.pattern(plan)
+        return self.state.pattern(plan)
 
     def of(self, plan: Plan) -> Cost:
         """Of one operator."""
         out = self.estimates.of(plan)
         if isinstance(plan, Multiway):
             return self.of_many(plan, self._model(plan))
-        kept = self.keeping.of(plan)
+        kept = self.state.of(plan)
         rows, size = sum(one.rows for one in kept), sum(one.size for one in kept)
         loose = sum(one.rows for one in kept if one.structure != "fifo")
         return Cost(self._time(plan, out) + self._looked_through(loose), rows, size)
@@ -143,7 +143,7 @@ class Costs:
                 return each + _rows(out) * COUNTED
             case op.Aggregate():
                 return self._aggregate(plan, out)
-            case op.Sort() | op.Final() | st.RelationToStream() | st.Internal() if self.keeping.of(
+            case op.Sort() | op.Final() | st.RelationToStream() | st.Internal() if self.state.of(
                 plan
             ):
                 return self._handled(plan.children[0], SENT)
@@ -178,7 +178,7 @@ class Costs:
         elif asked.residual is not None:
             compared = _rows(out) / max(self.estimates.residual(plan), LEAST_SHARE)
         sides = sum(self._handled(child, JOIN) for child in plan.children)
-        asking = 0.0 if asked.residual is None else asking_cost(asked.residual)
+        asking = 0.0 if asked.residual is None else condition_cost(asked.residual)
         return sides + _rows(out) * PAIR + compared * max(COMPARED, asking)
 
     def model(self, flat: Flat, agreed: Agreed) -> JoinModel:

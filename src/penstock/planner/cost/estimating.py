@@ -33,7 +33,7 @@ from penstock.planner.cost.selectivity import selectivity
 from penstock.planner.physical.lower_joins import condition_of
 from penstock.planner.physical.multiway import Multiway
 from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
-from penstock.planner.statistics.statistics import RELATION_ROWS, Statistics, forever
+from penstock.planner.statistics.statistics import RELATION_ROWS, Statistics, endless_span
 from penstock.planner.statistics.tracing import (
     chosen_group,
     existence,
@@ -142,7 +142,9 @@ class Estimates:
                 changes = left.rate + (right.rate if isinstance(plan, op.ScalarProduct) else 0.0)
                 return Flow(changes, changes - left.rate, left.live, left.different, left.even)
             case st.RelationToStream() | st.Internal():
-                return replace(inputs[0], withdrawn=0.0, live=inputs[0].rate * forever(self._unit))
+                return replace(
+                    inputs[0], withdrawn=0.0, live=inputs[0].rate * endless_span(self._unit)
+                )
             case op.Final():
                 return replace(inputs[0], withdrawn=0.0)
             case op.Sort() if plan.limit is not None:
@@ -205,11 +207,11 @@ class Estimates:
             rate = self._statistics.rate(plan.name, plan.time_unit)
             measured = self._statistics.even
             even = {c: measured[plan.name, c] for c in known if (plan.name, c) in measured}
-            return Flow(rate, 0.0, rate * forever(plan.unit), known, even)
+            return Flow(rate, 0.0, rate * endless_span(plan.unit), known, even)
         if isinstance(plan, st.Exchanged) and plan.unit is not None:
             # Of what other operators make of streams, as much is assumed as of streams.
             return Flow(self._statistics.rate(plan.name, plan.unit), 0.0, RELATION_ROWS, known)
-        return Flow(RELATION_ROWS / forever(self._unit), 0.0, RELATION_ROWS, known)
+        return Flow(RELATION_ROWS / endless_span(self._unit), 0.0, RELATION_ROWS, known)
 
     def _window(self, plan: st.Window, rows: Flow) -> Flow:
         if isinstance(plan.spec, Rows):

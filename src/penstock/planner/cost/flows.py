@@ -47,7 +47,7 @@ class Flow:
         """The number of different rows that these columns may have."""
         return _product(self.different.get(name, DIFFERENT_VALUES) for name in columns)
 
-    def meeting(self, columns: Sequence[str]) -> float:
+    def evenly_spread(self, columns: Sequence[str]) -> float:
         """The number there would be, were all as frequent as the one that a row is of."""
         different = {**self.different, **self.even}
         return _product(different.get(name, DIFFERENT_VALUES) for name in columns)

@@ -16,7 +16,7 @@ from penstock.planner.explain.expected_charts import expected_charts
 from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.explain.shown import all_shown, shown, tree_text
 from penstock.planner.optimizing import optimized
-from penstock.planner.partition.fragments import ways_in_fragments
+from penstock.planner.partition.fragments import choices_in_fragments
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
@@ -74,7 +74,7 @@ class Explaining:
         self._ways = MultiwayChoices(running.values(), self._choices, chosen_by)
         if routes is not None and len(running) == 1:
             (alone,) = running.values()
-            self._ways = ways_in_fragments(alone, self._choices, routes, chosen_by)
+            self._ways = choices_in_fragments(alone, self._choices, routes, chosen_by)
         made = self._physical(running, routes, chosen_by)
         self._expected = self._expectations(made, AsRun(running, self._ways))
         self._tops = shown(physical or made)

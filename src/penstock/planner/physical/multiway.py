@@ -15,7 +15,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of, substituted
 from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.windows import Rows
-from penstock.planner.cost.condition_cost import asking_cost
+from penstock.planner.cost.condition_cost import condition_cost
 from penstock.planner.cost.join_model import ConditionEstimate, JoinModel, Side, Weights
 from penstock.planner.cost.selectivity import selectivity
 
@@ -127,7 +127,9 @@ def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[f
         flow = estimates.of(plan)
         names = plan.schema.names
         values = {
-            key.agreement: flow.meeting([names[int(one)] for one in columns_of(key.expression)])
+            key.agreement: flow.evenly_spread(
+                [names[int(one)] for one in columns_of(key.expression)]
+            )
             for key in keys
         }
         rate = flow.rate + flow.withdrawn
@@ -136,7 +138,7 @@ def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[f
         is_counted = not follows and has_stream(plan)
         sides.append(Side(rate, flow.live, values, None, follows, is_counted))
     conditions = [
-        ConditionEstimate(one.inputs, share, COMPARED + asking_cost(one.asks))
+        ConditionEstimate(one.inputs, share, COMPARED + condition_cost(one.asks))
         for one, share in zip(agreed.conditions, asked, strict=True)
     ]
     return JoinModel(tuple(sides), tuple(conditions), Weights(look=LOOK, visit=VISIT))
