@@ -51,7 +51,7 @@ class SideSpec:
 
     @property
     def structure(self) -> str:
-        """Where its rows are kept."""
+        """The structure that keeps its rows."""
         return structure_of(self.rows.pattern, self.partitions)
 
     def build(self, failures: Failures) -> JoinSide:
@@ -75,7 +75,7 @@ class SideSpec:
 def condition_of(
     asks: Expression | None, sides: Sequence[Edge], failures: Failures
 ) -> PairCondition | None:
-    """What is asked of rows of several inputs, side by side; it counts how often it holds."""
+    """The condition on rows of several inputs, side by side; it counts how often it holds."""
     if asks is None:
         return None
     types = tuple(one for side in sides for one in side.types)
@@ -113,7 +113,7 @@ class JoinSpec(Spec):
         return beside(self.left, self.right)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.left.structure, self.right.structure)
 
 
@@ -141,7 +141,7 @@ class OuterJoinSpec(Spec):
         return replace(beside(self.left, self.right), otherwise=tuple(otherwise))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.left.structure, self.right.structure)
 
 
@@ -169,7 +169,7 @@ class AntiJoinSpec(Spec):
         return Lineage((columns, (None,) * len(columns)))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.left.structure, self.coverage.structure)
 
 
@@ -203,5 +203,5 @@ class ReadOnArrivalSpec(Spec):
         return Lineage(((*columns, *[None] * added), (None,) * (len(columns) + added)))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.relation.structure,)

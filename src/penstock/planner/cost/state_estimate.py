@@ -273,7 +273,7 @@ def _sorted_above(plan: Plan) -> set[int]:
 
 
 def _sorts(plan: Plan) -> bool:
-    """Whether an operator puts the rows that it sends in order itself."""
+    """An operator that puts the rows that it sends in order itself."""
     if isinstance(plan, st.Internal):
         return plan.appends == "slides"
     return isinstance(plan, st.RStream) and not plan.restore

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def described_use(lanes: Lanes) -> list[str]:
-    """What each operator uses that may choose; where lanes differ, on how many of them."""
+    """The choice of each operator that has one; where lanes differ, on how many of them."""
     return [line for reports in by_operator(lanes) for line in _described(reports)]
 
 
@@ -30,7 +30,7 @@ def _described(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _used(report: Mapping[str, Any]) -> str:
-    """What the operator of a lane uses; empty if it has no choice."""
+    """The choice of a lane's operator; empty if it has none."""
     if not report.get("probes"):
         return ""
     times = report["reordered"]
