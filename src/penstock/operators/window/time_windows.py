@@ -109,6 +109,6 @@ def _multiples(numbers: Ints, step: int) -> Ints:
 
 
 def _is_amid(instants: Ints, length: int) -> bool:
-    """Whether all instants are so far from both ends of time that nothing has to saturate."""
+    """All instants are so far from both ends of time that nothing has to saturate."""
     most = INFINITY - length
     return not len(instants) or bool(instants.max() <= most and instants.min() >= -most)
