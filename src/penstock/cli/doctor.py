@@ -25,7 +25,7 @@ CHECKOUT = Path(__file__).parents[3]
 NEWEST_PYTHON = (3, 13)
 
 PROBE = (sys.executable, "-P", "-m", "penstock.spark.probe")
-PATIENCE = 240
+PATIENCE = 120
 """Seconds for Spark to start and answer; ten are usual."""
 
 GIGABYTE = 10**9
@@ -171,18 +171,6 @@ def check_spark() -> Finding:
     return Finding("fail", reason[0], f"to see everything, run: {shlex.join(PROBE)}")
 
 
-def _probe_environment() -> dict[str, str]:
-    """The variables of the probe: Java is to keep the classes it loads, unless it did."""
-    import pyspark
-
-    from penstock.spark.java import find_java
-    from penstock.spark.java_archive import WRITE, archive_of
-
-    archive = archive_of(find_java().executable, Path(pyspark.__file__).parent)
-    is_kept = archive is None or archive.exists()
-    return {**os.environ, WRITE: "" if is_kept else "1"}
-
-
 def run_probe() -> tuple[int, str]:
     """The exit code and stderr of the probe, which is given a minute or two.
 
@@ -195,7 +183,6 @@ def run_probe() -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env=_probe_environment(),
     ) as process:
         try:
             _, errors = process.communicate(timeout=PATIENCE)

@@ -16,7 +16,7 @@ from penstock.spark.java import find_java
 from penstock.spark.java_archive import WRITE, archive_of, draft_of
 from penstock.spark.spark_session import end_java, start_session
 
-JAVA_SECONDS = 200.0
+JAVA_SECONDS = 600.0
 """So long Java may take to end, and to write its archive before."""
 
 if TYPE_CHECKING:
