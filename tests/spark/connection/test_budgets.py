@@ -46,6 +46,19 @@ def test_another_number_of_lanes_takes_over_what_waits(connect: Callable[..., Co
         assert counted(again[query].snapshot()) == counted(expected[query].snapshot())
 
 
+def test_rows_are_held_back_while_too_much_waits(connect: Callable[..., Connection]) -> None:
+    db, expected = connect(), penstock.connect_inline()
+    db.execute("SET lane_budget = '1 ms'; SET queue_limit = '0.001 kB'")
+    for one in (db, expected):
+        one.execute(SCRIPT)
+        for first in range(0, 60, 20):
+            feed(one, first)
+    db["sums"].wait_idle()
+    assert spark_engine(db).running.pipeline.status.held_back > 0
+    for query in QUERIES:
+        assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+
+
 def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Connection]) -> None:
     db = connect()
     db.execute("SET lane_budget = '1 ms'; SET scheduler = chain; SET latency = '1 ms'")
