@@ -28,7 +28,7 @@ NAMES = [one.name for one in SCHEDULERS] if LONG else ["chain"]
 @pytest.mark.parametrize("scheduler", NAMES)
 def test_work_that_waits_survives(tmp_path: Path, scheduler: str) -> None:
     draw = random.Random(scheduler)
-    scenario = make_scenario(tmp_path / "in", 7, batches=14)
+    scenario = make_scenario(tmp_path / "in", 7, batches=24)
     settings = (f"SET scheduler = {scheduler}", "SET latency = '1 s'", "SET lane_budget = '1 ms'")
     plan = make_plan((*settings, *scenario.statements()), list(QUERIES), lanes=2)
     driver = start_driver(tmp_path / "home", plan)
