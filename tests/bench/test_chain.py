@@ -17,7 +17,7 @@ from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared,
 from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
-from penstock_bench.chain.workloads import WORKLOADS, Workload
+from penstock_bench.chain.workloads import WORKLOADS, ModelWorkload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def traces(name: str, traffic: str) -> dict[str, Trace]:
     return compared(workload, come(workload, traffic, QUICK))
 
 
-def workload_of(name: str) -> Workload:
+def workload_of(name: str) -> ModelWorkload:
     return next(one for one in WORKLOADS if one.name == name)
 
 
