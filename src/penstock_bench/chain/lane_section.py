@@ -46,7 +46,7 @@ class LaneSchedulers:
         """Run one after the other; `done` is called after each."""
         blocks = self.effort.blocks
         bench = LaneBench(LaneTraffic(ROWS * blocks, max(blocks // 10, 20)))
-        overhead = {name: round(bench.overhead(name), 4) for name in ("fifo", "chain")}
+        overhead: Figures = {name: round(bench.overhead(name), 4) for name in ("fifo", "chain")}
         done()
         ran: dict[str, LaneFigures] = {}
         found: dict[str, Figures] = {"overhead": overhead}

@@ -16,13 +16,15 @@ import pytest
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from spark.recovery.processes import kill_at_random, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
-from tiers import LONG
+from tiers import only_long
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 KEEPER = "penstock.lane_host.lane_server"
-NAMES = [one.name for one in SCHEDULERS] if LONG else ["chain"]
+NAMES = [
+    pytest.param(one.name, marks=() if one.name == "chain" else only_long) for one in SCHEDULERS
+]
 
 
 @pytest.mark.parametrize("scheduler", NAMES)
