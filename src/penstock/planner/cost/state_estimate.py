@@ -6,7 +6,6 @@ them together.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
 from penstock.algebra.windows import Hopping, Rows
-from penstock.operators.join.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import join_condition
 from penstock.planner.cost.flows import present
 from penstock.planner.physical.building import combined
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
 
 ROW_BYTES, TEXT_BYTES = 32.0, 24.0
-FOUND = INDEX
+FOUND = 110.0
 """The time it takes to be ready to find a withdrawn row, for each row of a strict input."""
 
 
@@ -105,21 +103,6 @@ class StateEstimate:
                 return self._sent(plan)
         return []
 
-    def is_indexed(self, plan: Plan, port: int) -> bool:
-        """Withdrawn rows of a strict input are found by an index; else by a search."""
-        return self._choices.strategy != "auto" or self.search_time(plan, port) > FOUND
-
-    def search_time(self, plan: Plan, port: int) -> float:
-        """The time it takes to look for withdrawn rows, for each row of an input."""
-        if not isinstance(plan, op.Product | op.Join | op.SemiJoin | op.AntiJoin | OuterJoin):
-            return math.inf
-        child = plan.children[port]
-        flow = self._estimates.of(child)
-        asked = _asked(plan)
-        values = flow.evenly_spread(_columns(child, (asked.left, asked.right)[port]))
-        chain = max(flow.live / max(values, 1.0), 1.0)
-        return LOOK * chain * flow.withdrawn / max(flow.rate + flow.withdrawn, 1e-9)
-
     def _rows(self, structure: str, rows: float, schema: Schema) -> StateSize:
         return StateSize(structure, rows, rows * width_of(schema))
 
@@ -136,10 +119,7 @@ class StateEstimate:
     def _side(self, plan: Plan, port: int) -> StateSize:
         """An input whose rows are kept until they end or are withdrawn."""
         child = plan.children[port]
-        pattern = self.pattern(child)
-        structure = self._by(pattern)
-        if pattern is Pattern.STR and not self.is_indexed(plan, port):
-            structure = self._calendar
+        structure = self._by(self.pattern(child))
         return self._rows(structure, self._estimates.of(child).live, child.schema)
 
     def _different(self, pattern: Pattern, rows: float, values: float, schema: Schema) -> StateSize:
