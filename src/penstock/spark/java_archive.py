@@ -1,7 +1,7 @@
 """Java's archive of loaded classes: with it, Spark starts with about half of the work.
 
-`penstock.spark.probe` writes it if it is told to, once for each Java and each installation of Spark.
-Java looks whether it fits, and does without it otherwise.
+`penstock.spark.probe` writes it if it is told to, for one Java and one installation of Spark. Java
+looks whether it fits, and does without it otherwise.
 """
 
 from __future__ import annotations
