@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from penstock.algebra.operators import Aggregate
-from penstock.algebra.patterns import pattern_as_run, pattern_of
+from penstock.algebra.patterns import RULES as PATTERNS
+from penstock.algebra.patterns import pattern_of
+from penstock.algebra.plan import Plan, Unary
+from penstock.builder import stream
+from penstock.errors import InternalError
 from penstock.planner.partition.phases import in_phases
 from penstock.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DECLARATIONS = """
 CREATE STREAM s (ts BIGINT, a INT, WATERMARK FOR ts AS ts);
@@ -51,7 +60,6 @@ RULES = {
         "SELECT a FROM s [RANGE 5] WHERE a IN (SELECT a FROM t [RANGE 5])",
         "SELECT DISTINCT a FROM s [RANGE 5]",
         "SELECT a FROM s [RANGE 5] UNION SELECT a FROM t [RANGE 5]",
-        "SELECT a FROM s [RANGE 5] INTERSECT ALL SELECT a FROM t [RANGE 5]",
     ],
     "STR": [
         "SELECT a FROM s [ROWS 5]",
@@ -66,6 +74,7 @@ RULES = {
         "SELECT a FROM s [RANGE 5] EXCEPT ALL SELECT a FROM t [RANGE 5]",
         "SELECT a FROM s [RANGE 5] WHERE a NOT IN (SELECT a FROM t [RANGE 5])",
         "SELECT s.a FROM s [RANGE 5] LEFT JOIN t [RANGE 5] ON s.a = t.a",
+        "SELECT a FROM s [RANGE 5] INTERSECT ALL SELECT a FROM t [RANGE 5]",
         "SELECT DISTINCT a FROM s [ROWS 5]",
     ],
 }
@@ -86,8 +95,27 @@ def test_copies_that_are_counted_are_withdrawn(operation: str, window: str, patt
     session = Session()
     session.execute(DECLARATIONS)
     bags = f"SELECT a FROM s {window} {operation} SELECT a FROM t {window}"
-    assert pattern_as_run(session.bind(bags).plan).value == pattern
+    assert pattern_of(session.bind(bags).plan).value == pattern
     aggregate = session.bind(f"SELECT a, COUNT(*) AS n FROM ({bags}) GROUP BY a").plan
     while not isinstance(aggregate, Aggregate):
         (aggregate,) = aggregate.children
     assert (in_phases(aggregate) is None) == (pattern == "STR")
+
+
+def concrete(kind: type[Plan]) -> Iterator[type[Plan]]:
+    for below in kind.__subclasses__():
+        yield from concrete(below)
+    if not kind.__subclasses__():
+        yield kind
+
+
+def test_every_operator_has_a_pattern_and_an_unknown_one_raises() -> None:
+    assert {one for one in concrete(Plan) if one.__module__.startswith("penstock.algebra")} == {
+        *PATTERNS
+    }
+
+    class Unknown(Unary):
+        """An operator of which nobody has said it."""
+
+    with pytest.raises(InternalError, match="Unknown"):
+        pattern_of(Unknown(stream("s", "ts BIGINT", time="ts").plan))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import TRUE, conjunction
-from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
+from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Rows
 from penstock.planner.conditions import conjuncts, join_condition
@@ -228,7 +228,7 @@ class Estimates:
         """
         values = rows.values(plan.schema.names)
         there = present(values, rows.live)
-        if pattern_as_run(plan.child, announced=self._announced) is Pattern.STR:
+        if pattern_of(plan.child, announced=self._announced) is Pattern.STR:
             new = 1 - there / values if values else 0.0
             return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different)
         return Flow(rows.rate * min(there / max(rows.live, 1e-9), 1.0), 0.0, there, rows.different)

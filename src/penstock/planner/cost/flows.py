@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column
-from penstock.algebra.patterns import Pattern, pattern_as_run
+from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.planner.statistics.statistics import DIFFERENT_VALUES
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def bags(plan: op.BagOperation, left: Flow, right: Flow) -> Flow:
     """Of set operations the left rows are counted, and each right row as one that changes them."""
     if isinstance(plan, op.MaxUnion | op.Intersection):
         found = united([left, right]) if isinstance(plan, op.MaxUnion) else left.share(0.5)
-        withdraws = pattern_as_run(plan) is Pattern.STR
+        withdraws = pattern_of(plan) is Pattern.STR
         return replace(found, withdrawn=found.rate) if withdraws else found
     return replace(left, rate=left.rate + right.rate, withdrawn=left.withdrawn + right.rate)
 

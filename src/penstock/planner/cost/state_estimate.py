@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of
-from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
+from penstock.algebra.patterns import Pattern, combined, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
 from penstock.algebra.windows import Rows
 from penstock.operators.join.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import join_condition
 from penstock.planner.cost.flows import present
-from penstock.planner.physical.building import combined
 from penstock.planner.physical.lower_internal import lets_in_again
 from penstock.planner.physical.lower_joins import condition_of
 from penstock.planner.physical.multiway import Multiway
@@ -63,7 +62,7 @@ class StateEstimate:
 
     def pattern(self, plan: Plan) -> Pattern:
         """The pattern of an edge, under the strategy."""
-        return pattern_as_run(plan, announced=self._choices.strategy == "negative")
+        return pattern_of(plan, announced=self._choices.strategy == "negative")
 
     def of(self, plan: Plan) -> list[StateSize]:
         """The state of one operator; nothing, if it has none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from penstock.algebra.patterns import Pattern
 from penstock.operators.set.counted import Target
 from penstock.operators.set.set_specs import Counting
 from penstock.operators.source_specs import FilterSpec, MapSpec, UnionSpec
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.expressions import Expression
-    from penstock.algebra.patterns import Strategy
+    from penstock.algebra.patterns import Pattern, Strategy
     from penstock.algebra.tactics import Evaluation, Expiration, Joins, Tactics
     from penstock.algebra.types import Type
     from penstock.operators.spec import Edge, Spec
@@ -138,10 +137,3 @@ class Building:
     def columns(self, child: int) -> list[Expression]:
         """All columns of a node, as expressions."""
         return list(self.edge(child).columns)
-
-
-def combined(patterns: Sequence[Pattern]) -> Pattern:
-    """The pattern of products, joins, DISTINCT and their like, from those of the inputs."""
-    if Pattern.STR in patterns:
-        return Pattern.STR
-    return Pattern.MON if all(one is Pattern.MON for one in patterns) else Pattern.WK

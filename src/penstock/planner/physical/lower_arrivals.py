@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.patterns import Pattern, pattern_as_run
+from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.positions import moved, positional
 from penstock.errors import InternalError
 from penstock.operators.aggregate.aggregate_specs import Totals
@@ -61,7 +61,7 @@ def on_arrival_node(lowering: Lowering, plan: op.OnArrival) -> int:
     if len(nodes) == 1:
         return nodes[0]
     # Rows keep the intervals of the windows that they came through.
-    pattern = pattern_as_run(plan, announced=building.choices.strategy == "negative")
+    pattern = pattern_of(plan, announced=building.choices.strategy == "negative")
     return building.union(nodes, "UnionAll", pattern)
 
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import TRUE, AggregateCall, Expression, Literal
-from penstock.algebra.patterns import Pattern
+from penstock.algebra.patterns import Pattern, combined
 from penstock.algebra.positions import moved, positional
 from penstock.algebra.types import BIGINT
 from penstock.operators.join.join_specs import AntiJoinSpec, JoinSpec, SideSpec
 from penstock.operators.window.window_specs import NumberSpec
 from penstock.planner.conditions import JoinCondition, join_condition
 from penstock.planner.physical import lower_rows as rows
-from penstock.planner.physical.building import combined
 from penstock.planner.physical.graph import MatchCondition
 from penstock.planner.statistics.tracing import existence, named, predicate_of_pairs
 
