@@ -49,8 +49,6 @@ def pattern_of(plan: Plan, *, announced: bool = False) -> Pattern:
     Raises:
         InternalError: Nobody has said it of such an operator.
     """
-    if plan.meaning is not plan:
-        return pattern_of(plan.meaning, announced=announced)
     place = f"_pattern{announced:d}"
     known = plan.__dict__.get(place)
     if not isinstance(known, Pattern):

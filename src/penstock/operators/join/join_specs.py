@@ -20,8 +20,10 @@ from penstock.operators.spec import (
     Edge,
     Lineage,
     Spec,
+    Structure,
     calendar,
     evaluators,
+    live_in,
     structure_of,
 )
 
@@ -54,13 +56,17 @@ class SideSpec:
     partitions: int
     finding: Finding = "hashed"
 
+    def structure(self, port: int) -> Structure:
+        """The structure of its rows; if that is chosen while it runs, between what."""
+        name = structure_of(self.rows.pattern, self.partitions)
+        if self.is_choosing:
+            name = f"hashed or {calendar(self.partitions)}"
+        return Structure(name, self.rows.types, live_in(port))
+
     @property
-    def structure(self) -> str:
-        """Where its rows are kept; if that is chosen while it runs, between what."""
-        rows = self.rows
-        if rows.pattern is Pattern.STR and self.finding == "auto":
-            return f"hashed or {calendar(self.partitions)}"
-        return structure_of(rows.pattern, self.partitions)
+    def is_choosing(self) -> bool:
+        """Whether it is chosen while it runs in which way withdrawn rows are found."""
+        return self.rows.pattern is Pattern.STR and self.finding == "auto"
 
     def build(self, failures: Failures) -> JoinSide:
         """The input as the join knows it; keys that fail are counted."""
@@ -121,9 +127,9 @@ class JoinSpec(Spec):
         """Rows of both."""
         return beside(self.left, self.right)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (self.left.structure, self.right.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of both inputs."""
+        return (self.left.structure(0), self.right.structure(1))
 
 
 @dataclass(frozen=True)
@@ -149,9 +155,9 @@ class OuterJoinSpec(Spec):
         otherwise = (Lineage(alone[port]) for port in range(2) if self.padded[port])
         return replace(beside(self.left, self.right), otherwise=tuple(otherwise))
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (self.left.structure, self.right.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of both inputs."""
+        return (self.left.structure(0), self.right.structure(1))
 
 
 def beside_nulls(left: Edge, right: Edge, port: int) -> tuple[Expression, ...]:
@@ -177,9 +183,9 @@ class AntiJoinSpec(Spec):
         columns = self.left.rows.columns
         return Lineage((columns, (None,) * len(columns)))
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (self.left.structure, self.coverage.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Left rows, and the keys that cover them."""
+        return (self.left.structure(0), self.coverage.structure(1))
 
 
 @dataclass(frozen=True)
@@ -211,6 +217,6 @@ class ReadOnArrivalSpec(Spec):
         added = 0 if self.totals is None else len(self.totals.calls)
         return Lineage(((*columns, *[None] * added), (None,) * (len(columns) + added)))
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (self.relation.structure,)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of the relation."""
+        return (self.relation.structure(1),)

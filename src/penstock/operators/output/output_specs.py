@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.algebra.patterns import Pattern
@@ -20,10 +20,14 @@ from penstock.operators.spec import (
     Edge,
     Lineage,
     Spec,
+    Structure,
     calendar,
+    live_in,
+    live_out,
     of_first,
     passed,
     structure_of,
+    waiting_for,
 )
 
 if TYPE_CHECKING:
@@ -79,8 +83,8 @@ class FirstRowsSpec(Spec):
         """Rows that came."""
         return self.counting.lineage()
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -100,8 +104,8 @@ class WholeResultSpec(Spec):
         """Rows of the result; where these are in an order, all lanes' rows are."""
         return of_first(self.counting.inputs[0].types, 2) if self.order is None else None
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -116,9 +120,9 @@ class BoundariesSpec(Spec):
         """What tells them."""
         return Boundaries(self.span, self.partitions)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (calendar(self.partitions),)
+    def structures(self) -> tuple[Structure, ...]:
+        """Ends of rows."""
+        return (Structure(calendar(self.partitions), (), live_out),)
 
 
 @dataclass(frozen=True)
@@ -146,22 +150,25 @@ class RowSlidesSpec(Spec):
         """What tells them."""
         return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return ("hashed",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Partitions, each with the number of its rows."""
+        types = tuple(self.types[place] for place in self.partition_by)
+        return (Structure("hashed", types, live_out),)
 
 
 @dataclass(frozen=True)
 class NextInstantSpec(Spec):
     """Rows of the first input, at the next instant that the second one tells."""
 
+    types: tuple[Type, ...] = field(default=(), compare=False)
+
     def build(self, failures: Failures) -> NextInstant:
         """What lets them wait."""
         return NextInstant()
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return ("fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that wait."""
+        return (Structure("fifo", self.types, waiting_for(1)),)
 
 
 @dataclass(frozen=True)
@@ -180,8 +187,8 @@ class RestoredResultSpec(Spec):
         """Rows of the result."""
         return of_first(self.counting.inputs[0].types, 2 + self.arrivals)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -201,9 +208,10 @@ class AnnouncedEndsSpec(Spec):
         """Rows as they came."""
         return passed(self.rows.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return (structure_of(self.rows.pattern, self.partitions),)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that have not ended."""
+        name = structure_of(self.rows.pattern, self.partitions)
+        return (Structure(name, self.rows.types, live_in(0)),)
 
 
 @dataclass(frozen=True)
@@ -221,9 +229,9 @@ class CutSpec(Spec):
         """Rows as they came."""
         return passed(self.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return () if self.length is None else ("fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are cut again."""
+        return () if self.length is None else (Structure("fifo", self.types, live_in(0)),)
 
 
 @dataclass(frozen=True)
@@ -240,6 +248,7 @@ class FinalSpec(Spec):
         """Rows as they came."""
         return passed(self.rows.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
-        return ("hashed" if self.rows.pattern is Pattern.STR else "fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that have not ended."""
+        name = "hashed" if self.rows.pattern is Pattern.STR else "fifo"
+        return (Structure(name, self.rows.types, live_in(0)),)

@@ -13,6 +13,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.planner.clocks import has_clock
+from penstock.planner.cost.estimates import Estimates
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.partition.phases import in_phases
 from penstock.planner.physical.lowering import operator_graph
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
+    from penstock.operators.flow import Flow
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.physical.building import Choices
     from penstock.planner.physical.graph import Graph
@@ -104,6 +106,7 @@ class _Cutting:
         self._made: list[Fragment] = []
         self._computes: list[Plan] = []
         self._sent: dict[int, st.Exchanged] = {}
+        self._flows: dict[str, Flow] = {}
         # Operators whose inputs were cut off, each with what it was: conditions are known by it.
         self._uncut: dict[int, tuple[Plan, Plan]] = {}
 
@@ -211,7 +214,11 @@ class _Cutting:
             self._whole,
             self._statistics,
             self._lanes if divided else 1,
+            self._flows,
         )
+        if name is not None:
+            estimates = Estimates(graph, self._choices, self._statistics, self._flows)
+            self._flows[name] = estimates.flow(graph.results[name])
         self._made.append(Fragment(graph, partitioning, divided, self._stage, name))
         self._computes.append(plan)
         return graph

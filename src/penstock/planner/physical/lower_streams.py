@@ -303,7 +303,7 @@ def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     if isinstance(plan, st.IStream):
         child = inserted_node(lowering, plain)
         return building.add(
-            NextInstantSpec(),
+            NextInstantSpec(building.node(child).types),
             [child, instants],
             label=plan.label(),
             types=building.node(child).types,

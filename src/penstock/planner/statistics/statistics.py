@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.types import BOOLEAN
+from penstock.operators.flow import DIFFERENT_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,6 @@ ROWS_PER_TICK = 1.0
 """The same where time has no unit."""
 RELATION_ROWS = 1000.0
 """The number of rows a relation is thought to have; they change seldom."""
-DIFFERENT_VALUES = 1000.0
-"""The number of values a column is thought to have."""
 SECONDS_OF_FOREVER = 3600.0
 """After how long the state of what never ends is looked at."""
 TICKS_OF_FOREVER = 100_000.0
