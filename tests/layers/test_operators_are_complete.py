@@ -12,8 +12,6 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
 from penstock.algebra.text import plan_dot, plan_json, plan_text
 from penstock.builder import relation, stream
-from penstock.planner.physical.multiway import Multiway
-from penstock.planner.physical.physical_only import Arrival, OuterJoin
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
@@ -21,7 +19,7 @@ from penstock.session import Session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PLANNED = {op.Combine, st.Exchanged, Arrival, Multiway, OuterJoin}
+PLANNED = {op.Combine, st.Exchanged}
 """Only what runs has these: its meaning is that of the plan which it was made of."""
 ABSTRACT = {
     Plan,

@@ -51,8 +51,8 @@ def lowered(
         return expected(PhysicalPlan(tuple(fragments), columns), choices, statistics)
     graph = operator_graph(running, choices, statistics=statistics, lanes=lanes)
     partitioning = common_partitioning(list(running.values()))
-    plan = PhysicalPlan((Fragment(graph, partitioning, True, 0),), columns)
-    return expected(plan, choices, statistics)
+    whole = PhysicalPlan((Fragment(graph, partitioning, True, 0),), columns)
+    return expected(whole, choices, statistics)
 
 
 def expected(plan: PhysicalPlan, choices: Choices, statistics: Statistics | None) -> PhysicalPlan:

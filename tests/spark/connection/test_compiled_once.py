@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock import session as sessions
 from penstock.planner import optimizing
-from penstock.planner.physical.lowering import Lowering
+from penstock.planner.physical.lower_plans import Lowering
 
 if TYPE_CHECKING:
     from collections.abc import Callable

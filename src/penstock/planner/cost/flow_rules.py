@@ -234,7 +234,8 @@ def _joined(at: Place) -> Flow:
     meeting = at.node.meeting
     if meeting is not None and meeting.of_pairs:
         share = at.statistics.selectivities.get(meeting.condition, share)
-    found = pairs.joined(*at.inputs, share * residual_share(at))
+    left, right = at.inputs
+    found = pairs.joined(left, right, share * residual_share(at))
     if meeting is not None and not meeting.of_pairs:
         return at.as_measured(meeting.condition, found)
     return found

@@ -144,7 +144,8 @@ def _read(at: Place, out: Flow) -> float:
 def _multi_join(at: Place, out: Flow) -> float:
     spec = at.spec
     sides = (_handled(at, port, INSERT + count * TABLE) for port, count in enumerate(spec.tables))
-    return spec.model.total(spec.orders) + sum(sides) + out.sent * GATHER * len(spec.sides)
+    results = out.sent * GATHER * len(spec.sides)
+    return sum(sides, results + float(spec.model.total(spec.orders)))
 
 
 def _aggregate(at: Place, out: Flow) -> float:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Binary, Plan
     from penstock.operators.join.arrival import Mode
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 MODES: dict[type[Plan], Mode] = {

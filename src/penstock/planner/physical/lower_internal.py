@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Binary, Plan
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 def lets_in_again(plan: Plan) -> bool:

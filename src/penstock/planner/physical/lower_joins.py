@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Binary
     from penstock.algebra.types import Schema
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 def positional_call(call: AggregateCall, schema: Schema) -> AggregateCall:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.planner.flattening import Part
     from penstock.planner.physical.agreements import Agreed
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
     from penstock.planner.physical.multiway import Multiway
 
 

@@ -29,7 +29,7 @@ from penstock.planner.physical import lower_rows as rows
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 def stream_node(building: Building, plan: st.Stream) -> int:
