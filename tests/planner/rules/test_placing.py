@@ -8,6 +8,7 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
+from penstock.planner.cost.costs import Cost
 from penstock.planner.optimizing import optimized
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.pricing import Pricing
@@ -15,7 +16,6 @@ from penstock.session import Session
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock.planner.cost.costs import Cost
 
 DECLARED = """
     CREATE STREAM a (at TIMESTAMP, k INT, v INT, f BOOLEAN, WATERMARK FOR at AS at);

@@ -226,7 +226,10 @@ def instants_node(lowering: Lowering, sender: st.RelationToStream | st.Internal)
     building = lowering.building
     windows = [_elements(lowering, window) for window in st.input_windows(plan)]
     relations = [changes_node(building, one) for one in _relations(plan)]
-    inputs = list(dict.fromkeys([*windows, *relations]))
+    return _boundaries(building, list(dict.fromkeys([*windows, *relations])))
+
+
+def _boundaries(building: Building, inputs: list[int]) -> int:
     span = max((building.node(one).span for one in inputs), default=1)
     return building.add(
         BoundariesSpec(span, building.choices.queue_partitions),
@@ -274,8 +277,12 @@ def _arrivals(lowering: Lowering, plan: Plan) -> list[int]:
 
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
     building = lowering.building
+    windows = [*st.input_windows(plan)]
+    if not windows:
+        # Of a part that is only priced, the window is in another part.
+        return _boundaries(building, [])
     # A rewritten plan may have the one window of the query several times.
-    window, *_ = st.input_windows(plan)
+    window = windows[0]
     child = lowering.arranged(window.children[0])
     step = slide.slide or 1
     names = window.children[0].schema.names

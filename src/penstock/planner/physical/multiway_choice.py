@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
+from penstock.operators.source_specs import MapSpec
 from penstock.planner.cost.estimates import NOBODY, Estimates
 from penstock.planner.cost.join_orders import MOST_EXHAUSTIVE, best_orders
 from penstock.planner.flattening import LEAST_INPUTS, Flattening
@@ -176,7 +177,12 @@ class MultiwayChoices:
         model = model_of(inputs, asks, flows, self._statistics or Statistics())
         orders, expected = best_orders(model), self._expected(model, inputs)
         many = Multiway(flat.inputs, flat, asks, orders, model, expected, self._lanes)
-        return many, self._cost(multiway_node(self._lowering, many), whole)
+        return many, self._cost(self._unmoved(multiway_node(self._lowering, many)), whole)
+
+    def _unmoved(self, number: int) -> int:
+        """A node without the projection on top, which the one above a tree takes in."""
+        node = self._lowering.building.node(number)
+        return node.inputs[0] if isinstance(node.spec, MapSpec) else number
 
     def _with_one_kept(
         self, plan: Plan, flat: Flat
