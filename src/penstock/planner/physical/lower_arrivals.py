@@ -22,7 +22,7 @@ from penstock.planner.conditions import JoinCondition, join_condition
 from penstock.planner.physical import lower_joins as joins
 from penstock.planner.physical import lower_rows as rows
 from penstock.planner.physical import lower_streams as streams
-from penstock.planner.statistics.tracing import named, predicate_of_pairs
+from penstock.planner.statistics.tracing import predicate_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,7 +182,7 @@ def _read(lowering: Lowering, left: int, reading: Binary, extra: int) -> int:
     building = lowering.building
     width = len(reading.left.schema)
     right = lowering.lower(reading.right)
-    condition = named(join_condition(joins.condition_of(reading), width), reading)
+    condition = building.named(join_condition(joins.condition_of(reading), width), reading)
     if condition.residual is not None:
         condition = replace(condition, residual=moved(condition.residual, width, extra))
     if isinstance(reading, op.ScalarProduct):

@@ -20,7 +20,6 @@ from penstock.planner.physical import lower_rows as rows
 from penstock.planner.physical import lower_streams as streams
 from penstock.planner.physical.lower_multi import multiway_node
 from penstock.planner.physical.lower_outer import outer_join_node
-from penstock.planner.statistics.tracing import made_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +98,7 @@ class Lowering:
                 below = self.uncut(plan).children[0]
                 return rows.group_node(building, self.lower(plan.child), plan, below)
             case op.Distinct():
-                made = made_of(self.uncut(plan))
+                made = building.made_of(self.uncut(plan))
                 return rows.distinct_node(building, self.lower(plan.child), made_of=made)
             case op.UnionAll():
                 return self._union(plan)
@@ -146,7 +145,7 @@ class Lowering:
             [joins.positional_call(call, schema) for _, call in plan.aggregates],
             plan.label(),
             row_over_nothing=plan.row_over_nothing,
-            made_of=made_of(self.uncut(plan)),
+            made_of=self.building.made_of(self.uncut(plan)),
         )
 
     def _combine(self, plan: op.Combine) -> int:

@@ -16,7 +16,7 @@ from penstock.operators.output.output_specs import (
 )
 from penstock.operators.set.counted import Target
 from penstock.operators.set.set_specs import CountedSpec, DistinctSpec
-from penstock.planner.statistics.tracing import chosen_group, predicate_of
+from penstock.planner.statistics.tracing import chosen_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def filter_node(building: Building, child: int, plan: op.Filter, below: Plan) -> int:
     """WHERE; `below` is the input as it was before the plan was cut."""
     predicate = positional(plan.predicate, plan.child.schema)
-    measured = predicate_of(plan.predicate, below)
+    measured = building.predicate(plan.predicate, below)
     return building.filtered(child, predicate, plan.label(), measured)
 
 
@@ -44,7 +44,7 @@ def map_node(building: Building, child: int, plan: op.Map) -> int:
 def group_node(building: Building, child: int, plan: op.Group, below: Plan) -> int:
     """One of several streams: the rows whose selector has a value; `below` as for a filter."""
     wanted = positional(chosen_group(plan), plan.child.schema)
-    measured = predicate_of(chosen_group(plan), below)
+    measured = building.predicate(chosen_group(plan), below)
     return building.filtered(child, wanted, plan.label(), measured)
 
 

@@ -103,8 +103,9 @@ class MultiwayChoices:
         self._lanes = lanes
         self._readers = _readers(plans)
         self._cut = {id(one): one for one in cut}
+        is_measured = statistics is not None and statistics.has_names
         # The alternatives, side by side; what runs is lowered anew.
-        self._lowering = Lowering(Building(choices), uncut, self._in_parts)
+        self._lowering = Lowering(Building(choices, is_measured), uncut, self._in_parts)
         graph, unit = (
             self._lowering.building.graph,
             next((one.unit for one in plans if one.unit), None),

@@ -31,7 +31,8 @@ class Pricing:
     ) -> None:
         self._choices = choices
         self._statistics = statistics
-        self._lowering = Lowering(Building(choices))
+        self._is_measured = statistics is not None and statistics.has_names
+        self._lowering = Lowering(Building(choices, self._is_measured))
         self._graph = self._lowering.building.graph
         self._estimates = Estimates(self._graph, choices, statistics, unit=unit)
 
@@ -45,7 +46,7 @@ class Pricing:
         ways = MultiwayChoices([plan], self._choices, self._statistics)
         if self._choices.joins == "tree" or not any(one.is_chosen for one in ways.all_of(plan)):
             return self.two_by_two(plan)
-        lowering = Lowering(Building(self._choices), many=ways.many)
+        lowering = Lowering(Building(self._choices, self._is_measured), many=ways.many)
         result, graph = lowering.lower(plan), lowering.building.graph
         estimates = Estimates(graph, self._choices, self._statistics, unit=plan.unit)
         return estimates.total(graph.below(result), result)

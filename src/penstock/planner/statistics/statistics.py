@@ -48,6 +48,11 @@ class Statistics:
     even: Mapping[tuple[str, str], float] = field(default_factory=dict)
     outputs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether something is known of operators, by their names."""
+        return bool(self.selectivities or self.outputs)
+
     def __bool__(self) -> bool:
         """Whether anything is known."""
         return bool(self.rates or self.values or self.selectivities or self.outputs)
