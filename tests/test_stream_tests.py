@@ -12,7 +12,7 @@ from penstock.testing.format import load_test
 from penstock.testing.runner import run_case
 
 if TYPE_CHECKING:
-    from penstock.testing.format import Case
+    from penstock.testing.format import StreamCase
 
 QUERIES = Path(__file__).parent / "queries"
 CASES = [
@@ -24,6 +24,6 @@ CASES = [
 
 @pytest.mark.parametrize("engine", ["oracle", "inline"])
 @pytest.mark.parametrize("case", CASES)
-def test_the_answer_is_the_expected_one(case: Case, engine: str) -> None:
+def test_the_answer_is_the_expected_one(case: StreamCase, engine: str) -> None:
     verdict = run_case(case, engine_called(engine))
     assert verdict.passed, f"{verdict.place}\n{verdict.text}"

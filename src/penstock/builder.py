@@ -19,7 +19,7 @@ from penstock.binder.checks import check_units
 from penstock.binder.context import Context
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.final import final_of
-from penstock.binder.grouping import Groups
+from penstock.binder.grouping import BoundGrouping
 from penstock.binder.internal import internal_of
 from penstock.binder.intervals import split
 from penstock.binder.joins import outer_join
@@ -31,7 +31,7 @@ from penstock.binder.windows import bind_window
 from penstock.catalog.definitions import Catalog, RelationDefinition, StreamDefinition
 from penstock.catalog.settings import Settings
 from penstock.cql.dialect import parse_expression, parse_window
-from penstock.errors import PenstockError, Refused, Source
+from penstock.errors import PenstockError, Refused, SourceText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import Definition
 
 
-def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Query:
+def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> QueryBuilder:
     """A stream with columns as in DDL and the name of its event time column.
 
     >>> print(stream("cars", "at BIGINT, speed DOUBLE", time="at").range(10))
@@ -53,18 +53,20 @@ def stream(name: str, columns: str, *, time: str, unit: str | None = None) -> Qu
     return source(_declared(text, name))
 
 
-def relation(name: str, columns: str, *, retroactive: bool = True) -> Query:
+def relation(name: str, columns: str, *, retroactive: bool = True) -> QueryBuilder:
     """A relation with columns as in DDL."""
     kind = "RELATION" if retroactive else "NONRETROACTIVE RELATION"
     return source(_declared(f"CREATE {kind} `{name}` ({columns})", name))
 
 
-def source(declared: Definition) -> Query:
+def source(declared: Definition) -> QueryBuilder:
     """A stream or relation of a catalog."""
     if isinstance(declared, StreamDefinition):
-        return Query(st.Stream(declared.name, declared.schema, declared.time_column, declared.unit))
+        return QueryBuilder(
+            st.Stream(declared.name, declared.schema, declared.time_column, declared.unit)
+        )
     assert isinstance(declared, RelationDefinition)
-    return Query(st.Relation(declared.name, declared.schema, declared.retroactive))
+    return QueryBuilder(st.Relation(declared.name, declared.schema, declared.retroactive))
 
 
 def _declared(text: str, name: str) -> Definition:
@@ -76,7 +78,7 @@ def _declared(text: str, name: str) -> Definition:
 
 
 @dataclass(frozen=True)
-class Query:
+class QueryBuilder:
     """A plan, and the operators that can be put on top of it; each call gives a new Query."""
 
     plan: Plan
@@ -85,51 +87,51 @@ class Query:
         """The plan as a tree."""
         return plan_text(self.plan)
 
-    def alias(self, name: str) -> Query:
+    def alias(self, name: str) -> QueryBuilder:
         """Call the rows by another name, so that columns are `name.column`."""
-        return Query(op.Alias(self.plan, name))
+        return QueryBuilder(op.Alias(self.plan, name))
 
-    def window(self, text: str) -> Query:
+    def window(self, text: str) -> QueryBuilder:
         """Any window as in CQL, without brackets: `window("RANGE 10 SECONDS SLIDE 2 SECONDS")`."""
         syntax = parse_window(text)
         if syntax.internal:
             msg = "INTERNAL belongs to all windows of a query"
             raise Refused(msg, hint="Leave it out here, and end the chain with .internal().")
         try:
-            return Query(bind_window(syntax, self.plan, "the plan"))
+            return QueryBuilder(bind_window(syntax, self.plan, "the plan"))
         except PenstockError as error:
-            raise error.locate(Source(f"[{text}]")) from None
+            raise error.locate(SourceText(f"[{text}]")) from None
 
-    def range(self, length: int | str, slide: int | str | None = None) -> Query:
+    def range(self, length: int | str, slide: int | str | None = None) -> QueryBuilder:
         """The rows of the last `length`, a number of time steps or a text like `10 SECONDS`."""
         return self.window(f"RANGE {length}" + (f" SLIDE {slide}" if slide else ""))
 
-    def rows(self, count: int, slide: int | None = None, by: str | None = None) -> Query:
+    def rows(self, count: int, slide: int | None = None, by: str | None = None) -> QueryBuilder:
         """The last `count` rows, per value of the columns `by`."""
         partition = f"PARTITION BY {by} " if by else ""
         return self.window(f"{partition}ROWS {count}" + (f" SLIDE {slide}" if slide else ""))
 
-    def now(self) -> Query:
+    def now(self) -> QueryBuilder:
         """Only the rows of this instant."""
         return self.window("NOW")
 
-    def where(self, condition: str) -> Query:
+    def where(self, condition: str) -> QueryBuilder:
         """The rows for which a condition holds."""
-        return Query(op.Filter(self.plan, self._condition(condition)))
+        return QueryBuilder(op.Filter(self.plan, self._condition(condition)))
 
-    def select(self, *columns: str, **named: str) -> Query:
+    def select(self, *columns: str, **named: str) -> QueryBuilder:
         """Columns by expression, then named ones: `select("lane", kmh="speed * 3.6")`."""
         items = [(self._name(text, i), self._value(text)) for i, text in enumerate(columns, 1)]
         items += [(name, self._value(text)) for name, text in named.items()]
-        return Query(op.Map(self.plan, unique_names(items)))
+        return QueryBuilder(op.Map(self.plan, unique_names(items)))
 
-    def distinct(self) -> Query:
+    def distinct(self) -> QueryBuilder:
         """Every different row once."""
-        return Query(op.Distinct(self.plan))
+        return QueryBuilder(op.Distinct(self.plan))
 
     def aggregate(
         self, *, by: Sequence[str] = (), row_over_nothing: bool = True, **aggregates: str
-    ) -> Query:
+    ) -> QueryBuilder:
         """Aggregates per value of `by`: `aggregate(by=["lane"], average="AVG(speed)")`.
 
         Without `by` there is one row, also over nothing unless `row_over_nothing` is False.
@@ -137,23 +139,23 @@ class Query:
         context = Context(Catalog(), Settings())
         scope = _scope(self.plan.schema)
         binder = ExpressionBinder(context, scope, "GROUP BY")
-        groups = Groups(context, scope, [binder.bind(parse_expression(key)) for key in by])
+        groups = BoundGrouping(context, scope, [binder.bind(parse_expression(key)) for key in by])
         values = [(name, _aggregated(groups, text)) for name, text in aggregates.items()]
         plan = groups.plan(self.plan, row_over_nothing)
         keys = [(key, Column(f.name, f.type)) for key, f in zip(by, plan.schema, strict=False)]
-        return Query(op.Map(plan, unique_names([*keys, *values])))
+        return QueryBuilder(op.Map(plan, unique_names([*keys, *values])))
 
-    def cross(self, other: Query) -> Query:
+    def cross(self, other: QueryBuilder) -> QueryBuilder:
         """Every row with every row of another plan."""
         self._both(other)
         return self._checked(reading(op.Product(self.plan, other.plan), None))
 
-    def join(self, other: Query, on: str) -> Query:
+    def join(self, other: QueryBuilder, on: str) -> QueryBuilder:
         """The pairs for which a condition holds; a non-retroactive relation is read on arrival."""
         condition = self._condition(on, other)
         return self._checked(reading(op.Join(self.plan, other.plan, condition), None))
 
-    def outer_join(self, other: Query, on: str, side: str = "LEFT") -> Query:
+    def outer_join(self, other: QueryBuilder, on: str, side: str = "LEFT") -> QueryBuilder:
         """The join, and the rows of the LEFT, RIGHT or FULL side that have no partner."""
         if side.upper() not in ("LEFT", "RIGHT", "FULL"):
             msg = f'there is no outer join with side "{side}"'
@@ -161,38 +163,38 @@ class Query:
         condition = self._condition(on, other)
         return self._checked(outer_join(self.plan, other.plan, condition, side.upper(), None))
 
-    def semi_join(self, other: Query, on: str | None = None) -> Query:
+    def semi_join(self, other: QueryBuilder, on: str | None = None) -> QueryBuilder:
         """The rows that have a partner in another plan."""
         join = op.SemiJoin(self.plan, other.plan, self._condition(on, other))
         return self._checked(reading(join, None))
 
-    def anti_join(self, other: Query, on: str | None = None) -> Query:
+    def anti_join(self, other: QueryBuilder, on: str | None = None) -> QueryBuilder:
         """The rows that have no partner in another plan."""
         join = op.AntiJoin(self.plan, other.plan, self._condition(on, other))
         return self._checked(reading(join, None))
 
-    def union_all(self, *others: Query) -> Query:
+    def union_all(self, *others: QueryBuilder) -> QueryBuilder:
         """The rows of all plans, as bags."""
         plans = aligned([self.plan, *(other.plan for other in others)])
         return self._checked(op.UnionAll(tuple(plans)))
 
-    def difference(self, other: Query) -> Query:
+    def difference(self, other: QueryBuilder) -> QueryBuilder:
         """Each row as often as here minus there (EXCEPT ALL)."""
         return self._bag(op.Difference, other)
 
-    def intersection(self, other: Query) -> Query:
+    def intersection(self, other: QueryBuilder) -> QueryBuilder:
         """Each row as often as in the plan that has it less often (INTERSECT ALL)."""
         return self._bag(op.Intersection, other)
 
-    def max_union(self, other: Query) -> Query:
+    def max_union(self, other: QueryBuilder) -> QueryBuilder:
         """Each row as often as in the plan that has it more often."""
         return self._bag(op.MaxUnion, other)
 
-    def strict_difference(self, other: Query) -> Query:
+    def strict_difference(self, other: QueryBuilder) -> QueryBuilder:
         """The rows, with all their copies, that do not occur in another plan at all."""
         return self._bag(op.StrictDifference, other)
 
-    def group_into(self, selector: str, parts: int) -> tuple[Query, ...]:
+    def group_into(self, selector: str, parts: int) -> tuple[QueryBuilder, ...]:
         """Divide a stream into `parts` streams by an integer expression from 0 to parts - 1."""
         if parts < 1:
             msg = f"a stream cannot be divided into {parts} streams"
@@ -201,35 +203,35 @@ class Query:
         if not value.type.is_integer:
             msg = f"the selector {selector} is {value.type}, not an integer"
             raise Refused(msg, hint="For example lane % 3.")
-        return tuple(Query(op.Group(self.plan, value, parts, i)) for i in range(parts))
+        return tuple(QueryBuilder(op.Group(self.plan, value, parts, i)) for i in range(parts))
 
-    def coalesce(self) -> Query:
+    def coalesce(self) -> QueryBuilder:
         """Merge equal rows whose intervals meet; snapshots do not change."""
-        return Query(op.Coalesce(self.plan))
+        return QueryBuilder(op.Coalesce(self.plan))
 
-    def split(self, length: int = 1) -> Query:
+    def split(self, length: int = 1) -> QueryBuilder:
         """Cut intervals at the multiples of `length`; snapshots do not change."""
-        return Query(split(self.plan, length))
+        return QueryBuilder(split(self.plan, length))
 
-    def internal(self) -> Query:
+    def internal(self) -> QueryBuilder:
         """Make the windows INTERNAL: they bound memory only, and what the plan finds stays."""
-        return Query(internal_of(self.plan, None))
+        return QueryBuilder(internal_of(self.plan, None))
 
-    def istream(self, *, restore: bool = False) -> Query:
+    def istream(self, *, restore: bool = False) -> QueryBuilder:
         """Send out the rows that enter the result."""
-        return Query(st.IStream(self._relation(restore=restore), restore))
+        return QueryBuilder(st.IStream(self._relation(restore=restore), restore))
 
-    def dstream(self) -> Query:
+    def dstream(self) -> QueryBuilder:
         """Send out the rows that leave the result."""
-        return Query(st.DStream(self._relation()))
+        return QueryBuilder(st.DStream(self._relation()))
 
-    def rstream(self, *, restore: bool = False) -> Query:
+    def rstream(self, *, restore: bool = False) -> QueryBuilder:
         """Send out the whole result at every instant that matters."""
-        return Query(st.RStream(self._relation(restore=restore), restore))
+        return QueryBuilder(st.RStream(self._relation(restore=restore), restore))
 
-    def final(self) -> Query:
+    def final(self) -> QueryBuilder:
         """Send closed intervals only, by (ts, te), at the end of a chain (EMIT FINAL)."""
-        return Query(final_of(self.plan, None))
+        return QueryBuilder(final_of(self.plan, None))
 
     def _relation(self, *, restore: bool = False) -> Plan:
         """The plan, if it can be sent out."""
@@ -241,15 +243,15 @@ class Query:
             raise Refused(msg, hint="Give all windows the same slide.")
         return self.plan
 
-    def _bag(self, operator: type[op.BagOperation], other: Query) -> Query:
+    def _bag(self, operator: type[op.BagOperation], other: QueryBuilder) -> QueryBuilder:
         left, right = aligned([self.plan, other.plan])
         return self._checked(operator(left, right))
 
-    def _checked(self, plan: Plan) -> Query:
+    def _checked(self, plan: Plan) -> QueryBuilder:
         check_units(plan)
-        return Query(plan)
+        return QueryBuilder(plan)
 
-    def _condition(self, text: str | None, other: Query | None = None) -> Expression:
+    def _condition(self, text: str | None, other: QueryBuilder | None = None) -> Expression:
         if text is None:
             if other is not None:
                 self._both(other)
@@ -257,7 +259,7 @@ class Query:
         schema = self._both(other) if other else self.plan.schema
         return _bound(text, schema, condition=True)
 
-    def _both(self, other: Query) -> Schema:
+    def _both(self, other: QueryBuilder) -> Schema:
         """The columns of two plans, which must have names of their own."""
         common = sorted(set(self.plan.schema.names) & set(other.plan.schema.names))
         if common:
@@ -279,10 +281,10 @@ def _bound(text: str, schema: Schema, *, condition: bool) -> Expression:
     try:
         return binder.bind_condition(node) if condition else binder.bind(node)
     except PenstockError as error:
-        raise error.locate(Source(text)) from None
+        raise error.locate(SourceText(text)) from None
 
 
-def _aggregated(groups: Groups, text: str) -> Expression:
+def _aggregated(groups: BoundGrouping, text: str) -> Expression:
     """The column of an aggregate that is written as text."""
     node = parse_expression(text)
     if not isinstance(node, exp.Anonymous):
@@ -291,7 +293,7 @@ def _aggregated(groups: Groups, text: str) -> Expression:
     try:
         return groups.aggregate_column(node, None)
     except PenstockError as error:
-        raise error.locate(Source(text)) from None
+        raise error.locate(SourceText(text)) from None
 
 
 def _scope(schema: Schema) -> Scope:

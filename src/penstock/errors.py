@@ -27,7 +27,7 @@ LONG_LINE = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A text that was read, and the name to call it by (None: typed in)."""
 
     text: str
@@ -67,7 +67,7 @@ class PenstockError(Exception):
         *,
         hint: str | None = None,
         at: Span | None = None,
-        source: Source | None = None,
+        source: SourceText | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -75,7 +75,7 @@ class PenstockError(Exception):
         self.at = at
         self.source = source
 
-    def locate(self, source: Source) -> PenstockError:
+    def locate(self, source: SourceText) -> PenstockError:
         """Say which text the error's place refers to, unless it is known already."""
         if self.source is None:
             self.source = source

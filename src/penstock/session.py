@@ -26,7 +26,7 @@ from penstock.catalog.functions import AGGREGATES, FUNCTIONS
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
-from penstock.errors import CqlSyntaxError, PenstockError, QueryError, Source, UnknownName
+from penstock.errors import CqlSyntaxError, PenstockError, QueryError, SourceText, UnknownName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ class Session:
         `before` is told of each statement before it takes effect, and may refuse it.
         """
         statements = parse_script(text, name)
-        return (self.perform(statement, Source(text, name), before) for statement in statements)
+        return (self.perform(statement, SourceText(text, name), before) for statement in statements)
 
     def parsed(self, text: str) -> list[syntax.Statement]:
         """The statements of a script, for `perform`."""
@@ -102,7 +102,7 @@ class Session:
         Raises:
             PenstockError: The text is not one query, or the query is at fault.
         """
-        outcome = self.perform(_one_query(text, name), Source(text, name))
+        outcome = self.perform(_one_query(text, name), SourceText(text, name))
         assert outcome.plan is not None
         return BoundQuery(outcome.plan, outcome.warnings)
 
@@ -116,7 +116,7 @@ class Session:
         words = text[found.span.start : found.span.end]
         known = syntax.Name(name, found.span)
         statement = syntax.CreateQuery(found.span, "QUERY", known, found.query, words)
-        return self.perform(statement, Source(text)), f"CREATE QUERY {_quoted(name)} AS {words}"
+        return self.perform(statement, SourceText(text)), f"CREATE QUERY {_quoted(name)} AS {words}"
 
     def create_plan(self, name: str, plan: Plan) -> tuple[Outcome, str]:
         """The same for a plan that was built.
@@ -135,7 +135,7 @@ class Session:
     def perform(
         self,
         statement: syntax.Statement,
-        source: Source,
+        source: SourceText,
         before: Callable[[syntax.Statement], None] = lambda statement: None,
     ) -> Outcome:
         """Run one statement; errors learn which text they point into."""
@@ -324,7 +324,7 @@ def _one_query(text: str, name: str | None = None) -> syntax.Select:
     msg = f"expected one query, found {len(statements)} statements"
     if len(statements) == 1:
         msg = "expected a query, found another statement"
-    raise CqlSyntaxError(msg, source=Source(text, name))
+    raise CqlSyntaxError(msg, source=SourceText(text, name))
 
 
 def tabulated(outcome: Outcome) -> list[str]:

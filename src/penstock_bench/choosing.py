@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Named(Protocol):
+class NamedSection(Protocol):
     """A section of a benchmark."""
 
     @property
@@ -18,7 +18,7 @@ class Named(Protocol):
         """What it is called."""
 
 
-Section = TypeVar("Section", bound=Named)
+Section = TypeVar("Section", bound=NamedSection)
 
 
 def chosen(

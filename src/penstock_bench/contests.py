@@ -9,7 +9,7 @@ import numpy as np
 
 from penstock.errors import InternalError
 from penstock_bench import duckdb_answers, polars_answers
-from penstock_bench.data import SEED, Inputs, Scale, dealt, instants, table_of
+from penstock_bench.data import SEED, BenchInputs, Scale, dealt, instants, table_of
 from penstock_bench.driving import workload
 from penstock_bench.one_core import timed
 from penstock_bench.snapshots import equal, of_blocks, of_intervals
@@ -30,32 +30,32 @@ class Contest:
 
     name: str
     query: str
-    inputs: Callable[[Scale], Inputs]
+    inputs: Callable[[Scale], BenchInputs]
     others: tuple[Formulation, ...]
 
 
-def join_inputs(scale: Scale) -> Inputs:
+def join_inputs(scale: Scale) -> BenchInputs:
     """Two streams with so many keys that a row finds about one partner."""
     random = np.random.default_rng(SEED)
     ts = instants(scale.rows, scale.gap, random)
     keys = random.integers(0, scale.live // 2, scale.rows)
     rows = table_of(ts, k=keys, v=random.integers(0, 1000, scale.rows))
-    return Inputs(dealt(rows, ("l", "r"), random))
+    return BenchInputs(dealt(rows, ("l", "r"), random))
 
 
-def group_inputs(scale: Scale) -> Inputs:
+def group_inputs(scale: Scale) -> BenchInputs:
     """A stream with 200 rows of each group in ten seconds."""
     random = np.random.default_rng(SEED)
     ts = instants(scale.rows, scale.gap, random)
     keys = random.integers(0, max(scale.live // 200, 2), scale.rows)
-    return Inputs({"s": table_of(ts, k=keys, v=random.integers(0, 1000, scale.rows))})
+    return BenchInputs({"s": table_of(ts, k=keys, v=random.integers(0, 1000, scale.rows))})
 
 
-def value_inputs(scale: Scale) -> Inputs:
+def value_inputs(scale: Scale) -> BenchInputs:
     """A stream in which a value comes once in ten seconds, on average."""
     random = np.random.default_rng(SEED)
     ts = instants(scale.rows, scale.gap, random)
-    return Inputs({"s": table_of(ts, k=random.integers(0, scale.live, scale.rows))})
+    return BenchInputs({"s": table_of(ts, k=random.integers(0, scale.live, scale.rows))})
 
 
 CONTESTS = (

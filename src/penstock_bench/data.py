@@ -47,7 +47,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class BenchInputs:
     """Streams, and relations as changes with `_at` and `_sign` behind their columns."""
 
     streams: Tables
@@ -77,7 +77,7 @@ def _columns(table: pa.Table) -> str:
 
 
 @dataclass(frozen=True)
-class Feed:
+class LaneFeed:
     """What a lane is fed at once."""
 
     blocks: dict[str, Block]
@@ -100,7 +100,7 @@ def dealt(table: pa.Table, names: tuple[str, ...], random: np.random.Generator) 
     return {name: table.filter(pa.array(owner == number)) for number, name in enumerate(names)}
 
 
-def feeds(inputs: Inputs, block_rows: int = STEP_ROWS) -> list[Feed]:
+def feeds(inputs: BenchInputs, block_rows: int = STEP_ROWS) -> list[LaneFeed]:
     """The input in time order, `block_rows` rows of all streams at a time."""
     streams = {name: _stream_block(table) for name, table in inputs.streams.items()}
     relations = {name: _relation_block(table) for name, table in inputs.relations.items()}
@@ -110,7 +110,7 @@ def feeds(inputs: Inputs, block_rows: int = STEP_ROWS) -> list[Feed]:
     start = BEGINNING
     for stop in dict.fromkeys(cuts):
         part = {name: _between(one, start, stop) for name, one in (streams | relations).items()}
-        made.append(Feed(part, dict.fromkeys(streams, stop)))
+        made.append(LaneFeed(part, dict.fromkeys(streams, stop)))
         start = stop
     return made
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.operators.block import Block
-    from penstock_bench.data import Feed, Inputs
+    from penstock_bench.data import BenchInputs, LaneFeed
 
 QUERY = "query"
 """The name under which the one query of a lane runs."""
@@ -28,14 +28,14 @@ class Workload:
     """A plan and its input, cut into feeds."""
 
     plan: Plan
-    feeds: Sequence[Feed]
+    feeds: Sequence[LaneFeed]
     rows: int
 
     def lane(self) -> Lane:
         """A new lane for the plan."""
         return Lane(operator_graph(plans_to_run({QUERY: self.plan})))
 
-    def run(self) -> Ran:
+    def run(self) -> DrivenRun:
         """Feed everything to a new lane, to the end; the results are kept."""
         lane = self.lane()
         results: list[Block] = []
@@ -45,11 +45,11 @@ class Workload:
         results += lane.finish().blocks.get(QUERY, [])
         seconds = watch.read()
         inside = sum(report.seconds for report in lane.reports())
-        return Ran(seconds, results, min(inside / seconds.wall, 1.0))
+        return DrivenRun(seconds, results, min(inside / seconds.wall, 1.0))
 
 
 @dataclass(frozen=True)
-class Ran:
+class DrivenRun:
     """A run: how long, what came of it, and which share of the time the operators took.
 
     The rest is the lane itself: queues, the clock, cuts.
@@ -81,14 +81,14 @@ class Speed:
         return self.rows / self.seconds
 
 
-def bound(inputs: Inputs, query: str) -> Plan:
+def bound(inputs: BenchInputs, query: str) -> Plan:
     """The plan of a query over the streams and relations of an input."""
     session = Session()
     session.execute(inputs.declarations())
     return session.bind(query).plan
 
 
-def workload(inputs: Inputs, query: str, block_rows: int = STEP_ROWS) -> Workload:
+def workload(inputs: BenchInputs, query: str, block_rows: int = STEP_ROWS) -> Workload:
     """A query ready to run."""
     return Workload(bound(inputs, query), feeds(inputs, block_rows), inputs.rows)
 
@@ -98,7 +98,7 @@ def speed(work: Workload, seconds: float) -> Speed:
     first = work.run()
     results = sum(map(len, first.results))
     spent = 0.0
-    best: Ran | None = None
+    best: DrivenRun | None = None
     runs = 0
     del first.results[:]
     while best is None or spent < seconds:

@@ -32,7 +32,7 @@ LIBRARIES = ("pyarrow", "numpy", "numba", "duckdb", "polars")
 
 
 @dataclass(frozen=True)
-class Part(Generic[Measured]):
+class KernelSection(Generic[Measured]):
     """One section of the benchmark: things to measure by name, and how to show them."""
 
     name: str
@@ -40,14 +40,14 @@ class Part(Generic[Measured]):
     table: Callable[[Mapping[str, Measured]], Table]
     figures: Callable[[Measured], Figures]
 
-    def only(self, names: Sequence[str]) -> Part[Measured]:
+    def only(self, names: Sequence[str]) -> KernelSection[Measured]:
         """The part with the wanted things: all, if no names are given or the part's own is."""
         if not names or self.name in names:
             return self
         items = {name: measure for name, measure in self.items.items() if name in names}
-        return Part(self.name, items, self.table, self.figures)
+        return KernelSection(self.name, items, self.table, self.figures)
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure one thing after the other; `done` is called after each."""
         measured = {}
         for name, measure in self.items.items():
@@ -56,11 +56,11 @@ class Part(Generic[Measured]):
             measured[name] = measure()
             done()
         figures = {name: self.figures(one) for name, one in measured.items()}
-        return Outcome(self.name, self.table(measured), figures)
+        return SectionOutcome(self.name, self.table(measured), figures)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SectionOutcome:
     """A part that has been measured."""
 
     name: str
@@ -68,7 +68,7 @@ class Outcome:
     figures: dict[str, Figures]
 
 
-def parts(rows: int, seconds: float, names: Sequence[str] = ()) -> list[Part[Any]]:
+def parts(rows: int, seconds: float, names: Sequence[str] = ()) -> list[KernelSection[Any]]:
     """The sections, with what is wanted of each.
 
     Args:
@@ -90,28 +90,28 @@ def parts(rows: int, seconds: float, names: Sequence[str] = ()) -> list[Part[Any
     return [part for part in chosen if part.items]
 
 
-def _parts(rows: int, seconds: float) -> list[Part[Any]]:
+def _parts(rows: int, seconds: float) -> list[KernelSection[Any]]:
     window_rows = max(min(WINDOW_ROWS, rows // memory.WINDOWS), 10)
     return [
-        Part(
+        KernelSection(
             "operators",
             {name: partial(_speed, one, rows, seconds) for name, one in operators.CASES.items()},
             report.operators_table,
             report.speed_figures,
         ),
-        Part(
+        KernelSection(
             "ratios",
             {one.name: partial(contests.hold, one, rows, seconds) for one in contests.CONTESTS},
             report.ratios_table,
             report.score_figures,
         ),
-        Part(
+        KernelSection(
             "lengths",
             {one.name: partial(lengths.costs, one, rows) for one in lengths.STRETCHES},
             report.lengths_table,
             report.costs_figures,
         ),
-        Part(
+        KernelSection(
             "memory",
             {one.name: partial(memory.footprint, one, window_rows) for one in memory.SUBJECTS},
             report.memory_table,
@@ -120,7 +120,7 @@ def _parts(rows: int, seconds: float) -> list[Part[Any]]:
     ]
 
 
-def _speed(case: operators.Case, rows: int, seconds: float) -> Speed:
+def _speed(case: operators.OperatorCase, rows: int, seconds: float) -> Speed:
     return speed(case.workload(rows), seconds)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.runtime.lane import STEP_ROWS
-from penstock_bench.data import SEED, Inputs, dealt, instants, table_of
+from penstock_bench.data import SEED, BenchInputs, dealt, instants, table_of
 from penstock_bench.driving import workload
 from penstock_bench.one_core import Stopwatch
 
@@ -21,7 +21,7 @@ GAP = 10
 """Microseconds from tuple to tuple of a stream."""
 ROUNDS = 2
 
-Maker = Callable[[int, int], Inputs]
+Maker = Callable[[int, int], BenchInputs]
 """Makes so many rows, for windows of so many tuples."""
 
 
@@ -36,7 +36,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Costs:
+class LengthCosts:
     """Nanoseconds of CPU time per row, by tuples in the window; results per row likewise."""
 
     name: str
@@ -49,30 +49,30 @@ class Costs:
         return max(self.nanoseconds.values()) / min(self.nanoseconds.values())
 
 
-def pairs(rows: int, tuples: int) -> Inputs:
+def pairs(rows: int, tuples: int) -> BenchInputs:
     """Two streams; as many keys as tuples in a window, so that a row finds one partner."""
     random = np.random.default_rng(SEED)
     ts = instants(rows, GAP // 2, random)
     values = random.integers(0, 1000, rows)
     table = table_of(ts, k=random.integers(0, tuples, rows), v=values)
-    return Inputs(dealt(table, ("l", "r"), random))
+    return BenchInputs(dealt(table, ("l", "r"), random))
 
 
-def groups(rows: int, tuples: int) -> Inputs:
+def groups(rows: int, tuples: int) -> BenchInputs:
     """A stream with a hundred tuples of each group in the window, in ever more groups."""
     return _keyed(rows, max(tuples // 100, 1))
 
 
-def values(rows: int, tuples: int) -> Inputs:
+def values(rows: int, tuples: int) -> BenchInputs:
     """A stream in which each key comes once in a window, on average."""
     return _keyed(rows, tuples)
 
 
-def _keyed(rows: int, keys: int) -> Inputs:
+def _keyed(rows: int, keys: int) -> BenchInputs:
     random = np.random.default_rng(SEED)
     ts = instants(rows, GAP, random)
     numbers = random.integers(0, 1_000_000, rows)
-    return Inputs({"s": table_of(ts, k=random.integers(0, keys, rows), v=numbers)})
+    return BenchInputs({"s": table_of(ts, k=random.integers(0, keys, rows), v=numbers)})
 
 
 STRETCHES = (
@@ -104,7 +104,7 @@ def lengths_within(rows: int) -> list[int]:
     return [length for length in LENGTHS if length <= rows]
 
 
-def costs(stretch: Stretch, rows: int) -> Costs:
+def costs(stretch: Stretch, rows: int) -> LengthCosts:
     """Measure `rows` rows at each length, after the windows are full; the best of some rounds."""
     nanoseconds: dict[int, float] = {}
     results: dict[int, float] = {}
@@ -116,7 +116,7 @@ def costs(stretch: Stretch, rows: int) -> Costs:
         rounds = [_steady(work, full) for _ in range(ROUNDS)]
         nanoseconds[tuples] = min(cost for cost, _ in rounds)
         results[tuples] = rounds[0][1]
-    return Costs(stretch.name, nanoseconds, results)
+    return LengthCosts(stretch.name, nanoseconds, results)
 
 
 def _steady(work: Workload, full: int) -> tuple[float, float]:

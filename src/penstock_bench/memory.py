@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock_bench.data import SEED, Inputs, dealt, feeds, instants
+from penstock_bench.data import SEED, BenchInputs, dealt, feeds, instants
 from penstock_bench.driving import Workload, bound
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ SUBJECTS = (
 
 
 @dataclass(frozen=True)
-class Sample:
+class MemorySample:
     """The state after a window's length, and the memory of the process."""
 
     state_rows: int
@@ -136,7 +136,7 @@ class Footprint:
     name: str
     live_rows: int
     row_bytes: float
-    samples: tuple[Sample, ...]
+    samples: tuple[MemorySample, ...]
 
     @property
     def state_per_row(self) -> float:
@@ -183,7 +183,7 @@ def footprint(subject: Subject, window_rows: int) -> Footprint:
     kept = [table.select(subject.keeps) for table in inputs.streams.values()]
     row_bytes = sum(table.nbytes for table in kept) / inputs.rows
     lane = work.lane()
-    samples: list[Sample] = []
+    samples: list[MemorySample] = []
     fed = 0
     for feed in work.feeds:
         lane.feed(feed.blocks, feed.watermarks)
@@ -193,7 +193,7 @@ def footprint(subject: Subject, window_rows: int) -> Footprint:
     return Footprint(subject.name, window_rows, row_bytes, tuple(samples))
 
 
-def _drifting(subject: Subject, window_rows: int) -> Inputs:
+def _drifting(subject: Subject, window_rows: int) -> BenchInputs:
     random = np.random.default_rng(SEED)
     rows = window_rows * WINDOWS
     places = np.arange(rows)
@@ -210,12 +210,12 @@ def _drifting(subject: Subject, window_rows: int) -> Inputs:
         }
     )
     wanted = [name for name in table.column_names if name == "ts" or name in subject.keeps]
-    return Inputs(dealt(table.select(wanted), subject.streams, random))
+    return BenchInputs(dealt(table.select(wanted), subject.streams, random))
 
 
-def _sample(lane: Lane) -> Sample:
+def _sample(lane: Lane) -> MemorySample:
     reports = lane.reports()
-    return Sample(
+    return MemorySample(
         sum(report.state_rows for report in reports),
         sum(report.state_bytes for report in reports),
         _resident(),

@@ -12,13 +12,13 @@ from penstock_bench.multijoin_spark import OnSpark
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock_bench.multijoin_run import Effort
+    from penstock_bench.multijoin_run import WayEffort
     from penstock_bench.multijoin_sections import Series
-    from penstock_bench.pipeline import Effort as SparkEffort
+    from penstock_bench.pipeline import PipelineEffort as SparkEffort
 
 
 def sections(
-    effort: Effort, on_spark: SparkEffort, names: Sequence[str] = ()
+    effort: WayEffort, on_spark: SparkEffort, names: Sequence[str] = ()
 ) -> list[Orders | Series | OnSpark]:
     """What is wanted, with the effort for sections without and with Spark; all, if no names are.
 

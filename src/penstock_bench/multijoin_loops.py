@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.state.arrays import Ints
-    from penstock_bench.multijoin_traffic import Step, Traffic
+    from penstock_bench.multijoin_traffic import StreamTraffic, TrafficStep
 
 VALUE, INSTANT, OLDER = 0, 1, 2
 """A kept row: what it is joined by, when it came, and the row of its bucket that came before."""
@@ -131,7 +131,7 @@ class Loops:
     """
 
     def __init__(
-        self, traffic: Traffic, order: Sequence[int], buckets: Sequence[int], *, naive: bool
+        self, traffic: StreamTraffic, order: Sequence[int], buckets: Sequence[int], *, naive: bool
     ) -> None:
         assert not naive or max(buckets) == 1
         self._lengths = np.array(traffic.lengths)
@@ -148,14 +148,14 @@ class Loops:
         """Of the rows and the tables, without room that is empty."""
         return int(self._counts.sum()) * self._rows.itemsize * 3 + self._heads.nbytes
 
-    def fill(self, traffic: Traffic) -> None:
+    def fill(self, traffic: StreamTraffic) -> None:
         """Let windows be full, without looking for results."""
         for number in range(traffic.steps_to_fill):
             step = traffic.step(number)
             self._make_room(step)
             keep_all(*self._windows, step.owners, step.rows)
 
-    def step(self, step: Step) -> list[Block]:
+    def step(self, step: TrafficStep) -> list[Block]:
         """What comes of the rows of a step."""
         self._make_room(step)
         found, visits = nested_loops(
@@ -178,7 +178,7 @@ class Loops:
         self._counts = np.zeros(len(self._order), np.int64)
         self._heads = np.full((len(self._order), int(self._buckets.max())), NOBODY, np.int64)
 
-    def _make_room(self, step: Step) -> None:
+    def _make_room(self, step: TrafficStep) -> None:
         """Forget what has ended, if there is no room for a step; windows are shifted, seldom."""
         if int(self._counts.max()) + len(step.owners) <= self._rows.shape[1]:
             return

@@ -10,21 +10,29 @@ import numpy as np
 from rich.table import Table
 
 from penstock.planner.cost.join_orders import all_orders
-from penstock_bench.kernels import Outcome
-from penstock_bench.multijoin_sections import Point, Sample, look_at, tell, way_figures
+from penstock_bench.kernels import SectionOutcome
+from penstock_bench.multijoin_sections import (
+    AnswerSample,
+    MeasuringPoint,
+    look_at,
+    tell,
+    way_figures,
+)
 from penstock_bench.multijoin_traffic import TABLE_5
-from penstock_bench.multijoin_ways import Multiway, Plain, Timing
+from penstock_bench.multijoin_ways import MultiwayWay, Plain, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from penstock.planner.cost.join_model import JoinModel, Order
-    from penstock_bench.multijoin_run import Effort, Measured
-    from penstock_bench.multijoin_traffic import Traffic
+    from penstock_bench.multijoin_run import MeasuredWay, WayEffort
+    from penstock_bench.multijoin_traffic import StreamTraffic
     from penstock_bench.multijoin_ways import Way
     from penstock_bench.report import Figures
 
-SAMPLE = Sample(replace(TABLE_5, windows=(20, 20, 40, 20), values=(100, 10, 8, 1)).every(5), 12)
+SAMPLE = AnswerSample(
+    replace(TABLE_5, windows=(20, 20, 40, 20), values=(100, 10, 8, 1)).every(5), 12
+)
 """The windows of Table 5, shorter."""
 LARGE_STEP = 10_000
 """Rows that come at once where it is not the paper that says how many."""
@@ -41,7 +49,7 @@ best and the worst order. Where the paper evaluates at each tuple, here it is at
 """
 
 
-class Ordered(Protocol):
+class OrderedWay(Protocol):
     """A way to join, in some order."""
 
     def __call__(self, order: Order) -> Way:
@@ -61,8 +69,8 @@ class Variant:
     """
 
     name: str
-    way: Ordered
-    traffic: Traffic
+    way: OrderedWay
+    traffic: StreamTraffic
     model: JoinModel
     paper: tuple[int, int] | None = None
 
@@ -73,7 +81,7 @@ class Ranked:
 
     variant: Variant
     agreed: int
-    orders: Mapping[Order, Measured]
+    orders: Mapping[Order, MeasuredWay]
 
     @property
     def by_model(self) -> tuple[Order, Order]:
@@ -112,7 +120,7 @@ class Ranked:
 class Orders:
     """The section: each variant in all orders."""
 
-    effort: Effort
+    effort: WayEffort
     name: str = "orders"
 
     @property
@@ -120,19 +128,21 @@ class Orders:
         """What is measured."""
         return variants(self.effort.scale)
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure one variant after the other; `done` is called after each."""
         found = []
         for variant in self.items:
             orders = {_name(order): order for order in all_orders(variant.model)}
             ways = {name: variant.way(order) for name, order in orders.items()}
-            point = Point("", 0, variant.traffic, ways, SAMPLE)
+            point = MeasuringPoint("", 0, variant.traffic, ways, SAMPLE)
             agreed, measured = look_at(point, self.effort)
             by_order = {orders[name]: one for name, one in measured.items()}
             found.append(Ranked(variant, agreed, by_order))
             done()
             tell(f"{self.name}: {variant.name}")
-        return Outcome(self.name, _table(found), {one.variant.name: _figures(one) for one in found})
+        return SectionOutcome(
+            self.name, _table(found), {one.variant.name: _figures(one) for one in found}
+        )
 
 
 def variants(scale: int) -> list[Variant]:
@@ -152,17 +162,17 @@ def variants(scale: int) -> list[Variant]:
         made.append(
             Variant(
                 f"{name}, {timing}",
-                partial(Multiway, timing=timing, buckets=(buckets,) * 4),
+                partial(MultiwayWay, timing=timing, buckets=(buckets,) * 4),
                 base.every(interval * scale),
                 _model(base, buckets).lazily(interval * scale if timing == "lazy" else 0),
                 paper,
             )
         )
     large = replace(base, step_rows=LARGE_STEP)
-    return [*made, Variant("tables", Multiway, large, _model(base, None))]
+    return [*made, Variant("tables", MultiwayWay, large, _model(base, None))]
 
 
-def _model(traffic: Traffic, buckets: float | None) -> JoinModel:
+def _model(traffic: StreamTraffic, buckets: float | None) -> JoinModel:
     return traffic.model((buckets,) * 4)
 
 

@@ -11,12 +11,12 @@ from penstock.planner.statistics.statistics import Statistics
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from penstock_bench.multijoin_traffic import Traffic
+    from penstock_bench.multijoin_traffic import StreamTraffic
 
 Planned = Literal["tree", "n-way", "in parts"]
 
 
-def planned(traffic: Traffic) -> Planned:
+def planned(traffic: StreamTraffic) -> Planned:
     """How a join of the windows would run, by the true rates and numbers of values.
 
     >>> from penstock_bench.multijoin_traffic import alike

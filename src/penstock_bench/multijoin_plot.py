@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from penstock_bench.kernels import Outcome
+    from penstock_bench.kernels import SectionOutcome
 
 ACROSS = 3
 """How many drawings stand beside each other."""
@@ -27,7 +27,7 @@ TITLES = {
 }
 
 
-def write_picture(outcomes: Sequence[Outcome], path: Path) -> None:
+def write_picture(outcomes: Sequence[SectionOutcome], path: Path) -> None:
     """Write a PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

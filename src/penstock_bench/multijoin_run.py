@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.operators.block import Block
-    from penstock_bench.multijoin_traffic import Traffic
+    from penstock_bench.multijoin_traffic import StreamTraffic
     from penstock_bench.multijoin_ways import Running, Way
 
 MOST_STEPS = 200
@@ -23,7 +23,7 @@ MOST_STEPS = 200
 
 
 @dataclass(frozen=True)
-class Effort:
+class WayEffort:
     """How much to measure.
 
     Args:
@@ -43,12 +43,12 @@ class Effort:
     lengths: tuple[int, ...] = (1_000, 10_000, 100_000, 1_000_000)
 
 
-QUICK = Effort(3, 0.05, 10, 6, (40, 400, 4_000), (1_000, 10_000, 100_000))
+QUICK = WayEffort(3, 0.05, 10, 6, (40, 400, 4_000), (1_000, 10_000, 100_000))
 """A first look."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredWay:
     """A way when windows are full.
 
     Args:
@@ -74,7 +74,7 @@ class Measured:
         return 1e9 / self.least
 
 
-def verify(traffic: Traffic, ways: Mapping[str, Way], steps: int) -> int:
+def verify(traffic: StreamTraffic, ways: Mapping[str, Way], steps: int) -> int:
     """Compare what all ways find in some steps, from empty windows on; how many results.
 
     Raises:
@@ -100,9 +100,11 @@ def verify(traffic: Traffic, ways: Mapping[str, Way], steps: int) -> int:
     return count
 
 
-def measure(traffic: Traffic, ways: Mapping[str, Way], effort: Effort) -> dict[str, Measured]:
+def measure(
+    traffic: StreamTraffic, ways: Mapping[str, Way], effort: WayEffort
+) -> dict[str, MeasuredWay]:
     """Fill the windows of each way, then let all take turns."""
-    runs = {label: Run(traffic, way.running(traffic)) for label, way in ways.items()}
+    runs = {label: WayRun(traffic, way.running(traffic)) for label, way in ways.items()}
     for run in runs.values():
         run.begin(effort.seconds)
     for _ in range(effort.rounds):
@@ -112,10 +114,10 @@ def measure(traffic: Traffic, ways: Mapping[str, Way], effort: Effort) -> dict[s
 
 
 @dataclass
-class Run:
+class WayRun:
     """A join, and what it has done since its windows were full."""
 
-    traffic: Traffic
+    traffic: StreamTraffic
     running: Running
     nanoseconds: list[float] = field(default_factory=list)
     results: int = 0
@@ -141,13 +143,13 @@ class Run:
         cpu = sum(self._step() for _ in range(self._steps))
         self.nanoseconds.append(cpu / (self._steps * self.traffic.step_rows) * 1e9)
 
-    def measured(self) -> Measured:
+    def measured(self) -> MeasuredWay:
         """What it took."""
         rows = len(self.nanoseconds) * self._steps * self.traffic.step_rows
         visits = None
         if isinstance(self.running, Loops):
             visits = (self._visits() - self._visited) / rows
-        return Measured(
+        return MeasuredWay(
             tuple(self.nanoseconds), self.results / rows, self.running.state_bytes, visits
         )
 

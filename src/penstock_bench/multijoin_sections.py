@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from penstock_bench.kernels import Outcome
+from penstock_bench.kernels import SectionOutcome
 from penstock_bench.multijoin_planned import planned
 from penstock_bench.multijoin_run import measure, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from penstock_bench.multijoin_run import Effort, Measured
-    from penstock_bench.multijoin_traffic import Traffic
+    from penstock_bench.multijoin_run import MeasuredWay, WayEffort
+    from penstock_bench.multijoin_traffic import StreamTraffic
     from penstock_bench.multijoin_ways import Way
     from penstock_bench.report import Figures
 
 
 @dataclass(frozen=True)
-class Sample:
+class AnswerSample:
     """A short run in which answers are compared."""
 
-    traffic: Traffic
+    traffic: StreamTraffic
     steps: int
 
 
 @dataclass(frozen=True)
-class Point:
+class MeasuringPoint:
     """What is measured together: all ways get the same rows.
 
     Args:
@@ -43,9 +43,9 @@ class Point:
 
     group: str
     x: float
-    traffic: Traffic
+    traffic: StreamTraffic
     ways: Mapping[str, Way]
-    sample: Sample
+    sample: AnswerSample
 
     @property
     def name(self) -> str:
@@ -64,16 +64,16 @@ class Series:
     name: str
     title: str
     across: str
-    points: Sequence[Point]
-    effort: Effort
+    points: Sequence[MeasuringPoint]
+    effort: WayEffort
     plans: bool = False
 
     @property
-    def items(self) -> Sequence[Point]:
+    def items(self) -> Sequence[MeasuringPoint]:
         """What is measured."""
         return self.points
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure one point after the other; `done` is called after each."""
         found = []
         for point in self.points:
@@ -85,9 +85,11 @@ class Series:
         if self.plans:
             for point in self.points:
                 made[point.name]["planner_runs"] = planned(point.traffic)
-        return Outcome(self.name, self._table([(point, one) for point, _, one in found]), made)
+        return SectionOutcome(
+            self.name, self._table([(point, one) for point, _, one in found]), made
+        )
 
-    def _table(self, found: Sequence[tuple[Point, Mapping[str, Measured]]]) -> Table:
+    def _table(self, found: Sequence[tuple[MeasuringPoint, Mapping[str, MeasuredWay]]]) -> Table:
         """A row for each point, a column for each way."""
         table = Table(title=self.title, title_justify="left", title_style="bold")
         grouped = any(point.group for point, _ in found)
@@ -104,7 +106,7 @@ class Series:
         return table
 
 
-def look_at(point: Point, effort: Effort) -> tuple[int, dict[str, Measured]]:
+def look_at(point: MeasuringPoint, effort: WayEffort) -> tuple[int, dict[str, MeasuredWay]]:
     """Compare answers, then measure; how many results all ways agreed on."""
     gc.collect()
     agreed = verify(point.sample.traffic, point.ways, point.sample.steps)
@@ -117,7 +119,7 @@ def tell(line: str) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def _cell(one: Measured | None, base: Measured) -> str:
+def _cell(one: MeasuredWay | None, base: MeasuredWay) -> str:
     """K tuples in a second, and how many times those of the first way that is."""
     if one is None:
         return ""
@@ -125,7 +127,9 @@ def _cell(one: Measured | None, base: Measured) -> str:
     return f"{one.rate / 1e3:,.1f}{times}"
 
 
-def point_figures(point: Point, agreed: int, measured: Mapping[str, Measured]) -> Figures:
+def point_figures(
+    point: MeasuringPoint, agreed: int, measured: Mapping[str, MeasuredWay]
+) -> Figures:
     """A point, with all that was measured."""
     traffic = point.traffic
     base = next(iter(measured.values()))
@@ -141,7 +145,7 @@ def point_figures(point: Point, agreed: int, measured: Mapping[str, Measured]) -
     }
 
 
-def way_figures(one: Measured, base: Measured) -> Figures:
+def way_figures(one: MeasuredWay, base: MeasuredWay) -> Figures:
     """A way: tuples in a second, and how they compare with those of another."""
     return {
         "tuples_per_second": round(one.rate),

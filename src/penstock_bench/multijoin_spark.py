@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from penstock.errors import InternalError
-from penstock_bench.kernels import Outcome
+from penstock_bench.kernels import SectionOutcome
 from penstock_bench.multijoin_sections import tell
-from penstock_bench.pipeline import CEILING, NATIVE, Bench, Effort, Way
+from penstock_bench.pipeline import CEILING, NATIVE, Bench, PipelineEffort, Way
 from penstock_bench.pipeline_data import Input, written
 from penstock_bench.pipeline_ours import streams_of
 from penstock_bench.pipeline_report import SPEED, speed_cells, steady_figures
-from penstock_bench.pipeline_run import Run, in_own_process
+from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,15 +42,15 @@ WAYS = (
     Way("Penstock, a tree", IN_A_TREE),
     *(Way(one.label, "native joins of four", one.settings) for one in NATIVE.values()),
 )
-MEASURED = Effort((ROWS,), seconds=25.0, warm_seconds=15.0)
-QUICK = Effort((ROWS,), batches=6, warm_seconds=2.0)
+MEASURED = PipelineEffort((ROWS,), seconds=25.0, warm_seconds=15.0)
+QUICK = PipelineEffort((ROWS,), batches=6, warm_seconds=2.0)
 
 
 @dataclass(frozen=True)
 class OnSpark:
     """The section: each way in a process of its own, over the same files."""
 
-    effort: Effort
+    effort: PipelineEffort
     ways: Sequence[Way] = field(default=WAYS)
     name: str = "spark"
 
@@ -59,7 +59,7 @@ class OnSpark:
         """What is measured."""
         return self.ways
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Count the results of each way in a sample, then measure one after the other."""
         with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
             agreed = verify(Path(folder), self.ways)
@@ -70,7 +70,7 @@ class OnSpark:
                 done()
                 tell(f"{self.name}: {way.label}")
         figures = {label: _figures(one, found, agreed) for label, one in found.items()}
-        return Outcome(self.name, _table(found, self.effort.sizes[0]), figures)
+        return SectionOutcome(self.name, _table(found, self.effort.sizes[0]), figures)
 
 
 def verify(folder: Path, ways: Sequence[Way]) -> int:
@@ -83,7 +83,7 @@ def verify(folder: Path, ways: Sequence[Way]) -> int:
     found = {}
     for way in ways:
         if way is not CEILING:
-            run = Run(
+            run = PipelineSetting(
                 way.runs,
                 str(data),
                 window=SAMPLE_WINDOW,

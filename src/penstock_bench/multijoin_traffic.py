@@ -24,7 +24,7 @@ VALUE, INSTANT = pa.int64(), pa.int64()
 
 
 @dataclass(frozen=True)
-class Step:
+class TrafficStep:
     """Rows of each stream that come at once, and the instant behind them.
 
     Args:
@@ -39,7 +39,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Traffic:
+class StreamTraffic:
     """Streams and the windows over them.
 
     Args:
@@ -74,16 +74,16 @@ class Traffic:
         """After so many steps all windows are full."""
         return -(-max(self.lengths) // self.step_rows)
 
-    def scaled(self, by: int) -> Traffic:
+    def scaled(self, by: int) -> StreamTraffic:
         """Windows that are longer, and as many more values: a row finds as many others."""
         windows = tuple(by * one for one in self.windows)
         return replace(self, windows=windows, values=tuple(by * one for one in self.values))
 
-    def every(self, units: float) -> Traffic:
+    def every(self, units: float) -> StreamTraffic:
         """The same with rows that come together for so many units of time."""
         return replace(self, step_rows=max(round(units * self.unit), 1))
 
-    def step(self, number: int) -> Step:
+    def step(self, number: int) -> TrafficStep:
         """The rows of a step, the same each time."""
         random = np.random.default_rng([SEED, number])
         shares = np.cumsum(self.rates) / self.unit
@@ -98,7 +98,7 @@ class Traffic:
             columns = (pa.array(values[here]), pa.array(ts))
             blocks.append(Block(columns, ts, ts + length))
         rows = np.stack([values, instants], axis=1)
-        return Step(tuple(blocks), owners, rows, (number + 1) * self.step_rows)
+        return TrafficStep(tuple(blocks), owners, rows, (number + 1) * self.step_rows)
 
     def model(self, buckets: tuple[float | None, ...]) -> JoinModel:
         """The cost model of a join of the windows."""
@@ -106,10 +106,10 @@ class Traffic:
         return JoinModel([Side(a, b, {0: float(c)}, count) for a, b, c, count in each])
 
 
-TABLE_5 = Traffic((10, 1, 1, 3), (100, 100, 200, 100), (500, 50, 40, 5), 15)
+TABLE_5 = StreamTraffic((10, 1, 1, 3), (100, 100, 200, 100), (500, 50, 40, 5), 15)
 """The parameters with which the paper measures orders."""
 
 
-def alike(count: int, window: int, values: int, step_rows: int) -> Traffic:
+def alike(count: int, window: int, values: int, step_rows: int) -> StreamTraffic:
     """Windows that are all the same."""
-    return Traffic((1,) * count, (window,) * count, (values,) * count, step_rows)
+    return StreamTraffic((1,) * count, (window,) * count, (values,) * count, step_rows)

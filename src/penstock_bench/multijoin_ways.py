@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from penstock.algebra.patterns import Pattern
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.multi_join.multi_join import MultiJoin
 from penstock.operators.operator import stepped
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.operators.operator import Segments
     from penstock.planner.cost.join_model import Order
-    from penstock_bench.multijoin_traffic import Step, Traffic
+    from penstock_bench.multijoin_traffic import StreamTraffic, TrafficStep
 
 TYPES = (VALUE, INSTANT)
 Timing = Literal["eager", "lazy"]
@@ -32,10 +32,10 @@ Timing = Literal["eager", "lazy"]
 class Running(Protocol):
     """A join that runs."""
 
-    def fill(self, traffic: Traffic) -> None:
+    def fill(self, traffic: StreamTraffic) -> None:
         """Let windows be full."""
 
-    def step(self, step: Step) -> list[Block]:
+    def step(self, step: TrafficStep) -> list[Block]:
         """What comes of the rows of a step."""
 
     @property
@@ -44,7 +44,7 @@ class Running(Protocol):
 
 
 @dataclass(frozen=True)
-class Multiway:
+class MultiwayWay:
     """The operator, probing in one global order.
 
     Args:
@@ -57,7 +57,7 @@ class Multiway:
     timing: Timing = "lazy"
     buckets: tuple[int, ...] | None = None
 
-    def running(self, traffic: Traffic) -> Running:
+    def running(self, traffic: StreamTraffic) -> Running:
         """A join with empty windows."""
         inputs = len(traffic.rates)
         order = self.order or tuple(range(inputs))
@@ -77,10 +77,10 @@ class Multiway:
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeWay:
     """A tree of joins of two, each of which keeps the results of the one below."""
 
-    def running(self, traffic: Traffic) -> Running:
+    def running(self, traffic: StreamTraffic) -> Running:
         """Joins with empty windows."""
         return _Joins(traffic)
 
@@ -93,14 +93,14 @@ class Plain:
     buckets: tuple[int, ...] | None = None
     naive: bool = False
 
-    def running(self, traffic: Traffic) -> Loops:
+    def running(self, traffic: StreamTraffic) -> Loops:
         """Loops over empty windows."""
         inputs = len(traffic.rates)
         order, buckets = self.order or tuple(range(inputs)), self.buckets or (1,) * inputs
         return Loops(traffic, order, buckets, naive=self.naive)
 
 
-Way = Multiway | Tree | Plain
+Way = MultiwayWay | TreeWay | Plain
 
 
 class _Operator:
@@ -109,10 +109,10 @@ class _Operator:
     def __init__(self, operator: MultiJoin) -> None:
         self.operator = operator
 
-    def fill(self, traffic: Traffic) -> None:
+    def fill(self, traffic: StreamTraffic) -> None:
         self.operator.restore(_full_windows(traffic))
 
-    def step(self, step: Step) -> list[Block]:
+    def step(self, step: TrafficStep) -> list[Block]:
         return stepped(self.operator, [[block] for block in step.blocks], step.clock)
 
     @property
@@ -121,9 +121,9 @@ class _Operator:
 
 
 @lru_cache(maxsize=1)
-def _full_windows(traffic: Traffic) -> Segments:
+def _full_windows(traffic: StreamTraffic) -> Segments:
     """What any choice of orders and tables remembers then: nested loops would take long to fill."""
-    running = Multiway().running(traffic)
+    running = MultiwayWay().running(traffic)
     assert isinstance(running, _Operator)
     for number in range(traffic.steps_to_fill):
         running.step(traffic.step(number))
@@ -133,19 +133,19 @@ def _full_windows(traffic: Traffic) -> Segments:
 class _Joins:
     """A left-deep tree, in the order of the inputs."""
 
-    def __init__(self, traffic: Traffic) -> None:
+    def __init__(self, traffic: StreamTraffic) -> None:
         self._joins = []
         for below, length in enumerate(traffic.lengths[1:], 1):
             # What a join finds ends in another order than it begins.
             pattern = Pattern.WKS if below == 1 else Pattern.WK
             left = _side(TYPES * below, pattern, min(traffic.lengths[:below]))
-            self._joins.append(Join(left, _side(TYPES, Pattern.WKS, length)))
+            self._joins.append(JoinOperator(left, _side(TYPES, Pattern.WKS, length)))
 
-    def fill(self, traffic: Traffic) -> None:
+    def fill(self, traffic: StreamTraffic) -> None:
         for number in range(traffic.steps_to_fill):
             self.step(traffic.step(number))
 
-    def step(self, step: Step) -> list[Block]:
+    def step(self, step: TrafficStep) -> list[Block]:
         found, *others = ([block] for block in step.blocks)
         for join, blocks in zip(self._joins, others, strict=True):
             found = stepped(join, [found, blocks], step.clock)

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
-from penstock.builder import Query
-from penstock_bench.data import SEED, Inputs, Scale, dealt, feeds, instants, table_of
+from penstock.builder import QueryBuilder
+from penstock_bench.data import SEED, BenchInputs, Scale, dealt, feeds, instants, table_of
 from penstock_bench.driving import Workload, bound
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ CHANGES_PER_ROW = 0.01
 
 
 @dataclass(frozen=True)
-class Case:
+class OperatorCase:
     """An operator in a query; `query` is CQL with {live}, or makes the plan from its parts."""
 
     name: str
-    query: str | Callable[[Parts], Query]
-    inputs: Callable[[Scale], Inputs]
+    query: str | Callable[[PlanParts], QueryBuilder]
+    inputs: Callable[[Scale], BenchInputs]
 
     def workload(self, rows: int) -> Workload:
         """The case over about `rows` rows, ready to run."""
@@ -38,52 +38,52 @@ class Case:
         inputs = self.inputs(scale)
         return Workload(self._plan(inputs, scale), feeds(inputs), inputs.rows)
 
-    def _plan(self, inputs: Inputs, scale: Scale) -> Plan:
+    def _plan(self, inputs: BenchInputs, scale: Scale) -> Plan:
         if callable(self.query):
-            return self.query(Parts(inputs)).plan
+            return self.query(PlanParts(inputs)).plan
         # Windows that hold few rows are given in gaps between rows: {g4} is four of them.
         lengths = {f"g{n}": f"{n * scale.gap} MICROSECONDS" for n in (4, 100)}
         return bound(inputs, self.query.format(live=scale.live, **lengths))
 
 
 @dataclass(frozen=True)
-class Parts:
+class PlanParts:
     """What plans are made of that CQL has no words for."""
 
-    inputs: Inputs
+    inputs: BenchInputs
 
-    def __call__(self, query: str) -> Query:
+    def __call__(self, query: str) -> QueryBuilder:
         """A part that CQL has words for."""
-        return Query(bound(self.inputs, query))
+        return QueryBuilder(bound(self.inputs, query))
 
 
-def one_stream(scale: Scale) -> Inputs:
+def one_stream(scale: Scale) -> BenchInputs:
     """A stream `s` with a key, a number, a double, and a group of 200 rows in ten seconds."""
     random = np.random.default_rng(SEED)
-    return Inputs({"s": _rows(scale, random)})
+    return BenchInputs({"s": _rows(scale, random)})
 
 
-def two_streams(scale: Scale) -> Inputs:
+def two_streams(scale: Scale) -> BenchInputs:
     """Streams `l` and `r`; a row finds about one partner with its key."""
     random = np.random.default_rng(SEED)
-    return Inputs(dealt(_rows(scale, random).select(["ts", "k", "v"]), ("l", "r"), random))
+    return BenchInputs(dealt(_rows(scale, random).select(["ts", "k", "v"]), ("l", "r"), random))
 
 
-def with_relation(scale: Scale) -> Inputs:
+def with_relation(scale: Scale) -> BenchInputs:
     """A stream and a relation with one row for each key, some of which change as time goes on."""
     return _with_relation(scale, retroactive=True)
 
 
-def with_nrr(scale: Scale) -> Inputs:
+def with_nrr(scale: Scale) -> BenchInputs:
     """The same, but the relation is not retroactive."""
     return _with_relation(scale, retroactive=False)
 
 
-def _with_relation(scale: Scale, *, retroactive: bool) -> Inputs:
+def _with_relation(scale: Scale, *, retroactive: bool) -> BenchInputs:
     random = np.random.default_rng(SEED)
     rows = _rows(scale, random).select(["ts", "k", "v"])
     relation = _changes(scale.live // 2, np.asarray(rows["ts"]), random)
-    return Inputs({"s": rows}, {"p": relation}, retroactive)
+    return BenchInputs({"s": rows}, {"p": relation}, retroactive)
 
 
 def _rows(scale: Scale, random: np.random.Generator) -> pa.Table:
@@ -119,10 +119,10 @@ def _changes(keys: int, ts: Ints, random: np.random.Generator) -> pa.Table:
     )
 
 
-def _set_operation(name: str) -> Callable[[Parts], Query]:
-    def made(parts: Parts) -> Query:
+def _set_operation(name: str) -> Callable[[PlanParts], QueryBuilder]:
+    def made(parts: PlanParts) -> QueryBuilder:
         left, right = parts(f"SELECT k FROM l {TEN}"), parts(f"SELECT k FROM r {TEN}")
-        query: Query = getattr(left, name)(right)
+        query: QueryBuilder = getattr(left, name)(right)
         return query
 
     return made
@@ -170,62 +170,70 @@ GROUPED = f"SELECT grp, {{}} AS a FROM s {TEN} GROUP BY grp"
 PRICED = f"SELECT s.k, s.v, p.price FROM s {TEN} JOIN p ON s.k = p.k"
 
 
-def _cases() -> list[Case]:
+def _cases() -> list[OperatorCase]:
     return [
-        Case("filter", f"SELECT ts, k, v FROM s {TEN} WHERE v < 500", one_stream),
-        Case("map", f"SELECT k, v * 2 + 1 AS w FROM s {TEN}", one_stream),
+        OperatorCase("filter", f"SELECT ts, k, v FROM s {TEN} WHERE v < 500", one_stream),
+        OperatorCase("map", f"SELECT k, v * 2 + 1 AS w FROM s {TEN}", one_stream),
         *(
-            Case(f"window {name}", f"SELECT k, v FROM s [{text}]", one_stream)
+            OperatorCase(f"window {name}", f"SELECT k, v FROM s [{text}]", one_stream)
             for name, text in WINDOWS.items()
         ),
-        Case("UNION ALL", f"SELECT k FROM l {TEN} UNION ALL SELECT k FROM r {TEN}", two_streams),
-        Case(
+        OperatorCase(
+            "UNION ALL", f"SELECT k FROM l {TEN} UNION ALL SELECT k FROM r {TEN}", two_streams,
+        ),
+        OperatorCase(
             "group into 4", lambda parts: parts("SELECT k, v FROM s").group_into("k % 4", 4)[0],
             one_stream,
         ),
-        Case("equi-join", f"SELECT l.k, l.v, r.v AS w {JOINED}", two_streams),
-        Case(
+        OperatorCase("equi-join", f"SELECT l.k, l.v, r.v AS w {JOINED}", two_streams),
+        OperatorCase(
             "theta-join",
             "SELECT l.v, r.v AS w FROM l [RANGE {g100}] JOIN r [RANGE {g100}] "
             "ON l.v < r.v + 10 AND r.v < l.v + 10",
             two_streams,
         ),
-        Case("product", "SELECT l.v, r.v AS w FROM l [RANGE {g4}], r [RANGE {g4}]", two_streams),
-        Case("semi-join", f"SELECT l.k, l.v FROM l {TEN} WHERE {PARTNER}", two_streams),
-        Case("anti-join", f"SELECT l.k, l.v FROM l {TEN} WHERE NOT {PARTNER}", two_streams),
-        Case("LEFT JOIN", OUTER.format("LEFT"), two_streams),
-        Case("FULL JOIN", OUTER.format("FULL"), two_streams),
-        Case("DISTINCT", f"SELECT DISTINCT k FROM s {TEN}", one_stream),
-        Case("EXCEPT ALL", _set_operation("difference"), two_streams),
-        Case("INTERSECT ALL", _set_operation("intersection"), two_streams),
-        Case("max-union", _set_operation("max_union"), two_streams),
-        Case("strict difference", _set_operation("strict_difference"), two_streams),
+        OperatorCase(
+            "product", "SELECT l.v, r.v AS w FROM l [RANGE {g4}], r [RANGE {g4}]", two_streams,
+        ),
+        OperatorCase("semi-join", f"SELECT l.k, l.v FROM l {TEN} WHERE {PARTNER}", two_streams),
+        OperatorCase("anti-join", f"SELECT l.k, l.v FROM l {TEN} WHERE NOT {PARTNER}", two_streams),
+        OperatorCase("LEFT JOIN", OUTER.format("LEFT"), two_streams),
+        OperatorCase("FULL JOIN", OUTER.format("FULL"), two_streams),
+        OperatorCase("DISTINCT", f"SELECT DISTINCT k FROM s {TEN}", one_stream),
+        OperatorCase("EXCEPT ALL", _set_operation("difference"), two_streams),
+        OperatorCase("INTERSECT ALL", _set_operation("intersection"), two_streams),
+        OperatorCase("max-union", _set_operation("max_union"), two_streams),
+        OperatorCase("strict difference", _set_operation("strict_difference"), two_streams),
         *(
-            Case(f"GROUP BY {name}", GROUPED.format(text), one_stream)
+            OperatorCase(f"GROUP BY {name}", GROUPED.format(text), one_stream)
             for name, text in AGGREGATES.items()
         ),
         *(
-            Case(name, f"SELECT {text} AS a FROM s {TEN}", one_stream)
+            OperatorCase(name, f"SELECT {text} AS a FROM s {TEN}", one_stream)
             for name, text in AGGREGATES.items()
         ),
-        Case("split", lambda parts: parts(f"SELECT k FROM s {TEN}").split(5_000_000), one_stream),
-        Case("coalesce", lambda parts: parts(f"SELECT k FROM s {TEN}").coalesce(), one_stream),
-        Case("NRR read", PRICED, with_nrr),
-        Case("relation join", PRICED, with_relation),
-        Case("ISTREAM", f"ISTREAM(SELECT k, v FROM s {TEN})", one_stream),
-        Case("DSTREAM", f"DSTREAM(SELECT k, v FROM s {TEN})", one_stream),
-        Case(
+        OperatorCase(
+            "split", lambda parts: parts(f"SELECT k FROM s {TEN}").split(5_000_000), one_stream,
+        ),
+        OperatorCase(
+            "coalesce", lambda parts: parts(f"SELECT k FROM s {TEN}").coalesce(), one_stream,
+        ),
+        OperatorCase("NRR read", PRICED, with_nrr),
+        OperatorCase("relation join", PRICED, with_relation),
+        OperatorCase("ISTREAM", f"ISTREAM(SELECT k, v FROM s {TEN})", one_stream),
+        OperatorCase("DSTREAM", f"DSTREAM(SELECT k, v FROM s {TEN})", one_stream),
+        OperatorCase(
             "RSTREAM periodic",
             "RSTREAM(SELECT k, v FROM s [RANGE 10 SECONDS SLIDE 5 SECONDS])",
             one_stream,
         ),
-        Case(
+        OperatorCase(
             "RSTREAM RESTORE",
             "RSTREAM RESTORE(SELECT k, v FROM s [RANGE 10 SECONDS SLIDE 5 SECONDS])",
             one_stream,
         ),
-        Case("OUTPUT", f"SELECT k, v FROM s {TEN} OUTPUT [RANGE 20 SECONDS]", one_stream),
-        Case("EMIT FINAL", GROUPED.format("MAX(v)") + " EMIT FINAL", one_stream),
+        OperatorCase("OUTPUT", f"SELECT k, v FROM s {TEN} OUTPUT [RANGE 20 SECONDS]", one_stream),
+        OperatorCase("EMIT FINAL", GROUPED.format("MAX(v)") + " EMIT FINAL", one_stream),
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from penstock.planner.optimizing import optimized
 from penstock.planner.statistics.statistics import Statistics
 from penstock_bench.choosing import chosen
 from penstock_bench.driving import QUERY
-from penstock_bench.kernels import Outcome
+from penstock_bench.kernels import SectionOutcome
 from penstock_bench.patterns_cases import CASES, DOWN, SENT, UP
 from penstock_bench.patterns_report import batches_table, case_table, down_to_up, figures, item
 from penstock_bench.patterns_run import measure
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.plan import Plan
-    from penstock_bench.patterns_cases import Case
-    from penstock_bench.patterns_run import Effort, Measured
+    from penstock_bench.patterns_cases import PatternCase
+    from penstock_bench.patterns_run import MeasuredForm, StrategyEffort
     from penstock_bench.report import Figures
 
 
@@ -44,8 +44,8 @@ BATCHED = {"q1_telnet": 10_000, "q2_sources": 100_000, "q2_pairs": 100_000}
 class Experiment:
     """A case of the benchmark in all its forms and lengths."""
 
-    case: Case
-    effort: Effort
+    case: PatternCase
+    effort: StrategyEffort
 
     @property
     def name(self) -> str:
@@ -62,9 +62,9 @@ class Experiment:
         groups = [(form,) for form in forms] if self.case.optimized else [forms]
         return [(group, window) for group in groups for window in lengths]
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure one thing after the other; `done` is called after each."""
-        found: dict[str, Measured] = {}
+        found: dict[str, MeasuredForm] = {}
         for forms, window in self.items:
             gc.collect()
             for one in measure(self.case, forms, window, self.effort):
@@ -77,18 +77,18 @@ class Experiment:
         runs = {} if self.case.optimized else {name: choice(one) for name, one in found.items()}
         for name, form in runs.items():
             made[name]["optimizer_runs"] = form
-        return Outcome(self.name, case_table(self.case, found, runs), made)
+        return SectionOutcome(self.name, case_table(self.case, found, runs), made)
 
 
 @dataclass(frozen=True)
 class BatchSizes:
     """What a block engine adds to the thesis: how it matters how many tuples come at once."""
 
-    effort: Effort
+    effort: StrategyEffort
     name: str = "batches"
 
     @property
-    def items(self) -> list[tuple[Case, int, int]]:
+    def items(self) -> list[tuple[PatternCase, int, int]]:
         """Cases, lengths of windows, and rows of a batch."""
         most = max(self.effort.windows)
         cases = {case.name: case for case in CASES}
@@ -98,9 +98,9 @@ class BatchSizes:
             for rows in self.effort.batches
         ]
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure one thing after the other; `done` is called after each."""
-        found: dict[str, tuple[int, Measured]] = {}
+        found: dict[str, tuple[int, MeasuredForm]] = {}
         for case, window, rows in self.items:
             gc.collect()
             effort = replace(self.effort, batch_rows=rows)
@@ -109,10 +109,10 @@ class BatchSizes:
             done()
             _tell(f"{self.name}: {case.name}, {rows:,} rows")
         made = {name: {"batch_rows": rows} | figures(one) for name, (rows, one) in found.items()}
-        return Outcome(self.name, batches_table(found.values()), made)
+        return SectionOutcome(self.name, batches_table(found.values()), made)
 
 
-def experiments(effort: Effort, names: Sequence[str] = ()) -> list[Experiment | BatchSizes]:
+def experiments(effort: StrategyEffort, names: Sequence[str] = ()) -> list[Experiment | BatchSizes]:
     """What is wanted; all, if no names are given.
 
     Raises:
@@ -129,7 +129,7 @@ def _tell(line: str) -> None:
         sys.stderr.write(f"{line}\n")
 
 
-def choice(one: Measured) -> dict[str, str]:
+def choice(one: MeasuredForm) -> dict[str, str]:
     """Which form of Q4 the optimizer runs for a text: by what it assumes, by what was measured."""
     plan = one.case.plan(one.form, one.window)
     known = {"assuming": Statistics(), "measured": one.statistics}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.session import Session
-from penstock_bench.patterns_traffic import DECLARATIONS, LINKS, Traffic
+from penstock_bench.patterns_traffic import DECLARATIONS, LINKS, PacketTraffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ DOWN, UP = "pushed down", "pulled up"
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class PatternCase:
     """A query in some forms, over windows of a length, with the traffic that it is asked of.
 
     Args:
@@ -56,7 +56,7 @@ class Case:
     name: str
     title: str
     forms: Mapping[str, str]
-    traffic: Callable[[int], Traffic]
+    traffic: Callable[[int], PacketTraffic]
     largest: int
     part: int = 1
     distinct: tuple[str, ...] = ()
@@ -83,29 +83,31 @@ def _answers(query: str) -> dict[str, str]:
     return {SENT: query, KEPT: f"DSTREAM({query})"}
 
 
-def _traced(window: int) -> Traffic:
+def _traced(window: int) -> PacketTraffic:
     """The same addresses at all lengths."""
     del window
-    return Traffic()
+    return PacketTraffic()
 
 
-def _apart(window: int) -> Traffic:
+def _apart(window: int) -> PacketTraffic:
     """No source sends on two links."""
     del window
-    return Traffic(common=0.0)
+    return PacketTraffic(common=0.0)
 
 
-def _even(share: float) -> Callable[[int], Traffic]:
+def _even(share: float) -> Callable[[int], PacketTraffic]:
     """All sources are equally frequent, as many as packets in that share of the window."""
-    return lambda window: Traffic(max(int(window * share), 2), skew=0.0)
+    return lambda window: PacketTraffic(max(int(window * share), 2), skew=0.0)
 
 
 TEN, HUNDRED = 10, 100
 
 CASES = (
-    Case("q1_ftp", "Q1: join, ftp", _answers(JOIN % ("ftp", "ftp")), _traced, 100_000),
-    Case("q1_telnet", "Q1: join, telnet", _answers(JOIN % ("telnet", "telnet")), _traced, 100_000),
-    Case(
+    PatternCase("q1_ftp", "Q1: join, ftp", _answers(JOIN % ("ftp", "ftp")), _traced, 100_000),
+    PatternCase(
+        "q1_telnet", "Q1: join, telnet", _answers(JOIN % ("telnet", "telnet")), _traced, 100_000
+    ),
+    PatternCase(
         "q2_sources",
         "Q2: distinct sources",
         _answers(DISTINCT % "source"),
@@ -113,7 +115,7 @@ CASES = (
         1_000_000,
         distinct=("source",),
     ),
-    Case(
+    PatternCase(
         "q2_pairs",
         "Q2: distinct pairs",
         _answers(DISTINCT % "source, destination"),
@@ -121,9 +123,11 @@ CASES = (
         1_000_000,
         distinct=("source", "destination"),
     ),
-    Case("q3_apart", "Q3: negation, no source in common", _answers(NEGATION), _apart, 100_000),
-    Case("q3", "Q3: negation", _answers(NEGATION), _traced, 1_000_000),
-    Case(
+    PatternCase(
+        "q3_apart", "Q3: negation, no source in common", _answers(NEGATION), _apart, 100_000
+    ),
+    PatternCase("q3", "Q3: negation", _answers(NEGATION), _traced, 1_000_000),
+    PatternCase(
         "q3_often",
         "Q3: negation, link 2 over a tenth of the window",
         _answers(NEGATION),
@@ -131,7 +135,7 @@ CASES = (
         100_000,
         part=TEN,
     ),
-    Case(
+    PatternCase(
         "q3_very_often",
         "Q3: negation, link 2 over a hundredth of the window",
         _answers(NEGATION),
@@ -139,7 +143,7 @@ CASES = (
         100_000,
         part=HUNDRED,
     ),
-    Case(
+    PatternCase(
         "q4_few",
         "Q4: few sources, so a productive join and a selective negation",
         {DOWN: PUSHED_DOWN, UP: PULLED_UP},
@@ -147,7 +151,7 @@ CASES = (
         1_000,
         optimized=False,
     ),
-    Case(
+    PatternCase(
         "q4_many",
         "Q4: ten times as many sources as packets in a window",
         {DOWN: PUSHED_DOWN, UP: PULLED_UP},

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from penstock_bench.kernels import Outcome
+    from penstock_bench.kernels import SectionOutcome
 
 COLOURS = ("tab:blue", "tab:orange", "tab:red", "tab:green", "tab:purple")
 """Of the strategies, in their order."""
@@ -24,7 +24,7 @@ ACROSS = 2
 """How many cases stand beside each other."""
 
 
-def write_picture(outcomes: Sequence[Outcome], path: Path) -> None:
+def write_picture(outcomes: Sequence[SectionOutcome], path: Path) -> None:
     """Write a PNG with two drawings for each case."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

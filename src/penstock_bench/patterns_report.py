@@ -12,8 +12,8 @@ from penstock_bench.patterns_run import STRATEGIES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from penstock_bench.patterns_cases import Case
-    from penstock_bench.patterns_run import Cost, Measured
+    from penstock_bench.patterns_cases import PatternCase
+    from penstock_bench.patterns_run import MeasuredForm, StrategyCost
     from penstock_bench.report import Figures
 
 BASE, CHOOSING = "upa", "auto"
@@ -26,7 +26,7 @@ def item(form: str, window: int) -> str:
 
 
 def case_table(
-    case: Case, found: Mapping[str, Measured], chosen: Mapping[str, Mapping[str, str]]
+    case: PatternCase, found: Mapping[str, MeasuredForm], chosen: Mapping[str, Mapping[str, str]]
 ) -> Table:
     """A row for each form and length, columns for each strategy.
 
@@ -47,7 +47,7 @@ def case_table(
     return table
 
 
-def batches_table(found: Iterable[tuple[int, Measured]]) -> Table:
+def batches_table(found: Iterable[tuple[int, MeasuredForm]]) -> Table:
     """A row for each case and size of batches."""
     title = "Rows that come at once (batches): CPU ms for 1000 tuples"
     table = Table(title=title, title_justify="left", title_style="bold")
@@ -62,7 +62,7 @@ def batches_table(found: Iterable[tuple[int, Measured]]) -> Table:
     return table
 
 
-def _cells(one: Measured) -> list[str]:
+def _cells(one: MeasuredForm) -> list[str]:
     base = one.costs[BASE].least
     ratios = {name: cost.least / base for name, cost in one.costs.items()}
     cells = [f"{one.window:,}", *(f"{one.costs[name].least:.3f}" for name in STRATEGIES)]
@@ -72,12 +72,12 @@ def _cells(one: Measured) -> list[str]:
     return cells + ([f"{one.output_rows:,}"] if one.case.distinct else [])
 
 
-def _kilobytes(cost: Cost) -> str:
+def _kilobytes(cost: StrategyCost) -> str:
     kept = f" + {cost.answer_bytes / 1e3:,.0f}" if cost.answer_bytes else ""
     return f"{cost.state_bytes / 1e3:,.0f}{kept}"
 
 
-def figures(one: Measured) -> Figures:
+def figures(one: MeasuredForm) -> Figures:
     """A form over windows of a length, with all that was measured."""
     base = one.costs[BASE].least
     made: Figures = {
@@ -104,7 +104,7 @@ def figures(one: Measured) -> Figures:
     return made
 
 
-def _cost_figures(cost: Cost) -> Figures:
+def _cost_figures(cost: StrategyCost) -> Figures:
     return {
         "ms_per_1000": round(cost.least, 4),
         "highest": round(max(cost.milliseconds), 4),
@@ -114,7 +114,7 @@ def _cost_figures(cost: Cost) -> Figures:
     }
 
 
-def down_to_up(found: Mapping[str, Measured]) -> dict[str, Figures]:
+def down_to_up(found: Mapping[str, MeasuredForm]) -> dict[str, Figures]:
     """How much dearer the negation is pushed down than pulled up, by length and strategy."""
     lengths = dict.fromkeys(one.window for one in found.values())
     pairs = {window: [found[item(form, window)] for form in (DOWN, UP)] for window in lengths}

@@ -17,7 +17,7 @@ from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.statistics.measuring import measured
 from penstock.runtime.lane import Lane
-from penstock_bench.data import Feed, feeds
+from penstock_bench.data import LaneFeed, feeds
 from penstock_bench.driving import QUERY
 from penstock_bench.one_core import Stopwatch
 from penstock_bench.snapshots import equal, of_blocks
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.operators.block import Block
     from penstock.planner.statistics.statistics import Statistics
-    from penstock_bench.patterns_cases import Case
+    from penstock_bench.patterns_cases import PatternCase
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 VIEW = "DStream"
@@ -44,7 +44,7 @@ SAMPLE_ROWS = 500
 
 
 @dataclass(frozen=True)
-class Effort:
+class StrategyEffort:
     """How much to measure.
 
     Args:
@@ -67,12 +67,12 @@ class Effort:
     batches: tuple[int, ...] = (1_000, 10_000, 65_536)
 
 
-QUICK = Effort((1_000, 10_000), lanes=1, rounds=3, seconds=0.1, most_batches=3)
+QUICK = StrategyEffort((1_000, 10_000), lanes=1, rounds=3, seconds=0.1, most_batches=3)
 """A first look."""
 
 
 @dataclass(frozen=True)
-class Cost:
+class StrategyCost:
     """A strategy when the windows are full.
 
     Args:
@@ -94,7 +94,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredForm:
     """A form of a case over windows of one length, under all strategies.
 
     Args:
@@ -107,7 +107,7 @@ class Measured:
         statistics: What a lane has measured of the traffic meanwhile.
     """
 
-    case: Case
+    case: PatternCase
     form: str
     window: int
     tuples: int
@@ -115,11 +115,11 @@ class Measured:
     premature: float
     output_rows: int
     agreed: int
-    costs: Mapping[str, Cost]
+    costs: Mapping[str, StrategyCost]
     statistics: Statistics
 
 
-def lane_of(case: Case, plan: Plan, strategy: Strategy) -> Lane:
+def lane_of(case: PatternCase, plan: Plan, strategy: Strategy) -> Lane:
     """A new lane for a plan under a strategy."""
     plans, choices = {QUERY: plan}, Choices(strategy)
     if case.optimized:
@@ -128,7 +128,7 @@ def lane_of(case: Case, plan: Plan, strategy: Strategy) -> Lane:
 
 
 @cache
-def verify(case: Case, form: str) -> int:
+def verify(case: PatternCase, form: str) -> int:
     """Compare the answers under all strategies in a short run; the changes they agree on.
 
     Raises:
@@ -152,7 +152,9 @@ def verify(case: Case, form: str) -> int:
     return len(answers[first])
 
 
-def measure(case: Case, forms: Sequence[str], window: int, effort: Effort) -> list[Measured]:
+def measure(
+    case: PatternCase, forms: Sequence[str], window: int, effort: StrategyEffort
+) -> list[MeasuredForm]:
     """Compare the strategies, fill the windows, then let all take turns.
 
     Each form under each strategy has lanes of its own, and all get the same batches. The
@@ -185,34 +187,34 @@ def measure(case: Case, forms: Sequence[str], window: int, effort: Effort) -> li
     ]
 
 
-def _runs(case: Case, form: str, window: int, lanes: int) -> dict[str, list[Run]]:
+def _runs(case: PatternCase, form: str, window: int, lanes: int) -> dict[str, list[StrategyRun]]:
     plan = case.plan(form, window)
     return {
-        strategy: [Run(lane_of(case, plan, strategy)) for _ in range(lanes)]
+        strategy: [StrategyRun(lane_of(case, plan, strategy)) for _ in range(lanes)]
         for strategy in STRATEGIES
     }
 
 
 def _measured(
-    case: Case,
+    case: PatternCase,
     form: str,
     window: int,
-    runs: Mapping[str, Sequence[Run]],
+    runs: Mapping[str, Sequence[StrategyRun]],
     output: int,
     agreed: int,
-    after: Feed,
-) -> Measured:
+    after: LaneFeed,
+) -> MeasuredForm:
     upa = runs["upa"][0]
     costs = {strategy: cost_of(lanes) for strategy, lanes in runs.items()}
     tuples, results = upa.tuples // len(upa.milliseconds), upa.positive / upa.tuples
     statistics = measured([upa.lane.reports()])
     premature = upa.premature(after)
-    return Measured(
+    return MeasuredForm(
         case, form, window, tuples, results, premature, output, agreed, costs, statistics
     )
 
 
-def _different(case: Case, table: pa.Table, start: int, stop: int) -> int:
+def _different(case: PatternCase, table: pa.Table, start: int, stop: int) -> int:
     """How many different rows a DISTINCT has over the packets with start <= ts < stop."""
     ts = table["ts"].to_numpy()
     first, last = np.searchsorted(ts, [start, stop]).tolist()
@@ -221,7 +223,7 @@ def _different(case: Case, table: pa.Table, start: int, stop: int) -> int:
 
 
 @dataclass
-class Run:
+class StrategyRun:
     """A lane, and what it has done since its windows were full."""
 
     lane: Lane
@@ -230,7 +232,7 @@ class Run:
     positive: int = 0
     _before: list[float] = field(default_factory=list)
 
-    def fill(self, batches: Sequence[Feed]) -> float:
+    def fill(self, batches: Sequence[LaneFeed]) -> float:
         """Take in what comes before the clock starts; the CPU seconds of the last batch."""
         last = 0.0
         for feed in batches:
@@ -240,7 +242,7 @@ class Run:
         self._before = [one.seconds for one in self.lane.reports()]
         return last
 
-    def take(self, batches: Sequence[Feed]) -> None:
+    def take(self, batches: Sequence[LaneFeed]) -> None:
         """A turn."""
         tuples, cpu = 0, 0.0
         # What another turn left behind is not collected during this one.
@@ -254,7 +256,7 @@ class Run:
         self.tuples += tuples
         self.milliseconds.append(cpu / tuples * 1e6)
 
-    def premature(self, feed: Feed) -> float:
+    def premature(self, feed: LaneFeed) -> float:
         """The share of results withdrawn before their end, in some rows more.
 
         They come one instant after the other: in longer steps what comes and goes is sent with
@@ -263,12 +265,12 @@ class Run:
         self.lane.step_rows = 1
         stop = min(int(block.ts[min(LOOKED_AT, len(block) - 1)]) for block in feed.blocks.values())
         rows = {name: block.take(block.ts < stop) for name, block in feed.blocks.items()}
-        found = _results(self.lane, Feed(rows, dict.fromkeys(feed.watermarks, stop)))
+        found = _results(self.lane, LaneFeed(rows, dict.fromkeys(feed.watermarks, stop)))
         negative = sum(int((block.signs < 0).sum()) for block in found)
         # Some may have come before.
         return min(negative / max(sum(map(len, found)) - negative, 1), 1.0)
 
-    def cost(self) -> Cost:
+    def cost(self) -> StrategyCost:
         """What it took this lane."""
         reports = self.lane.reports()
         taken: defaultdict[str, float] = defaultdict(float)
@@ -278,15 +280,15 @@ class Run:
         state = sum(report.state_bytes for report in reports) - answer
         whole = sum(taken.values())
         shares = {label: seconds / whole for label, seconds in taken.items()}
-        return Cost(tuple(self.milliseconds), state, answer, shares)
+        return StrategyCost(tuple(self.milliseconds), state, answer, shares)
 
 
-def cost_of(lanes: Sequence[Run]) -> Cost:
+def cost_of(lanes: Sequence[StrategyRun]) -> StrategyCost:
     """What it took all lanes of a strategy; the rest is that of its fastest."""
     costs = [run.cost() for run in lanes]
     turns = tuple(one for cost in costs for one in cost.milliseconds)
     return replace(min(costs, key=lambda cost: cost.least), milliseconds=turns)
 
 
-def _results(lane: Lane, feed: Feed) -> list[Block]:
+def _results(lane: Lane, feed: LaneFeed) -> list[Block]:
     return lane.feed(feed.blocks, feed.watermarks).blocks.get(QUERY, [])

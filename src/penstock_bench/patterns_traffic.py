@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock_bench.data import SEED, Inputs
+from penstock_bench.data import SEED, BenchInputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ DECLARATIONS = "".join(
 
 
 @dataclass(frozen=True)
-class Traffic:
+class PacketTraffic:
     """What packets are like.
 
     Args:
@@ -62,7 +62,7 @@ class Traffic:
     skew: float = SOURCE_SKEW
     common: float = 1.0
 
-    def packets(self, steps: int, links: Sequence[str]) -> Inputs:
+    def packets(self, steps: int, links: Sequence[str]) -> BenchInputs:
         """What comes on some of the links in so many steps of time."""
         random = np.random.default_rng(SEED)
         rows = steps * len(LINKS)
@@ -83,7 +83,7 @@ class Traffic:
                     "bytes": size[here],
                 }
             )
-        return Inputs(made)
+        return BenchInputs(made)
 
     def names(self, link: str) -> list[str]:
         """The addresses of sources on a link: its own, but for those that all have in common.

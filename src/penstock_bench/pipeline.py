@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from penstock_bench import pipeline_report as report
 from penstock_bench.choosing import chosen
-from penstock_bench.kernels import Outcome
+from penstock_bench.kernels import SectionOutcome
 from penstock_bench.pipeline_data import KEYS, RATE, SECOND, WINDOW, Input, written
 from penstock_bench.pipeline_latency import Load, latencies
 from penstock_bench.pipeline_native import STATE_STORES
 from penstock_bench.pipeline_ours import streams_of
-from penstock_bench.pipeline_run import Run, in_own_process
+from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import Steady, steady
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ MANY = {
 
 
 @dataclass(frozen=True)
-class Effort:
+class PipelineEffort:
     """How much to measure.
 
     Args:
@@ -120,14 +120,14 @@ class Effort:
         return self.batches or BATCHES.get(size) or max(8, min(150, 10_000_000 // size))
 
 
-QUICK = Effort((MIDDLE,), 0, 4.0, 2.0, STRETCHES[:1], 8.0)
+QUICK = PipelineEffort((MIDDLE,), 0, 4.0, 2.0, STRETCHES[:1], 8.0)
 """A first look: one size, less warm."""
 
 
 class Bench:
     """Measures in processes of their own, over inputs that are kept in a folder meanwhile."""
 
-    def __init__(self, folder: Path, effort: Effort) -> None:
+    def __init__(self, folder: Path, effort: PipelineEffort) -> None:
         self.folder = folder
         self.effort = effort
         self._known: dict[tuple[str, Input], Steady] = {}
@@ -170,7 +170,7 @@ class Bench:
         return latencies(Load(str(staged), rows // 2, files, report.PACE_SECONDS))
 
     def _measured(self, way: Way, wanted: Input, window: int, tasks: int = 2) -> Steady:
-        run = Run(
+        run = PipelineSetting(
             way.runs,
             str(written(self.folder, wanted)),
             str(written(self.folder, replace(WARM, streams=wanted.streams))),
@@ -194,7 +194,7 @@ class Section:
     items: Mapping[str, Callable[[], Any]]
     shown: Callable[[Mapping[str, Any]], tuple[Table, dict[str, Figures]]]
 
-    def measure(self, done: Callable[[], None]) -> Outcome:
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure one thing after the other; `done` is called after each."""
         found = {}
         for name, measure in self.items.items():
@@ -203,10 +203,10 @@ class Section:
             if not sys.stdout.isatty():
                 # A run takes minutes, and there is no bar to look at.
                 sys.stderr.write(f"{self.name}: {name}\n")
-        return Outcome(self.name, *self.shown(found))
+        return SectionOutcome(self.name, *self.shown(found))
 
 
-def sections(folder: Path, effort: Effort, names: Sequence[str] = ()) -> list[Section]:
+def sections(folder: Path, effort: PipelineEffort, names: Sequence[str] = ()) -> list[Section]:
     """The tables that are wanted; all, if no names are given.
 
     Raises:

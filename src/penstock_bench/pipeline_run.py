@@ -1,6 +1,7 @@
 """One measurement: one way to compute, in a process and a Spark session of its own.
 
-`python -m penstock_bench.pipeline_run` reads a `Run` from its input, and prints a `Ran`.
+`python -m penstock_bench.pipeline_run` reads a `PipelineSetting` from its input, and prints
+`PipelineFigures`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ MARK = "PENSTOCK_BENCH_RUN"
 
 
 @dataclass(frozen=True)
-class Run:
+class PipelineSetting:
     """What to measure.
 
     Args:
@@ -93,7 +94,7 @@ class Run:
 
 
 @dataclass
-class Ran:
+class PipelineFigures:
     """What was measured: rows, milliseconds and their parts of each micro-batch, in order.
 
     Parts are what Spark says of the batches of its streaming queries. `lanes` are samples, about
@@ -118,7 +119,7 @@ class Ran:
                 self.parts.append(parts)
 
 
-def in_own_process(run: Run) -> Ran:
+def in_own_process(run: PipelineSetting) -> PipelineFigures:
     """Measure in a new process.
 
     Raises:
@@ -136,10 +137,10 @@ def in_own_process(run: Run) -> Ran:
     if done.returncode:
         msg = f"measuring {run.way} failed: {done.stderr[-2000:]}"
         raise InternalError(msg)
-    return Ran(**json.loads(done.stdout.splitlines()[-1]))
+    return PipelineFigures(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def measured(run: Run, folder: Path) -> Ran:
+def measured(run: PipelineSetting, folder: Path) -> PipelineFigures:
     """Warm up, and measure, in this process."""
     from penstock.spark.session import start_session
 
@@ -155,9 +156,9 @@ def measured(run: Run, folder: Path) -> Ran:
     return ran
 
 
-def _run_frame(spark: SparkSession, run: Run, folder: Path) -> Ran:
+def _run_frame(spark: SparkSession, run: PipelineSetting, folder: Path) -> PipelineFigures:
     """Run one of Spark's own ways; what comes of it goes nowhere."""
-    ran = Ran()
+    ran = PipelineFigures()
     frame = FRAMES[run.way](spark, Path(run.data), run.window)
     writer = frame.writeStream.format("noop").option("checkpointLocation", str(folder))
     query = writer.trigger(availableNow=True).start()
@@ -174,12 +175,12 @@ def _run_frame(spark: SparkSession, run: Run, folder: Path) -> Ran:
     return ran
 
 
-def _run_ours(spark: SparkSession, run: Run, folder: Path) -> Ran:
+def _run_ours(spark: SparkSession, run: PipelineSetting, folder: Path) -> PipelineFigures:
     """Run a workload of ours, with a home that is as durable as any."""
     options = {"maxFilesPerTrigger": "1", **run.options}
     made = pipeline_ours.statements(run.way, Path(run.data), run.window, options)
     pipeline = pipeline_ours.pipeline_of(spark, folder, made, run.tasks, one_by_one=run.one_by_one)
-    ran = Ran()
+    ran = PipelineFigures()
     commits = Commits(ran)
     pipeline.listeners.append(commits.add)
     pipeline.start(finite=True)
@@ -198,7 +199,7 @@ def _run_ours(spark: SparkSession, run: Run, folder: Path) -> Ran:
 class Commits:
     """Times the micro-batches of a pipeline, from commit to commit."""
 
-    def __init__(self, ran: Ran) -> None:
+    def __init__(self, ran: PipelineFigures) -> None:
         self._ran = ran
         self._last = time.perf_counter()
         self._rows = 0
@@ -227,8 +228,8 @@ class Commits:
 def _wait(
     ended_within: Callable[[float], bool],
     batches_done: Callable[[], int],
-    run: Run,
-    ran: Ran,
+    run: PipelineSetting,
+    ran: PipelineFigures,
     pipeline: Pipeline | None = None,
 ) -> None:
     """Wait until a query has ended, or has run for long enough; take samples meanwhile."""
@@ -270,7 +271,7 @@ def cpu_seconds() -> float:
 
 def main() -> None:
     """Measure what the input of this process says."""
-    run = Run(**json.load(sys.stdin))
+    run = PipelineSetting(**json.load(sys.stdin))
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         ran = measured(run, Path(folder))
     sys.stdout.write(f"{json.dumps(asdict(ran))}\n")

@@ -14,7 +14,7 @@ from penstock.errors import InternalError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock_bench.pipeline_run import Ran
+    from penstock_bench.pipeline_run import PipelineFigures
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Steady:
     lanes_ms: dict[str, float]
 
 
-def steady(ran: Ran, full: int = 0) -> Steady:
+def steady(ran: PipelineFigures, full: int = 0) -> Steady:
     """The steady state of a run whose windows are full after `full` micro-batches.
 
     Raises:
@@ -70,7 +70,7 @@ def steady(ran: Ran, full: int = 0) -> Steady:
     )
 
 
-def _cpu_per_million(ran: Ran, first: int) -> float | None:
+def _cpu_per_million(ran: PipelineFigures, first: int) -> float | None:
     samples = [one for one in ran.cpu if first <= one[0] <= len(ran.rows)]
     if len(samples) < 2:
         return None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from penstock_bench.contests import Score
     from penstock_bench.driving import Speed
-    from penstock_bench.lengths import Costs
+    from penstock_bench.lengths import LengthCosts
     from penstock_bench.memory import Footprint
 
 Figures = dict[str, object]
@@ -88,7 +88,7 @@ def score_figures(score: Score) -> Figures:
     }
 
 
-def lengths_table(costs: Mapping[str, Costs]) -> Table:
+def lengths_table(costs: Mapping[str, LengthCosts]) -> Table:
     """A row for each query, a column for each length."""
     lengths = list(next(iter(costs.values())).nanoseconds) if costs else []
     titles = [f"{length:,} tuples" for length in lengths]
@@ -99,7 +99,7 @@ def lengths_table(costs: Mapping[str, Costs]) -> Table:
     return table
 
 
-def costs_figures(one: Costs) -> Figures:
+def costs_figures(one: LengthCosts) -> Figures:
     """Cost and results per row, by length."""
     return {
         "nanoseconds_per_row": {str(n): round(cost, 1) for n, cost in one.nanoseconds.items()},

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
 from penstock_fuzz.check import check
-from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.coverage import TrialCoverage
 from penstock_fuzz.generate import generate
-from penstock_fuzz.shrink import Found
+from penstock_fuzz.shrink import FailedTrial
 from penstock_fuzz.updates import try_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from penstock_fuzz.trial import Contender
-    from penstock_fuzz.updates import Case
+    from penstock_fuzz.updates import UpdateCase
 
 _BETWEEN_REPORTS = 5.0
 REPLANS = 50
@@ -40,18 +40,18 @@ class Campaign:
     trials: float = math.inf
     first: int = 0
 
-    def run(self, say: Callable[[str], None]) -> Outcome:
+    def run(self, say: Callable[[str], None]) -> CampaignOutcome:
         """Try trials, counted from `first`, and stop at the first failure.
 
         Args:
             say: Takes a line of progress every few seconds.
         """
-        coverage = Coverage()
+        coverage = TrialCoverage()
         for number in self.numbers(say, coverage.summary):
             found = self.try_one(number, coverage)
             if found is not None:
-                return Outcome(coverage, number, found)
-        return Outcome(coverage)
+                return CampaignOutcome(coverage, number, found)
+        return CampaignOutcome(coverage)
 
     def numbers(self, say: Callable[[str], None], summary: Callable[[], str]) -> Iterator[int]:
         """The numbers of trials as long as there is time, or trials are left; says how it goes."""
@@ -77,7 +77,7 @@ class Campaign:
                 break
         return outcome
 
-    def try_one(self, number: int, coverage: Coverage) -> Found | None:
+    def try_one(self, number: int, coverage: TrialCoverage) -> FailedTrial | None:
         """One trial; how the engine fails at it, if it does."""
         generated = generate(
             f"{self.seed}/{number}",
@@ -92,16 +92,16 @@ class Campaign:
             # The binder took it, so the evaluator must; say which trial it was.
             error.add_note(f"seed {self.seed}, trial {number}")
             raise
-        return Found(generated.trial, failure) if failure else None
+        return FailedTrial(generated.trial, failure) if failure else None
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CampaignOutcome:
     """What a campaign covered, and the trial at which it failed, if it did."""
 
-    coverage: Coverage
+    coverage: TrialCoverage
     number: int | None = None
-    found: Found | None = None
+    found: FailedTrial | None = None
 
 
 @dataclass
@@ -111,7 +111,7 @@ class UpdatesOutcome:
     programs: int = 0
     queries: int = 0
     number: int | None = None
-    case: Case | None = None
+    case: UpdateCase | None = None
 
     def summary(self) -> str:
         """One line."""

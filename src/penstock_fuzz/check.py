@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
     from penstock.reference.timeline import Row
-    from penstock.testing.engines import Answer
-    from penstock_fuzz.trial import Contender, Late, Ran, Trial
+    from penstock.testing.engines import CaseAnswer
+    from penstock_fuzz.trial import Contender, Late, Trial, TrialResult
 
 
 @dataclass(frozen=True)
-class Failure:
+class TrialFailure:
     """What went wrong: a kind, which shrinking keeps, and a text for people."""
 
     kind: str
     text: str
 
 
-def check(trial: Trial, engine: Contender, plan: Plan | None = None) -> Failure | None:
+def check(trial: Trial, engine: Contender, plan: Plan | None = None) -> TrialFailure | None:
     """How the engine fails at a trial; None if it answers as the reference evaluator does.
 
     Raises:
@@ -52,14 +52,14 @@ def check(trial: Trial, engine: Contender, plan: Plan | None = None) -> Failure 
     except Exception as error:
         if isinstance(error, PenstockError) and not isinstance(error, InternalError):
             raise
-        return Failure(f"oracle {type(error).__name__}", _crash("the reference evaluator"))
+        return TrialFailure(f"oracle {type(error).__name__}", _crash("the reference evaluator"))
     try:
         ran = engine.run_trial(trial, plan)
     except Exception as error:
         if isinstance(error, Refused) and any(isinstance(n, Split) for n in different_nodes(plan)):
             # An interval that never ends cannot be split; the evaluator does not look at intervals.
             return None
-        return Failure(f"crash {type(error).__name__}", _crash("the engine"))
+        return TrialFailure(f"crash {type(error).__name__}", _crash("the engine"))
     return _compare(plan, expected, ran, late, inputs)
 
 
@@ -67,16 +67,18 @@ def _crash(who: str) -> str:
     return f"{who} crashed\n{traceback.format_exc().rstrip()}"
 
 
-def _compare(plan: Plan, expected: Answer, ran: Ran, late: Late, inputs: Inputs) -> Failure | None:
+def _compare(
+    plan: Plan, expected: CaseAnswer, ran: TrialResult, late: Late, inputs: Inputs
+) -> TrialFailure | None:
     if ran.late != late:
         missing, unexpected = sorted(late - ran.late), sorted(ran.late - late)
-        return Failure("late", f"late rows: missing {missing}, unexpected {unexpected}")
+        return TrialFailure("late", f"late rows: missing {missing}, unexpected {unexpected}")
     difference = compare_answers(plan, expected, ran.answer, tolerance_for(plan, inputs))
     if difference is not None:
-        return Failure("wrong", difference)
+        return TrialFailure("wrong", difference)
     if _counts_failures(plan) and bool(expected.failures) != bool(ran.answer.failures):
         text = f"{ran.answer.failures} expressions failed, expected {expected.failures}"
-        return Failure("failures", text)
+        return TrialFailure("failures", text)
     return None
 
 
@@ -90,7 +92,7 @@ def _counts_failures(plan: Plan) -> bool:
 
 
 def compare_answers(
-    plan: Plan, expected: Answer, actual: Answer, tolerance: Tolerance
+    plan: Plan, expected: CaseAnswer, actual: CaseAnswer, tolerance: Tolerance
 ) -> str | None:
     """Where two answers to a plan first part, as text; None if nowhere."""
     unit = plan.unit or TimeUnit.TICK

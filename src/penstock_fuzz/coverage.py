@@ -31,7 +31,7 @@ REWRITTEN = frozenset({"ifnull", "nvl2", "to_date", "to_timestamp"})
 
 
 @dataclass
-class Coverage:
+class TrialCoverage:
     """Counts over all trials so far."""
 
     plans: int = 0
@@ -59,6 +59,8 @@ class Coverage:
         self.refused += refused
         lanes = "1 lane" if trial.lanes == 1 else f"{trial.lanes} lanes"
         self.runs.update([trial.strategy, lanes, f"joins {trial.joins}"])
+        if trial.budget is not None:
+            self.runs[f"budget {trial.budget:g} {trial.scheduler}"] += 1
         self.joins.update(_joins_in_one(trial, plan))
         for node in different_nodes(plan):
             self._add_node(node)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_host import LEAST_LOG, LaneHost
-from penstock.lane_host.logs import ROWS, Coded, about_log, described, pending_parts
+from penstock.lane_host.logs import ROWS, RowCoding, about_log, described, pending_parts
 from penstock.lane_host.row_slots import CODE, INSTANT, STREAM, slots_for
 from penstock.lane_host.work import Work
 from penstock.operators.block import arriving
@@ -21,7 +21,7 @@ from penstock.store.records import LaneState
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.lane_host.row_slots import Slots
+    from penstock.lane_host.row_slots import RowFormat
     from penstock.lane_host.work import Done
     from penstock.pipeline.ledger import Ledger
 
@@ -73,7 +73,7 @@ class LaneHostDriver:
         deliveries = deliveries_for(plan, self._tasks)
         about = about_log(
             [described(one) for one in plan.streams],
-            Coded(deliveries.codes, deliveries.counting()),
+            RowCoding(deliveries.codes, deliveries.counting()),
             {name: one.watermark for name, one in record.streams.items()},
             relations=record.pending,
             clocks=sent.clocks,
@@ -94,7 +94,7 @@ class LaneHostDriver:
         work = Work(str(self._home.path), record.plan, record.number + 1, task, states, log, True)
         return self._hosts[task].do(work)
 
-    def _coded(self, name: str, table: pa.Table, slots: Slots) -> pa.Table:
+    def _coded(self, name: str, table: pa.Table, slots: RowFormat) -> pa.Table:
         """The rows of a stream in the common format, once for each delivery."""
         deliveries = deliveries_for(self._ledger.plan, self._tasks)
         block = arriving(tuple(arrays_of(table)), np.zeros(len(table), np.int64))
@@ -106,7 +106,7 @@ class LaneHostDriver:
         )
 
 
-def _in_slots(name: str, columns: Sequence[pa.Array], slots: Slots, code: int) -> pa.Table:
+def _in_slots(name: str, columns: Sequence[pa.Array], slots: RowFormat, code: int) -> pa.Table:
     stream = slots.streams[name]
     schema = stream.definition.schema
     by_name = dict(zip(schema.names, columns, strict=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column
-from penstock.builder import Query
+from penstock.builder import QueryBuilder
 from penstock.errors import Refused
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _fitting(plan: Plan) -> list[str]:
 
 
 def _applied(plan: Plan, edit: Edit) -> Plan:
-    query = Query(plan)
+    query = QueryBuilder(plan)
     match edit.operator:
         case "coalesce":
             return query.coalesce().plan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import UnknownName, did_you_mean
 from penstock.testing.engines import OracleEngine
-from penstock_fuzz.trial import Contender, Ran, late_rows
+from penstock_fuzz.trial import Contender, TrialResult, late_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +21,10 @@ class OracleContender:
     replans = False
     takes_edits = True
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """The result by definition."""
         late = late_rows(trial)
-        return Ran(OracleEngine().evaluated(plan, trial.inputs(late)), late)
+        return TrialResult(OracleEngine().evaluated(plan, trial.inputs(late)), late)
 
 
 def _inline() -> Contender:

@@ -23,13 +23,13 @@ from penstock.testing.runner import run_case
 from penstock.testing.setup import set_up
 from penstock.testing.values import print_cell, print_instant, read_cell
 from penstock_fuzz.edits import Edit
-from penstock_fuzz.trial import RelationInput, Script, StreamInput, Trial, late_rows
+from penstock_fuzz.trial import FileProgram, RelationInput, StreamInput, Trial, late_rows
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Schema
     from penstock.reference.timeline import Row
-    from penstock.testing.engines import Answer, Question
+    from penstock.testing.engines import CaseAnswer, Question
     from penstock.testing.setup import Setup
 
 _FED = "# fed "
@@ -81,6 +81,9 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
         "lanes_after": sorted(trial.lanes_after.items()),
         "replan_after": trial.replan_after,
         "replan_by": trial.replan_by,
+        "budget": trial.budget,
+        "scheduler": trial.scheduler,
+        "block_rows": trial.block_rows,
         "late": [
             [name, i, _cells(trial.streams[name].rows[i], schemas[name])]
             for name, i in sorted(late_rows(trial))
@@ -126,7 +129,7 @@ class _Judge:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         """The result by definition."""
         return OracleEngine().evaluated(self._plan, question.inputs)
 
@@ -158,7 +161,7 @@ def read_trial(text: str, name: str) -> Trial:
     setup = set_up(case)
     script = "\n".join(block.text for block in case.setup if block.kind == "cql")
     return Trial(
-        Script(script, case.subject.text.rstrip().removesuffix(";")),
+        FileProgram(script, case.subject.text.rstrip().removesuffix(";")),
         _streams(setup, fed),
         _relations(setup, fed),
         feed_count=fed["feeds"],
@@ -169,6 +172,9 @@ def read_trial(text: str, name: str) -> Trial:
         replan_by=fed.get("replan_by", 0),
         **{one.name: fed[one.name] for one in fields(Tactics) if one.name in fed},
         partitions=fed["partitions"],
+        budget=fed.get("budget"),
+        scheduler=fed.get("scheduler", "fifo"),
+        block_rows=fed.get("block_rows", 1),
         edits=tuple(Edit(*edit) for edit in fed["edits"]),
     )
 

@@ -11,6 +11,7 @@ from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import Fixed, Range
 from penstock.errors import PenstockError
 from penstock.reference.timeline import Timeline
+from penstock.scheduling.work_rules import SCHEDULERS
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine
 from penstock_fuzz.cost import affordable_rows
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.windows import WindowSpec
-    from penstock_fuzz.programs import Program
+    from penstock_fuzz.programs import FuzzProgram
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def generate(
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
+        trial = _budgeted(seed, trial)
         trial = _joining(seed, _replanned(seed, trial, always=is_replanned))
         if _needs_one_lane(trial, plan):
             trial = replace(trial, lanes=1, lanes_after={})
@@ -94,8 +96,8 @@ def _slides(trial: Trial, plan: Plan) -> int:
 def _needs_one_lane(trial: Trial, plan: Plan) -> bool:
     """Whether RSTREAM would have to know of other lanes at which slide the last window ends.
 
-    So it is where windows reach beyond the end of time, a known limit (docs/contributors/pipeline.md,
-    Limits).
+    So it is where windows reach beyond the end of time, a known limit
+    (docs/contributors/pipeline.md, Limits).
     """
     if not any(isinstance(node, RStream) for node in different_nodes(plan)):
         return False
@@ -129,7 +131,7 @@ def _is_dull(generated: Generated) -> bool:
     return not (result.changes() if isinstance(result, Timeline) else result)
 
 
-def _bound(program: Program) -> Plan:
+def _bound(program: FuzzProgram) -> Plan:
     session = Session()
     session.execute(program.script)
     return session.bind(str(program.query)).plan
@@ -140,6 +142,19 @@ def _lanes_after(seed: str, trial: Trial) -> dict[int, int]:
     draw = Draw(f"{seed} lanes")
     found = {feed: draw.pick(1, 2, 3, 4, 5) for feed in sorted(trial.restore_after)}
     return {feed: lanes for feed, lanes in found.items() if draw.chance(80)}
+
+
+def _budgeted(seed: str, trial: Trial) -> Trial:
+    """A third of the trials have a time for each feed, often too short to do all."""
+    draw = Draw(f"{seed} budget")
+    if not draw.chance(33):
+        return trial
+    return replace(
+        trial,
+        budget=float(draw.pick(0, 1, 2, 5, 10, 30)),
+        scheduler=draw.pick(*SCHEDULERS),
+        block_rows=draw.pick(1, 1, 2, 5, 100),
+    )
 
 
 def _joining(seed: str, trial: Trial) -> Trial:
@@ -167,7 +182,7 @@ def _replanned(seed: str, trial: Trial, *, always: bool) -> Trial:
 
 
 def _random_feeding(
-    draw: Draw, program: Program, plan: Plan, strategies: Sequence[str], *, long: bool
+    draw: Draw, program: FuzzProgram, plan: Plan, strategies: Sequence[str], *, long: bool
 ) -> Trial:
     wanted = 200 if draw.chance(3) else draw.pick(6, 12, 12, 25)
     if long:

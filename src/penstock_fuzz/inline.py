@@ -10,7 +10,7 @@ from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.runtime.local_run import LocalRun
 from penstock.testing.inline import QUERY, answer_of, changes_table
-from penstock_fuzz.trial import Ran
+from penstock_fuzz.trial import TrialResult, work_clock
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ class InlineContender:
         self.refusals = 0
         """How often the number of lanes changed, and how often the state could not be divided."""
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """Feed a trial to the end."""
         running = started(trial, plan, trial.lanes)
         results = running.feed(initial_tables(trial, running))
@@ -44,7 +44,7 @@ class InlineContender:
         results.extend(running.finish())
         late: Late = frozenset((one.source, int(place)) for one in aside for place in one.positions)
         failures = running.lanes.failures(QUERY).count
-        return Ran(answer_of(plan, results.blocks.get(QUERY, []), failures), late)
+        return TrialResult(answer_of(plan, results.blocks.get(QUERY, []), failures), late)
 
     def _restored(self, trial: Trial, plan: Plan, before: LocalRun, number: int) -> LocalRun:
         """New lanes, as many as the trial says if the state can be divided among them."""
@@ -63,7 +63,7 @@ def started(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
     """Lanes for a trial that nothing has been fed to."""
     choices = Choices.of(trial.tactics, trial.partitions)
     slack = {name: stream.slack for name, stream in trial.streams.items()}
-    return LocalRun({QUERY: plan}, slack, lanes, choices)
+    return LocalRun({QUERY: plan}, slack, lanes, choices, trial.rules, work_clock())
 
 
 def _restored(trial: Trial, plan: Plan, before: LocalRun, lanes: int) -> LocalRun:

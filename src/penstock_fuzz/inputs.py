@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Value
     from penstock.reference.timeline import Row
     from penstock_fuzz.draw import Draw
-    from penstock_fuzz.programs import Program
-    from penstock_fuzz.schemas import Clock, Column, Table
+    from penstock_fuzz.programs import FuzzProgram
+    from penstock_fuzz.schemas import Clock, DeclaredColumn, DeclaredTable
 
 LAST = 12
 """Instants are numbered -3 to this, unless there is a long silence among them."""
@@ -24,7 +24,7 @@ LONG_LAST = 40
 
 
 @dataclass(frozen=True)
-class _Pool:
+class _ValuePool:
     """The values of a trial, few and the same in every table so that joins find some."""
 
     values: dict[tuple[str, str], tuple[Value, ...]]
@@ -33,7 +33,7 @@ class _Pool:
 
 
 def random_trial(
-    draw: Draw, program: Program, read: frozenset[str], most: int, *, long: bool = False
+    draw: Draw, program: FuzzProgram, read: frozenset[str], most: int, *, long: bool = False
 ) -> Trial:
     """Input for what a program reads, at most so many rows in each stream, and how it is fed.
 
@@ -70,7 +70,7 @@ def _fed_in_turn(
     }
 
 
-def _random_pool(draw: Draw, program: Program, *, long: bool) -> _Pool:
+def _random_pool(draw: Draw, program: FuzzProgram, *, long: bool) -> _ValuePool:
     edges = draw.chance(8)
     values_of = {
         kind: draw.some(known + (EDGES[kind] if edges else ()), draw.pick(1, 2, 3, 5))
@@ -87,15 +87,17 @@ def _random_pool(draw: Draw, program: Program, *, long: bool) -> _Pool:
     few = draw.pick(3, 8, len(numbers))
     some = draw.some(numbers, few) if last == LAST else list(numbers)
     silence = 300 if abs(clock.base) < 2**62 and draw.chance(10) else 0
-    return _Pool(values, tuple(one + (silence if one > 5 else 0) for one in some), clock)
+    return _ValuePool(values, tuple(one + (silence if one > 5 else 0) for one in some), clock)
 
 
-def _row(draw: Draw, table: Table, pool: _Pool, columns: tuple[Column, ...]) -> Row:
+def _row(
+    draw: Draw, table: DeclaredTable, pool: _ValuePool, columns: tuple[DeclaredColumn, ...]
+) -> Row:
     return tuple(draw.pick(*pool.values[table.name, column.name]) for column in columns)
 
 
 def _random_stream(
-    draw: Draw, table: Table, pool: _Pool, most: int, feeds: int, *, long: bool
+    draw: Draw, table: DeclaredTable, pool: _ValuePool, most: int, feeds: int, *, long: bool
 ) -> StreamInput:
     count = 0 if draw.chance(3) else draw.count((most + 1) // 2, most)
     numbers = sorted(draw.pick(*pool.numbers) for _ in range(count))
@@ -121,7 +123,9 @@ def _cut(draw: Draw, count: int, feeds: int) -> tuple[int, ...]:
     return tuple(sorted(draw.count(0, feeds - 1) for _ in range(count)))
 
 
-def _random_relation(draw: Draw, table: Table, pool: _Pool, most: int) -> RelationInput:
+def _random_relation(
+    draw: Draw, table: DeclaredTable, pool: _ValuePool, most: int
+) -> RelationInput:
     """A relation that removes only what it holds, and changes a row once in an instant."""
     initial = [_row(draw, table, pool, table.columns) for _ in range(draw.count(0, min(4, most)))]
     live, changes = list(initial), list[RelationChange]()

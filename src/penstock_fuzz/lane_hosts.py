@@ -13,7 +13,7 @@ from penstock_fuzz.replans import Replans
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-    from penstock_fuzz.trial import Ran, Trial
+    from penstock_fuzz.trial import Trial, TrialResult
 
 TASKS = 2
 
@@ -31,7 +31,7 @@ class LaneHostContender:
     def __init__(self) -> None:
         self.replanning = Replans()
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """Feed a trial to the end."""
         with new_home() as home:
             ledger = Ledger(home)

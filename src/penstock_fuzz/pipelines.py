@@ -18,7 +18,7 @@ from penstock.store.layout import Home
 from penstock.store.rejected_rows import aside_rows
 from penstock.store.result_files import result_blocks
 from penstock.testing.inline import QUERY, answer_of, changes_table
-from penstock_fuzz.trial import Ran, late_rows
+from penstock_fuzz.trial import TrialResult, late_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,12 +78,12 @@ def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
             ledger.change_relation(name, changes_table(relation.schema, history))
 
 
-def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> Ran:
+def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> TrialResult:
     """What the committed results say."""
     records = list(home.chain.since(0))
     blocks = [block for record in records for block in result_blocks(home, record, QUERY)]
     failures = sum(ledger.record.failures.get(QUERY, {}).values())
-    return Ran(answer_of(plan, blocks, failures), _late(home, ledger, trial))
+    return TrialResult(answer_of(plan, blocks, failures), _late(home, ledger, trial))
 
 
 def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock_fuzz.queries import Queries
+from penstock_fuzz.queries import QueryWriter
 from penstock_fuzz.schemas import random_clock, random_tables, some_relations
 from penstock_fuzz.text import Text, optional, written
 from penstock_fuzz.windows import Style
 
 if TYPE_CHECKING:
     from penstock_fuzz.draw import Draw
-    from penstock_fuzz.schemas import Table
+    from penstock_fuzz.schemas import DeclaredTable
 
 
 @dataclass(frozen=True)
-class Program:
+class FuzzProgram:
     """What is declared, and the query, as texts that can be made smaller."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[DeclaredTable, ...]
     settings: tuple[str, ...]
     views: tuple[Text, ...]
     query: Text
@@ -31,7 +31,7 @@ class Program:
         return "\n".join([*ddl, *self.settings, *map(str, self.views)])
 
 
-def random_program(draw: Draw, *, with_choice: bool = False, timeless: bool = False) -> Program:
+def random_program(draw: Draw, *, with_choice: bool = False, timeless: bool = False) -> FuzzProgram:
     """Any program; the binder may still refuse it.
 
     Args:
@@ -43,7 +43,7 @@ def random_program(draw: Draw, *, with_choice: bool = False, timeless: bool = Fa
     tables = random_tables(draw, clock)
     if timeless:
         tables = [one for one in tables if one.is_stream] + some_relations(draw)
-    writer = Queries(draw, tables, clock, timeless=timeless)
+    writer = QueryWriter(draw, tables, clock, timeless=timeless)
     depth = draw.pick(0, 0, 1, 1, 1, 1, 2, 2, 2, 3, 4, 6)
     query = _chosen(draw, writer, depth) if with_choice else _top(draw, writer, depth)
     settings = [
@@ -52,10 +52,10 @@ def random_program(draw: Draw, *, with_choice: bool = False, timeless: bool = Fa
         if draw.chance(8)
     ]
     views = tuple(view.statement for view in writer.sources.views)
-    return Program(tuple(tables), tuple(settings), views, query)
+    return FuzzProgram(tuple(tables), tuple(settings), views, query)
 
 
-def _chosen(draw: Draw, writer: Queries, depth: int) -> Text:
+def _chosen(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     kinds = writer.some_kinds()
     with writer.sources.using(Style(timed=True)):
         match draw.pick("choice", "choice", "choice", "sent", "nested", "any", "emitted"):
@@ -72,7 +72,7 @@ def _chosen(draw: Draw, writer: Queries, depth: int) -> Text:
         return writer.with_choice(kinds)
 
 
-def _top(draw: Draw, writer: Queries, depth: int) -> Text:
+def _top(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     form = draw.pick("relation", "relation", "relation", "stream", "stream", "periodic", "output",
                      "internal", "loose rstream")  # fmt: skip
     if form == "stream":

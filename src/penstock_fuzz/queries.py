@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock_fuzz.draw import Draw
-    from penstock_fuzz.schemas import Clock, Table
+    from penstock_fuzz.schemas import Clock, DeclaredTable
 
 _SETS = (
     "UNION", "UNION ALL", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL",
@@ -24,7 +24,7 @@ _SETS = (
 )  # fmt: skip
 
 
-class Queries:
+class QueryWriter:
     """Writes the queries of one program; `depth` is how deep others may be nested in them.
 
     `loose` queries may show numbers that are right to the tolerance only (`kinds.FLOAT`); where
@@ -32,7 +32,7 @@ class Queries:
     """
 
     def __init__(
-        self, draw: Draw, tables: Sequence[Table], clock: Clock, *, timeless: bool = False
+        self, draw: Draw, tables: Sequence[DeclaredTable], clock: Clock, *, timeless: bool = False
     ) -> None:
         self._draw = draw
         self._values = Expressions(draw)

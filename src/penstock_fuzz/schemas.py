@@ -38,7 +38,7 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Column:
+class DeclaredColumn:
     """A declared column and the kind of its values."""
 
     name: str
@@ -47,11 +47,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class DeclaredTable:
     """A stream (with an event time, which comes first) or a relation."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[DeclaredColumn, ...]
     clock: Clock | None = None
     slack: int = 0
     retroactive: bool = True
@@ -82,7 +82,7 @@ class Table:
         watermark = f"WATERMARK FOR {time} AS {time}{slack}"
         return f"CREATE STREAM {self.name} ({columns}, {watermark}){option};"
 
-    def without_column(self, index: int) -> Table:
+    def without_column(self, index: int) -> DeclaredTable:
         """The table with a column less."""
         return replace(self, columns=self.columns[:index] + self.columns[index + 1 :])
 
@@ -98,32 +98,32 @@ def random_clock(draw: Draw) -> Clock:
     return Clock(TimeUnit.TICK, 1, base)
 
 
-def random_tables(draw: Draw, clock: Clock) -> list[Table]:
+def random_tables(draw: Draw, clock: Clock) -> list[DeclaredTable]:
     """One to three streams, and up to a relation of each sort."""
     tables = [_stream(draw, name, clock) for name in "stu"[: draw.pick(1, 2, 2, 2, 3)]]
     if draw.chance(60):
-        tables.append(Table("r", _columns(draw)))
+        tables.append(DeclaredTable("r", _columns(draw)))
     if draw.chance(40):
-        tables.append(Table("n", _columns(draw), retroactive=False))
+        tables.append(DeclaredTable("n", _columns(draw), retroactive=False))
     return tables
 
 
-def some_relations(draw: Draw) -> list[Table]:
+def some_relations(draw: Draw) -> list[DeclaredTable]:
     """Two or three relations, alike, so that they have rows in common."""
     columns = _columns(draw)
-    return [Table(name, columns) for name in ("r", "p", "q")[: draw.pick(2, 2, 3)]]
+    return [DeclaredTable(name, columns) for name in ("r", "p", "q")[: draw.pick(2, 2, 3)]]
 
 
-def _stream(draw: Draw, name: str, clock: Clock) -> Table:
+def _stream(draw: Draw, name: str, clock: Clock) -> DeclaredTable:
     kind = "TIMESTAMP" if clock.unit is TimeUnit.TIMESTAMP else "BIGINT"
     small = kind == "BIGINT" and clock.base == 0 and draw.chance(20)
-    time = Column("ts", kind, "INT" if small else kind)
-    return Table(name, (time, *_columns(draw)), clock, draw.pick(0, 0, 1, 2, 4))
+    time = DeclaredColumn("ts", kind, "INT" if small else kind)
+    return DeclaredTable(name, (time, *_columns(draw)), clock, draw.pick(0, 0, 1, 2, 4))
 
 
-def _columns(draw: Draw) -> tuple[Column, ...]:
+def _columns(draw: Draw) -> tuple[DeclaredColumn, ...]:
     """Two to four columns; k is an INT in every table, so that tables can be joined."""
     kinds = ["INT", *(draw.pick(*EXACT, "INT", "STRING") for _ in range(draw.count(1, 3)))]
     return tuple(
-        Column(name, kind, TYPE_OF[kind]) for name, kind in zip("kvwz", kinds, strict=False)
+        DeclaredColumn(name, kind, TYPE_OF[kind]) for name, kind in zip("kvwz", kinds, strict=False)
     )

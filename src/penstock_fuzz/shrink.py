@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
-from penstock_fuzz.check import Failure, check
-from penstock_fuzz.programs import Program
+from penstock_fuzz.check import TrialFailure, check
+from penstock_fuzz.programs import FuzzProgram
 from penstock_fuzz.simpler import fewer_rows, simpler_feeding, simpler_tables, simpler_values
 from penstock_fuzz.text import smaller
 from penstock_fuzz.trial import only_read
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class FailedTrial:
     """A trial and how the engine fails at it."""
 
     trial: Trial
-    failure: Failure
+    failure: TrialFailure
 
 
-def shrink(found: Found, engine: Contender, tries: int) -> Found:
+def shrink(found: FailedTrial, engine: Contender, tries: int) -> FailedTrial:
     """Simpler feeding, fewer rows, less query, as long as the failure stays of its kind.
 
     Every step is tried on the engine, so many at most; what is no valid trial any more is left
@@ -46,7 +46,7 @@ def shrink(found: Found, engine: Contender, tries: int) -> Found:
 class _Search:
     """The smallest failing trial so far."""
 
-    def __init__(self, found: Found, engine: Contender, tries: int) -> None:
+    def __init__(self, found: FailedTrial, engine: Contender, tries: int) -> None:
         self.found = found
         self._engine = engine
         self._left = tries
@@ -72,7 +72,7 @@ class _Search:
                 return True
         return False
 
-    def _tried(self, trial: Trial) -> Found | None:
+    def _tried(self, trial: Trial) -> FailedTrial | None:
         try:
             plan = trial.plan()
             trial = only_read(trial, plan)
@@ -82,13 +82,13 @@ class _Search:
             return None
         if failure is None or failure.kind != self.found.failure.kind:
             return None
-        return Found(trial, failure)
+        return FailedTrial(trial, failure)
 
 
 def _simpler_program(trial: Trial) -> Iterator[Trial]:
     """Less text: of the query first, then of views and settings."""
     program = trial.program
-    assert isinstance(program, Program)
+    assert isinstance(program, FuzzProgram)
     for text in smaller(program.query):
         yield replace(trial, program=replace(program, query=text))
     for index, view in enumerate(program.views):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock_fuzz.kinds import VALUES
-from penstock_fuzz.programs import Program
+from penstock_fuzz.programs import FuzzProgram
 from penstock_fuzz.trial import RelationInput, StreamInput, Trial, late_rows
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Value
     from penstock.reference.timeline import Row
-    from penstock_fuzz.schemas import Table
+    from penstock_fuzz.schemas import DeclaredTable
 
 T = TypeVar("T")
 
@@ -31,6 +31,9 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, replan_after=None)
     if trial.feed_count > 1:
         yield _refed(trial, lambda _: 0, 1)
+    if trial.budget is not None:
+        yield replace(trial, budget=None)
+        yield replace(trial, scheduler="fifo")
     if trial.edits:
         yield replace(trial, edits=())
     if trial.strategy != "upa":
@@ -134,7 +137,7 @@ def _with_relation(trial: Trial, name: str, relation: RelationInput) -> Trial:
 def simpler_tables(trial: Trial) -> Iterator[Trial]:
     """Without a table, without a column, without slack."""
     program = trial.program
-    assert isinstance(program, Program)
+    assert isinstance(program, FuzzProgram)
     for index in range(len(program.tables)):
         others = program.tables[:index] + program.tables[index + 1 :]
         yield replace(trial, program=replace(program, tables=others))
@@ -149,18 +152,18 @@ def simpler_tables(trial: Trial) -> Iterator[Trial]:
             yield _with_stream(changed, table.name, stream)
 
 
-def _with_table(trial: Trial, program: Program, index: int, table: Table) -> Trial:
+def _with_table(trial: Trial, program: FuzzProgram, index: int, table: DeclaredTable) -> Trial:
     tables = (*program.tables[:index], table, *program.tables[index + 1 :])
     return replace(trial, program=replace(program, tables=tables))
 
 
-def _without_column(trial: Trial, program: Program, index: int, column: int) -> Trial:
+def _without_column(trial: Trial, program: FuzzProgram, index: int, column: int) -> Trial:
     table = program.tables[index]
     changed = _with_table(trial, program, index, table.without_column(column))
     return _with_rows(changed, table, lambda row: row[:column] + row[column + 1 :])
 
 
-def _with_rows(trial: Trial, table: Table, change: Callable[[Row], Row]) -> Trial:
+def _with_rows(trial: Trial, table: DeclaredTable, change: Callable[[Row], Row]) -> Trial:
     """Every row of a table changed."""
     if table.is_stream:
         stream = trial.streams[table.name]
@@ -203,7 +206,7 @@ def _moved(trial: Trial, to: Mapping[int, int]) -> Trial:
 
 def _simpler_cells(trial: Trial) -> Iterator[Trial]:
     program = trial.program
-    assert isinstance(program, Program)
+    assert isinstance(program, FuzzProgram)
     for table in (one for one in program.tables if one.name in trial.fed_with):
         for place, column in enumerate(table.columns):
             if table.is_stream and place == 0:
@@ -219,7 +222,7 @@ def _replacing(place: int, old: Value, new: Value) -> Callable[[Row], Row]:
     return lambda row: (*row[:place], new, *row[place + 1 :]) if row[place] == old else row
 
 
-def _values(trial: Trial, table: Table, place: int) -> list[Value]:
+def _values(trial: Trial, table: DeclaredTable, place: int) -> list[Value]:
     """The different values of a column, in the order they come."""
     if table.is_stream:
         rows = list(trial.streams[table.name].rows)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from penstock_fuzz.draw import Draw
-    from penstock_fuzz.schemas import Clock, Table
+    from penstock_fuzz.schemas import Clock, DeclaredTable
 
 Kinds = list[str]
 TABLE = "table"
@@ -41,7 +41,7 @@ class Sources:
     def __init__(
         self,
         draw: Draw,
-        tables: Sequence[Table],
+        tables: Sequence[DeclaredTable],
         clock: Clock,
         query: Callable[[int], tuple[Text, Kinds]],
         emitting: Callable[[int], tuple[Text, Kinds]],
@@ -191,7 +191,7 @@ class Sources:
             return self._declared(self._draw.pick(*self._relations), NOTHING)
         return self.stream()
 
-    def _declared(self, table: Table, window: Text) -> tuple[Text, Columns]:
+    def _declared(self, table: DeclaredTable, window: Text) -> tuple[Text, Columns]:
         alias = self._alias()
         columns = {_column(alias, one.name, one.kind): one.kind for one in table.columns}
         return written(TABLE, f"{table.name}{{}} AS {alias}", window), columns

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.store.layout import Home
     from penstock.store.records import Record
-    from penstock_fuzz.trial import Ran, Trial
+    from penstock_fuzz.trial import Trial, TrialResult
 
 TASKS = 2
 
@@ -31,7 +31,7 @@ class SparkContender:
         self._spark.sparkContext.setLogLevel("ERROR")
         self._trials = 0
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """Feed a trial to the end."""
         with new_home() as home:
             pipeline = Pipeline(self._spark, home, TASKS)

@@ -12,14 +12,16 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.tactics import Tactics
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
+from penstock.runtime.work_clock import VirtualClock
+from penstock.scheduling.work_rules import WorkRules
 from penstock.session import Session
 from penstock_fuzz.edits import Edit, edited
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.timeline import Row
-    from penstock.testing.engines import Answer
-    from penstock_fuzz.programs import Program
+    from penstock.testing.engines import CaseAnswer
+    from penstock_fuzz.programs import FuzzProgram
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 """How an engine may run a plan; results never depend on it."""
@@ -61,7 +63,7 @@ class RelationInput:
 
 
 @dataclass(frozen=True)
-class Script:
+class FileProgram:
     """A program that was read from a file: text that nobody takes apart."""
 
     script: str
@@ -88,10 +90,13 @@ class Trial:
         join_evaluation: How such a join probes, if it is one operator.
         join_expiration: When it drops rows.
         partitions: How many partitions the engine's calendar queues have.
+        budget: The time that lanes have for a feed, by the work clock of the fuzzer; None: any.
+        scheduler: Who says what they do first.
+        block_rows: About how many rows are a block then.
         edits: Changes of the plan that no query text can say.
     """
 
-    program: Program | Script
+    program: FuzzProgram | FileProgram
     streams: Mapping[str, StreamInput]
     relations: Mapping[str, RelationInput]
     feed_count: int = 1
@@ -105,6 +110,9 @@ class Trial:
     join_evaluation: str = "lazy"
     join_expiration: str = "lazy"
     partitions: int = 8
+    budget: float | None = None
+    scheduler: str = "fifo"
+    block_rows: int = 1
     edits: tuple[Edit, ...] = ()
 
     @property
@@ -112,6 +120,11 @@ class Trial:
         """What is set for the query."""
         found = (self.strategy, self.joins, self.join_evaluation, self.join_expiration)
         return Tactics(*found)  # type: ignore[arg-type]  # a trial is written with what SET takes
+
+    @property
+    def rules(self) -> WorkRules:
+        """How long lanes work in a feed, and in which order."""
+        return WorkRules(self.budget, self.scheduler, self.block_rows)
 
     @property
     def script(self) -> str:
@@ -164,6 +177,11 @@ class Trial:
         return Inputs(streams, {name: one.history for name, one in self.relations.items()})
 
 
+def work_clock() -> VirtualClock:
+    """The clock that budgets of trials are measured by: a call costs 1, and a row a tenth."""
+    return VirtualClock(1.0, 0.1)
+
+
 def names_read(plan: Plan) -> frozenset[str]:
     """The streams and relations that a plan reads."""
     nodes = different_nodes(plan)
@@ -186,10 +204,10 @@ def _slice(feeds: tuple[int, ...], number: int) -> slice:
 
 
 @dataclass(frozen=True)
-class Ran:
+class TrialResult:
     """What an engine made of a trial: the result, and which rows it found late."""
 
-    answer: Answer
+    answer: CaseAnswer
     late: Late
 
 
@@ -210,7 +228,7 @@ class Contender(Protocol):
         """Whether trials may have edits."""
         ...
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """Feed a trial to the end, as it says, and give the complete result."""
         ...
 

@@ -49,7 +49,7 @@ _SETS = ("UNION", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT A
 
 
 @dataclass(frozen=True)
-class Step:
+class UpdateStep:
     """Something that is done to a connection.
 
     Args:
@@ -80,11 +80,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Case:
+class UpdateCase:
     """Queries that are registered together, and what is done then."""
 
     queries: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[UpdateStep, ...]
     lanes: int = 1
     strategy: Strategy = "upa"
 
@@ -100,7 +100,7 @@ class Case:
         return "\n".join(lines)
 
 
-def random_cases(seed: str) -> Iterator[Case]:
+def random_cases(seed: str) -> Iterator[UpdateCase]:
     """The cases of a seed: the same queries, other steps."""
     draw = Draw(seed)
     sources = _Sources(draw, draw.pick(0, 20, 50))
@@ -108,7 +108,7 @@ def random_cases(seed: str) -> Iterator[Case]:
     lanes, strategy = draw.pick(1, 1, 2, 3), draw.pick(*STRATEGIES)
     for _ in range(ROUNDS):
         steps = tuple(_step(draw, len(queries)) for _ in range(draw.count(2, 7)))
-        yield Case(queries, steps, lanes, strategy)
+        yield UpdateCase(queries, steps, lanes, strategy)
 
 
 @dataclass(frozen=True)
@@ -151,25 +151,25 @@ def _select(draw: Draw, sources: _Sources) -> str:
     )
 
 
-def _step(draw: Draw, queries: int) -> Step:
+def _step(draw: Draw, queries: int) -> UpdateStep:
     kind = draw.count(1, 100)
     at = draw.pick(None, *range(1, 9), *range(3, 7))
     k = draw.count(0, 2)
     if kind <= 60:
-        return Step("insert", draw.pick(*RELATIONS), k, at)
+        return UpdateStep("insert", draw.pick(*RELATIONS), k, at)
     if kind <= 75:
-        return Step("delete", draw.pick(*RELATIONS), k, at)
+        return UpdateStep("delete", draw.pick(*RELATIONS), k, at)
     if kind <= 88:
-        return Step("arrive", draw.pick(*STREAMS), k, draw.count(1, 8))
+        return UpdateStep("arrive", draw.pick(*STREAMS), k, draw.count(1, 8))
     if kind <= 93:
-        return Step("advance", draw.pick(*STREAMS), 0, draw.count(1, 8))
+        return UpdateStep("advance", draw.pick(*STREAMS), 0, draw.count(1, 8))
     if kind <= 98:
-        return Step("read", f"q{draw.count(0, queries - 1)}")
-    return Step("save")
+        return UpdateStep("read", f"q{draw.count(0, queries - 1)}")
+    return UpdateStep("save")
 
 
 @dataclass
-class _Clock:
+class _QueryClock:
     """The clock of a query, as the semantics say; and what has reached it of relations."""
 
     plan: Plan
@@ -178,7 +178,7 @@ class _Clock:
     changes: dict[str, list[RelationChange]] = field(default_factory=dict)
     initial: dict[str, Counter[Row]] = field(default_factory=dict)
 
-    def take(self, step: Step, dated: int, watermarks: dict[str, int]) -> None:
+    def take(self, step: UpdateStep, dated: int, watermarks: dict[str, int]) -> None:
         """A change of a relation takes effect when it says, and not before the clock."""
         if step.name not in relations_of(self.plan):
             return
@@ -207,7 +207,7 @@ class _Clock:
 class _World:
     """A connection with the queries of a case, what it was told, and what it has shown."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: UpdateCase) -> None:
         self.db: Connection = penstock.connect_inline(lanes=case.lanes, strategy=case.strategy)
         names = [f"q{number}" for number in range(len(case.queries))]
         texts = zip(names, case.queries, strict=True)
@@ -228,13 +228,13 @@ class _World:
 
     def _note_nothing(self) -> None:
         queries = self.db.queries
-        self.clocks = {name: _Clock(query.plan) for name, query in queries.items()}
+        self.clocks = {name: _QueryClock(query.plan) for name, query in queries.items()}
         self.shown: dict[str, list[Row]] = {name: [] for name in queries}
         self.rows: dict[str, list[Row]] = {name: [] for name in STREAMS}
         self.watermarks = dict.fromkeys(STREAMS, BEGINNING)
         self.now = BEGINNING
 
-    def do(self, step: Step) -> None:
+    def do(self, step: UpdateStep) -> None:
         """Do it, and note what it means."""
         match step.kind:
             case "insert" | "delete":
@@ -259,7 +259,7 @@ class _World:
     def _pass(self, stream: str, instant: int) -> None:
         self.watermarks[stream] = max(self.watermarks[stream], instant)
 
-    def _update(self, step: Step) -> None:
+    def _update(self, step: UpdateStep) -> None:
         try:
             if step.kind == "insert":
                 self.db.update(step.name, insert=[(step.k,)], at=step.at)
@@ -312,12 +312,12 @@ def _rows(table: pa.Table) -> list[Row]:
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
-def fault_of(case: Case) -> str | None:
+def fault_of(case: UpdateCase) -> str | None:
     """How a connection fails at a case; None if it answers as the reference evaluator does."""
     return _fault(_World(case), case)
 
 
-def _fault(world: _World, case: Case) -> str | None:
+def _fault(world: _World, case: UpdateCase) -> str | None:
     try:
         for step in case.steps:
             world.do(step)
@@ -327,7 +327,7 @@ def _fault(world: _World, case: Case) -> str | None:
         return traceback.format_exc(limit=-5)
 
 
-def try_seed(seed: str) -> tuple[int, Case | None]:
+def try_seed(seed: str) -> tuple[int, UpdateCase | None]:
     """How many queries of a seed's cases were compared, and the case at which one is wrong."""
     compared = 0
     world: _World | None = None
@@ -342,7 +342,7 @@ def try_seed(seed: str) -> tuple[int, Case | None]:
     return compared, None
 
 
-def smaller(case: Case, most: int) -> Case:
+def smaller(case: UpdateCase, most: int) -> UpdateCase:
     """A smaller case that still fails, after so many runs at most."""
     runs = 0
     while runs < most:
@@ -358,7 +358,7 @@ def smaller(case: Case, most: int) -> Case:
     return case
 
 
-def _candidates(case: Case) -> Iterator[Case]:
+def _candidates(case: UpdateCase) -> Iterator[UpdateCase]:
     if case.lanes > 1:
         yield replace(case, lanes=1)
     if case.strategy != "upa":

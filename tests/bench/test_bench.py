@@ -16,7 +16,7 @@ from penstock.cql.windows import WINDOW_KINDS
 from penstock.errors import InternalError, UnknownName
 from penstock_bench import duckdb_answers
 from penstock_bench.contests import CONTESTS, Contest, verify
-from penstock_bench.data import Inputs, Scale, feeds
+from penstock_bench.data import BenchInputs, Scale, feeds
 from penstock_bench.kernels import parts
 from penstock_bench.lengths import STRETCHES
 from penstock_bench.memory import SUBJECTS, WINDOWS
@@ -117,7 +117,7 @@ def test_how_intervals_are_cut_makes_no_difference() -> None:
 
 
 @pytest.mark.parametrize("inputs", [one_stream(Scale(1000)), with_relation(Scale(1000))])
-def test_feeds_bring_every_row_once_and_in_time(inputs: Inputs) -> None:
+def test_feeds_bring_every_row_once_and_in_time(inputs: BenchInputs) -> None:
     parts_fed = feeds(inputs, 100)
     names = [*inputs.streams, *inputs.relations]
     tables = {**inputs.streams, **inputs.relations}

@@ -17,7 +17,7 @@ from penstock.errors import InternalError, UnknownName
 from penstock_bench.multijoin import sections
 from penstock_bench.multijoin_cases import buckets, intervals, lengths, tables, windows
 from penstock_bench.multijoin_plot import write_picture
-from penstock_bench.multijoin_run import Effort, measure, verify
+from penstock_bench.multijoin_run import WayEffort, measure, verify
 from penstock_bench.multijoin_spark import (
     OURS,
     QUICK,
@@ -29,7 +29,7 @@ from penstock_bench.multijoin_spark import (
 )
 from penstock_bench.multijoin_spark import verify as verify_on_spark
 from penstock_bench.multijoin_traffic import TABLE_5, alike
-from penstock_bench.multijoin_ways import Multiway, Plain, Tree
+from penstock_bench.multijoin_ways import MultiwayWay, Plain, TreeWay
 from penstock_bench.pipeline_data import written
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from penstock_bench.multijoin_sections import Series
     from penstock_bench.multijoin_ways import Way
 
-TINY = Effort(rounds=1, seconds=0.0, scale=1, windows=3, steps=(40, 400), lengths=(50, 500))
+TINY = WayEffort(rounds=1, seconds=0.0, scale=1, windows=3, steps=(40, 400), lengths=(50, 500))
 WITHOUT_SPARK = ["orders", "hash", "interval", "windows", "buckets", "lengths"]
 Figures = dict[str, Any]
 
@@ -113,7 +113,7 @@ def test_rows_are_as_frequent_as_rates_say_and_windows_get_full() -> None:
 
 def test_a_turn_has_only_tuples_of_full_windows() -> None:
     traffic = alike(3, 200, 100, 300)
-    ways: dict[str, Way] = {"tree": Tree(), "n-way": Multiway(), "loops": Plain()}
+    ways: dict[str, Way] = {"tree": TreeWay(), "n-way": MultiwayWay(), "loops": Plain()}
     found = measure(traffic, ways, replace(TINY, rounds=3))
     assert all(len(one.nanoseconds) == 3 for one in found.values())
     # The first step is the same for all, and each finds 2 others in each window.
@@ -128,17 +128,17 @@ def test_ways_that_find_something_else_are_found_out() -> None:
             return super().running(replace(traffic, windows=(10, 10)))
 
     with pytest.raises(InternalError, match="forgetful"):
-        verify(alike(2, 20, 5, 20), {"n-way": Multiway(), "forgetful": Forgetful()}, 5)
+        verify(alike(2, 20, 5, 20), {"n-way": MultiwayWay(), "forgetful": Forgetful()}, 5)
 
 
 def test_a_sample_without_results_compares_nothing() -> None:
     with pytest.raises(InternalError, match="finds nothing"):
-        verify(alike(8, 5, 1000, 10), {"n-way": Multiway()}, 2)
+        verify(alike(8, 5, 1000, 10), {"n-way": MultiwayWay()}, 2)
 
 
 @pytest.mark.parametrize("section", [windows, lengths, buckets, tables, intervals])
-def test_samples_have_results(section: Callable[[Effort], Series]) -> None:
-    for point in section(Effort()).points:
+def test_samples_have_results(section: Callable[[WayEffort], Series]) -> None:
+    for point in section(WayEffort()).points:
         last = [*point.ways][-1]
         assert verify(point.sample.traffic, {last: point.ways[last]}, point.sample.steps) > 100
 

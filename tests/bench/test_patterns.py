@@ -16,19 +16,21 @@ import pytest
 from penstock.algebra.patterns import Strategy
 from penstock.errors import UnknownName
 from penstock_bench.patterns import experiments
-from penstock_bench.patterns_cases import CASES, DOWN, UP, Case
+from penstock_bench.patterns_cases import CASES, DOWN, UP, PatternCase
 from penstock_bench.patterns_plot import write_picture
-from penstock_bench.patterns_run import QUICK, Effort, measure, verify
-from penstock_bench.patterns_traffic import LINKS, PROTOCOLS, Traffic
+from penstock_bench.patterns_run import QUICK, StrategyEffort, measure, verify
+from penstock_bench.patterns_traffic import LINKS, PROTOCOLS, PacketTraffic
 
 STRATEGIES = list(get_args(Strategy))
-TINY = Effort((200,), batch_rows=300, rounds=2, seconds=0.0, most_batches=2, batches=(100, 300))
+TINY = StrategyEffort(
+    (200,), batch_rows=300, rounds=2, seconds=0.0, most_batches=2, batches=(100, 300)
+)
 EXAMPLE = Path(__file__).parents[2] / "examples" / "seeds" / "packets.cql"
 Figures = dict[str, Any]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_all_strategies_agree_on_every_form(case: Case) -> None:
+def test_all_strategies_agree_on_every_form(case: PatternCase) -> None:
     assert len({verify(case, form) for form in case.forms if not case.optimized}) <= 1
     assert all(verify(case, form) > 10 for form in case.forms)
 
@@ -109,7 +111,7 @@ def test_the_queries_are_those_of_the_example() -> None:
 
 
 def test_links_are_equally_busy_and_divided_by_destination() -> None:
-    packets = Traffic().packets(10_000, LINKS).streams
+    packets = PacketTraffic().packets(10_000, LINKS).streams
     destinations = [set(packets[link]["destination"].to_pylist()) for link in LINKS]
     assert not destinations[0] & destinations[1]
     assert not destinations[1] & destinations[2]
@@ -125,7 +127,7 @@ def test_telnet_joins_ten_times_as_often_as_ftp() -> None:
 
 @pytest.mark.parametrize("common", [0.0, 0.25, 1.0])
 def test_links_have_so_many_sources_in_common(common: float) -> None:
-    first, second = (set(Traffic(100, common=common).names(link)) for link in LINKS[:2])
+    first, second = (set(PacketTraffic(100, common=common).names(link)) for link in LINKS[:2])
     assert len(first & second) == 100 * common
 
 

@@ -18,15 +18,15 @@ import pytest
 
 from penstock.errors import InternalError, UnknownName
 from penstock_bench import pipeline
-from penstock_bench.data import Inputs
+from penstock_bench.data import BenchInputs
 from penstock_bench.driving import workload
 from penstock_bench.multijoin_spark import WAYS as WAYS_OF_FOUR
-from penstock_bench.pipeline import MANY, WAYS, Effort, sections
+from penstock_bench.pipeline import MANY, WAYS, PipelineEffort, sections
 from penstock_bench.pipeline_data import WINDOW, Input, written
 from penstock_bench.pipeline_latency import Load, latencies
 from penstock_bench.pipeline_native import SlidingAggregate
 from penstock_bench.pipeline_ours import QUERIES, plan_of, statements
-from penstock_bench.pipeline_run import FRAMES, Ran, Run, in_own_process
+from penstock_bench.pipeline_run import FRAMES, PipelineFigures, PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
 
 SMALL = Input(2000, 3, keys=50)
@@ -71,14 +71,14 @@ def test_some_batches_may_be_of_another_size_and_come_first(tmp_path: Path) -> N
 @pytest.mark.parametrize("way", ["hopping", "by hand", "native distinct"])
 def test_what_spark_has_instead_runs(tmp_path: Path, way: str) -> None:
     one = written(tmp_path, replace(SMALL, streams=("a",)))
-    ran = in_own_process(Run(way, str(one), window=SHORT))
+    ran = in_own_process(PipelineSetting(way, str(one), window=SHORT))
     assert ran.rows == [2000, 2000, 2000]
     assert ran.results > 0
 
 
 @pytest.mark.parametrize("way", ["join", "native join", "ceiling"])
 def test_all_read_the_same_rows_and_joins_agree(small: Path, way: str) -> None:
-    ran = in_own_process(Run(way, str(small), window=SHORT, flush=True))
+    ran = in_own_process(PipelineSetting(way, str(small), window=SHORT, flush=True))
     assert ran.rows == [2000, 2000, 2000]
     assert len(ran.milliseconds) == 3
     assert len(ran.parts) == (0 if way == "join" else 3)
@@ -91,7 +91,7 @@ def test_all_read_the_same_rows_and_joins_agree(small: Path, way: str) -> None:
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with pytest.raises(InternalError, match="window_duration"):
-        in_own_process(Run("hopping", str(tmp_path), window=-1))
+        in_own_process(PipelineSetting("hopping", str(tmp_path), window=-1))
 
 
 class State:
@@ -123,7 +123,7 @@ def test_the_aggregate_by_hand_says_what_ours_says() -> None:
     query = QUERIES["aggregate"][0].format(w=SHORT)
     ours = [
         (int(start), *(column[row].as_py() for column in block.columns[1:]))
-        for block in workload(Inputs({"a": table}), query).run().results
+        for block in workload(BenchInputs({"a": table}), query).run().results
         for row, start in enumerate(block.ts)
         if block.sign is None or block.sign[row] > 0
     ]
@@ -141,7 +141,9 @@ def test_the_aggregate_by_hand_says_what_ours_says() -> None:
 
 
 def test_the_steady_state_is_the_second_half_or_what_follows_full_windows() -> None:
-    ran = Ran([10] * 6, [900.0, 800.0, 700.0, 100.0, 100.0, 200.0], [{"addBatch": 5.0}] * 6)
+    ran = PipelineFigures(
+        [10] * 6, [900.0, 800.0, 700.0, 100.0, 100.0, 200.0], [{"addBatch": 5.0}] * 6
+    )
     ran.cpu = [(1, 1.0), (3, 4.0), (5, 6.0)]
     half = steady(ran)
     assert half.batches == 3
@@ -159,19 +161,19 @@ def test_the_steady_state_is_the_second_half_or_what_follows_full_windows() -> N
 def test_windows_are_full_before_anything_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[Run, int]] = []
+    seen: list[tuple[PipelineSetting, int]] = []
 
-    def pretended(run: Run) -> Ran:
+    def pretended(run: PipelineSetting) -> PipelineFigures:
         files = sorted((Path(run.data) / "a").iterdir())
         rows = [2 * pq.read_metadata(path).num_rows for path in files]
         seen.append((run, sum(rows[: run.filling])))
-        return Ran(rows, [1.0] * len(rows))
+        return PipelineFigures(rows, [1.0] * len(rows))
 
     monkeypatch.setattr(pipeline, "in_own_process", pretended)
     monkeypatch.setattr(pipeline, "MIDDLE", 200)
     monkeypatch.setattr(pipeline, "FILLING", 1000)
     monkeypatch.setattr(pipeline, "RATE", 20)
-    (scaling,) = sections(tmp_path, Effort(batches=8), ["scaling"])
+    (scaling,) = sections(tmp_path, PipelineEffort(batches=8), ["scaling"])
     figures = scaling.measure(lambda: None).figures
     assert list(figures) == ["1 lane", "2 lanes", "2 lanes, window x10", "2 lanes, window x100"]
     for run, filled in seen:
@@ -202,15 +204,15 @@ def test_the_command_prints_what_it_measured() -> None:
 
 
 def test_only_what_is_wanted_is_measured(tmp_path: Path) -> None:
-    assert [one.name for one in sections(tmp_path, Effort(), ["fixed"])] == ["fixed"]
-    names = [one.name for one in sections(tmp_path, Effort())]
+    assert [one.name for one in sections(tmp_path, PipelineEffort(), ["fixed"])] == ["fixed"]
+    names = [one.name for one in sections(tmp_path, PipelineEffort())]
     assert names == [*WAYS, "fixed", "many", "latency", "scaling"]
     with pytest.raises(UnknownName, match="jion"):
-        sections(tmp_path, Effort(), ["jion"])
+        sections(tmp_path, PipelineEffort(), ["jion"])
 
 
 def test_contests_run_at_all_sizes_and_with_both_state_stores(tmp_path: Path) -> None:
-    found = {one.name: list(one.items) for one in sections(tmp_path, Effort())}
+    found = {one.name: list(one.items) for one in sections(tmp_path, PipelineEffort())}
     for name in ("join", "aggregate", "distinct", "ten"):
         for size in (20_000, 200_000, 1_000_000):
             assert {f"{size}: ceiling", f"{size}: Penstock"} <= {*found[name]}

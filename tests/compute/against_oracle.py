@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import DOUBLE, Field, Schema, Type, to_arrow
 from penstock.algebra.values import canonical
 from penstock.compute.distinct import plain
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
-from penstock.reference.expressions import Failures as OracleFailures
 from penstock.reference.expressions import evaluate
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def array_of(values: Sequence[Value], type_: Type, *, padding: int = 0) -> pa.Ar
 def check(expression: Expression, columns: Columns, length: int, *, padding: int = 0) -> None:
     """The block's values and failure counts are the oracle's."""
     arrays = [array_of(values, type_, padding=padding) for type_, values in columns.values()]
-    failures, oracle = Failures(), OracleFailures()
+    failures, oracle = Failures(), Failures()
     found = compile_expression(expression, schema_of(columns))(arrays, length, failures)
     assert found.type == to_arrow(expression.type)
     assert len(found) == length

@@ -15,10 +15,10 @@ from compute.against_oracle import array_of, check, schema_of
 from compute.generate_calls import LENGTHS, ONLY, some_overload
 from compute.generate_values import DECIMALS, TYPES, column_of, values
 from penstock.algebra.expressions import Case, Column, Expression, Literal
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import BIGINT, BOOLEAN, DOUBLE, INT, NULL, STRING, Schema
 from penstock.catalog.functions import FUNCTIONS, can_cast, resolve_call, resolve_cast
 from penstock.compute.evaluate import compile_expression, holds
-from penstock.compute.failures import Failures
 from penstock.errors import InternalError, PenstockError, TypeMismatch
 from unit.functions.rows import as_columns, is_constant, literal
 from unit.functions.tables import TABLE

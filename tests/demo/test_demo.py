@@ -21,7 +21,7 @@ from penstock.catalog.definitions import QueryDefinition
 from penstock.cli.demo import demo
 from penstock.demo.board import Board, seconds_of
 from penstock.demo.driving import Demonstration
-from penstock.demo.highway import ACCIDENT, STATIONS, Traffic, traffic
+from penstock.demo.highway import ACCIDENT, STATIONS, HighwayTraffic, traffic
 from penstock.demo.live import console, page
 from penstock.demo.plot import write_picture
 from penstock.demo.scenario import TRIP
@@ -50,7 +50,7 @@ Pixels = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @pytest.fixture(scope="module")
-def made() -> Traffic:
+def made() -> HighwayTraffic:
     return traffic(ROWS, 1)
 
 
@@ -61,7 +61,7 @@ def db() -> Iterator[Connection]:
 
 
 @pytest.fixture(scope="module")
-def demonstration(db: Connection, made: Traffic) -> Demonstration:
+def demonstration(db: Connection, made: HighwayTraffic) -> Demonstration:
     """A demonstration that has come to its end."""
     found = Demonstration(db)
     looks: list[object] = []
@@ -70,7 +70,7 @@ def demonstration(db: Connection, made: Traffic) -> Demonstration:
     return found
 
 
-def oracle_of(made: Traffic, stations: Container[int]) -> Oracle:
+def oracle_of(made: HighwayTraffic, stations: Container[int]) -> Oracle:
     """The oracle on the rows of some stations."""
     rows: list[Row] = [
         tuple(map(number_of, row.values()))
@@ -109,7 +109,7 @@ def changes(timeline: Timeline) -> Counter[Change]:
 
 @pytest.mark.parametrize("query", ["congested", "speeds", "crawling"])
 def test_relations_change_as_the_oracle_says(
-    db: Connection, demonstration: Demonstration, made: Traffic, query: str
+    db: Connection, demonstration: Demonstration, made: HighwayTraffic, query: str
 ) -> None:
     oracle = oracle_of(made, range(1, STATIONS + 1))
     expected = changes(oracle.timeline(plan_of(db, query)))
@@ -118,7 +118,7 @@ def test_relations_change_as_the_oracle_says(
 
 
 def test_trips_are_those_of_the_oracle(
-    db: Connection, demonstration: Demonstration, made: Traffic
+    db: Connection, demonstration: Demonstration, made: HighwayTraffic
 ) -> None:
     plan = plan_of(db, "trips")
     assert isinstance(plan, RelationToStream)
@@ -130,7 +130,7 @@ def test_trips_are_those_of_the_oracle(
 
 
 def test_all_rows_are_taken_in_and_none_is_late(
-    db: Connection, demonstration: Demonstration, made: Traffic
+    db: Connection, demonstration: Demonstration, made: HighwayTraffic
 ) -> None:
     facts = db.progress()["streams"]["vehicles"]
     assert (facts["rows"], facts["late"], facts["aside"]) == (len(made.rows), 0, 0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from penstock.demo import highway
-from penstock.demo.highway import ACCIDENT, DELIVERED, STATIONS, Traffic, traffic
+from penstock.demo.highway import ACCIDENT, DELIVERED, STATIONS, HighwayTraffic, traffic
 from penstock.demo.scenario import THRESHOLD
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ class Station:
         return self.speed[np.abs(self.passed - second) < 300]
 
 
-def seconds(made: Traffic) -> NDArray[np.float64]:
+def seconds(made: HighwayTraffic) -> NDArray[np.float64]:
     start = np.datetime64(highway.START.replace(tzinfo=None), "us")
     since: NDArray[np.float64] = (made.rows["passed"].to_numpy() - start) / np.timedelta64(1, "s")
     return since
 
 
-def stations(made: Traffic) -> dict[int, Station]:
+def stations(made: HighwayTraffic) -> dict[int, Station]:
     passed, speed = seconds(made), made.rows["speed"].to_numpy()
     order = np.argsort(passed, kind="stable")
     at = made.rows["station"].to_numpy()[order]
@@ -56,7 +56,7 @@ def stations(made: Traffic) -> dict[int, Station]:
 
 
 @pytest.fixture(scope="module")
-def made() -> Traffic:
+def made() -> HighwayTraffic:
     return traffic(60_000, 1)
 
 
@@ -70,7 +70,7 @@ def test_there_are_as_many_rows_as_asked_for(rows: int) -> None:
     assert rows - STATIONS < len(traffic(rows, 1).rows) <= rows
 
 
-def test_rows_are_delivered_in_order_and_not_too_late(made: Traffic) -> None:
+def test_rows_are_delivered_in_order_and_not_too_late(made: HighwayTraffic) -> None:
     delay = made.delivered - seconds(made)
     assert np.all(np.diff(made.delivered) >= 0)
     assert delay.min() >= 0
@@ -78,14 +78,14 @@ def test_rows_are_delivered_in_order_and_not_too_late(made: Traffic) -> None:
     assert np.any(np.diff(seconds(made)) < 0), "the slack of the stream has something to do"
 
 
-def test_parts_have_every_row_once(made: Traffic) -> None:
+def test_parts_have_every_row_once(made: HighwayTraffic) -> None:
     ends = np.linspace(0, DELIVERED, 8).tolist()
     parts = [made.delivered_in(*pair) for pair in pairwise(ends)]
     assert sum(map(len, parts)) == len(made.rows)
     assert made.rows.slice(len(parts[0]), len(parts[1])).equals(parts[1])
 
 
-def test_vehicles_pass_one_station_after_the_other(made: Traffic) -> None:
+def test_vehicles_pass_one_station_after_the_other(made: HighwayTraffic) -> None:
     table = made.rows.sort_by([("vehicle", "ascending"), ("station", "ascending")])
     vehicle, station = table["vehicle"].to_numpy(), table["station"].to_numpy()
     passed = table["passed"].to_numpy()
@@ -95,7 +95,7 @@ def test_vehicles_pass_one_station_after_the_other(made: Traffic) -> None:
     assert set(np.unique(made.rows["lane"].to_numpy())) == {1, 2, 3, 4, 5}
 
 
-def test_the_rush_hour_brings_more_and_slower_vehicles(made: Traffic) -> None:
+def test_the_rush_hour_brings_more_and_slower_vehicles(made: HighwayTraffic) -> None:
     for number, one in stations(made).items():
         if number not in QUEUE:
             early, rush = one.around(1800), one.around(highway.RUSH)
@@ -103,7 +103,7 @@ def test_the_rush_hour_brings_more_and_slower_vehicles(made: Traffic) -> None:
             assert len(rush) > 1.3 * len(early)
 
 
-def test_vehicles_crawl_where_the_accident_says_and_nowhere_else(made: Traffic) -> None:
+def test_vehicles_crawl_where_the_accident_says_and_nowhere_else(made: HighwayTraffic) -> None:
     assert set(ACCIDENT.jams()) == QUEUE
     for number, one in stations(made).items():
         begins, ends = ACCIDENT.jam(number) or (0.0, 0.0)

@@ -90,6 +90,11 @@ def prose(page: Path) -> str:
     return re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
+def anchor(heading: str) -> str:
+    """The name under which GitHub and others link to a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def rewrite(page: Path, bodies: Mapping[int, Sequence[str]]) -> None:
     """Give some blocks of a page, named by their places, other lines."""
     # Test processes rewrite blocks of one page at the same time, and others read it meanwhile.

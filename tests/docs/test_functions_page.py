@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.catalog.functions import Function
-    from penstock.catalog.functions.aggregate_types import Aggregate
+    from penstock.catalog.functions.aggregate_types import AggregateType
 
 PAGE = ROOT / "docs" / "users" / "functions.md"
 HEAD = """\
@@ -64,7 +64,7 @@ def escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def names(function: Function | Aggregate) -> str:
+def names(function: Function | AggregateType) -> str:
     every = [function.name, *function.aliases]
     return ", ".join(f"`{escaped(name.upper())}`" for name in every)
 

@@ -43,7 +43,7 @@ def test_the_language_page_has_every_word(words: list[str]) -> None:
 
 
 def test_the_builder_page_has_every_method() -> None:
-    from penstock.builder import Query
+    from penstock.builder import QueryBuilder
 
-    methods = [name for name in vars(Query) if not name.startswith("_") and name != "plan"]
+    methods = [name for name in vars(QueryBuilder) if not name.startswith("_") and name != "plan"]
     assert [name for name in methods if f"{name}" not in BUILDER] == []

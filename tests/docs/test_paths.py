@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.pages import KINDS, PAGES, ROOT, fences, prose
+from docs.pages import KINDS, PAGES, ROOT, anchor, fences, prose
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-README = ROOT / "README.md"
+MAP = ROOT / "docs" / "contributors" / "map.md"
 IGNORED = {line.strip("/\n") for line in (ROOT / ".gitignore").read_text("utf-8").splitlines()}
 PATH = re.compile(r"`((?:src|docs|tests|examples|bin)/[\w/.-]*|\./(?:penstock|test)\b|[\w.]+\.md)")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub and others link to them."""
-    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
-    kept = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
-    return {heading.replace(" ", "-") for heading in kept}
+    """The headings of a page as links name them."""
+    return set(map(anchor, re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -62,13 +60,13 @@ def test_the_index_of_the_pages_leads_to_each() -> None:
     ] == []
 
 
-def test_the_map_in_the_readme_shows_every_folder() -> None:
+def test_the_map_shows_every_folder() -> None:
     assert mapped() == real()
 
 
 def mapped() -> set[str]:
     """The folders of the map: lines such as `  cql/   text to syntax tree`, nested by indents."""
-    (tree,) = [fence for fence in fences(README) if fence.section == "Map"]
+    (tree,) = fences(MAP)
     found: set[str] = set()
     parents: list[tuple[int, str]] = []
     for line in tree.lines:

@@ -20,7 +20,7 @@ from penstock.testing.runner import run_case
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.testing.blocks import Block
+    from penstock.testing.blocks import TextBlock
 
 Section = tuple[Fence, ...]
 
@@ -37,7 +37,7 @@ def text_of(section: Section) -> str:
     return "\n".join(lines)
 
 
-def replaced(fence: Fence, blocks: Mapping[Block, Sequence[str]]) -> list[str]:
+def replaced(fence: Fence, blocks: Mapping[TextBlock, Sequence[str]]) -> list[str]:
     """A fence's lines with some of the stream test's blocks written anew."""
     lines = list(fence.lines)
     mine = [block for block in blocks if fence.first <= block.first <= fence.last]

@@ -22,13 +22,13 @@ from penstock.testing.values import print_cell
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.reference.timeline import Row, Timeline
-    from penstock.testing.format import Case
+    from penstock.testing.format import StreamCase
 
 STEP = 5
 """How far apart the numbers stand on the axis."""
 
 
-def case_above(drawing: Fence) -> Case:
+def case_above(drawing: Fence) -> StreamCase:
     """The last case that begins before a drawing."""
     (section,) = [
         one

@@ -13,7 +13,7 @@ from penstock.reference import emissions, inputs, oracle, windows
 from penstock.reference.snapshots import DEFINITIONS, Definitions
 from penstock.reference.timeline import Tagged, bag_of
 from penstock.testing.engines import OracleEngine
-from penstock_fuzz.trial import Ran, Trial, late_rows
+from penstock_fuzz.trial import Trial, TrialResult, late_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,10 +32,10 @@ class Mutant:
     takes_edits: bool = True
     replans: bool = False
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         late = late_rows(trial)
         with self.part():
-            return Ran(OracleEngine().evaluated(plan, trial.inputs(late)), late)
+            return TrialResult(OracleEngine().evaluated(plan, trial.inputs(late)), late)
 
 
 def definition(kind: type[Plan], spoilt: Callable[..., Snapshot]) -> Any:

@@ -12,13 +12,13 @@ from penstock.testing.format import parse_test
 from penstock.testing.runner import run_case
 from penstock_fuzz.files import read_trial, suffix_of, trial_text
 from penstock_fuzz.generate import generate
-from penstock_fuzz.trial import Script, Trial
+from penstock_fuzz.trial import FileProgram, Trial
 
 TRIALS = [generate(f"5/{number}").trial for number in range(60)]
 
 
 def as_script(trial: Trial) -> Trial:
-    return replace(trial, program=Script(trial.script, trial.query))
+    return replace(trial, program=FileProgram(trial.script, trial.query))
 
 
 @pytest.mark.parametrize("number", range(len(TRIALS)))

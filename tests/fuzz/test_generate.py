@@ -11,7 +11,7 @@ import pytest
 from layers.test_operators_are_complete import concrete
 from penstock.algebra.plan import Plan
 from penstock_fuzz.check import check
-from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.coverage import TrialCoverage
 from penstock_fuzz.engines import OracleContender
 from penstock_fuzz.generate import Generated, generate
 from penstock_fuzz.trial import STRATEGIES, is_feedable
@@ -26,8 +26,8 @@ def trials() -> list[Generated]:
 
 
 @pytest.fixture(scope="module")
-def coverage(trials: list[Generated]) -> Coverage:
-    counted = Coverage()
+def coverage(trials: list[Generated]) -> TrialCoverage:
+    counted = TrialCoverage()
     for one in trials:
         counted.add(one.trial, one.plan, one.refused)
     return counted
@@ -54,7 +54,7 @@ for number in range(30):
     assert run.stdout.splitlines() == expected
 
 
-def test_every_operator_is_tried(coverage: Coverage) -> None:
+def test_every_operator_is_tried(coverage: TrialCoverage) -> None:
     tried = {name.split()[0] for name in coverage.operators}
     assert tried == {kind.__name__ for kind in concrete(Plan)}
     restored = {"IStream RESTORE", "RStream RESTORE", "Sort LIMIT", "Relation NRR"}
@@ -62,7 +62,7 @@ def test_every_operator_is_tried(coverage: Coverage) -> None:
     assert restored | internal <= set(coverage.operators)
 
 
-def test_every_window_is_tried_on_streams_and_on_derived_streams(coverage: Coverage) -> None:
+def test_every_window_is_tried_on_streams_and_on_derived_streams(coverage: TrialCoverage) -> None:
     windows = {
         "RANGE", "RANGE SLIDE", "FIXED", "NOW", "UNBOUNDED", "SINCE", "BETWEEN", "ROWS",
         "ROWS SLIDE", "PARTITION BY ROWS", "PARTITION BY ROWS SLIDE",
@@ -70,19 +70,19 @@ def test_every_window_is_tried_on_streams_and_on_derived_streams(coverage: Cover
     assert set(coverage.windows) == windows | {f"{one} on derived" for one in windows}
 
 
-def test_joins_of_many_windows_run_in_every_way(coverage: Coverage) -> None:
+def test_joins_of_many_windows_run_in_every_way(coverage: TrialCoverage) -> None:
     inputs = {int(name.split()[0]) for name in coverage.joins}
     assert inputs >= {3, 4, 5}
     ways = {name.split()[-1] for name in coverage.joins}
     assert ways == {f"{one}/{other}" for one in ("lazy", "eager") for other in ("lazy", "eager")}
 
 
-def test_few_programs_are_refused(coverage: Coverage) -> None:
+def test_few_programs_are_refused(coverage: TrialCoverage) -> None:
     assert coverage.refused < TRIALS / 10
 
 
 def test_inputs_are_disordered_cut_and_restored(
-    trials: list[Generated], coverage: Coverage
+    trials: list[Generated], coverage: TrialCoverage
 ) -> None:
     assert coverage.late > 50
     assert coverage.restores > 50

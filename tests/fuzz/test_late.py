@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from penstock.reference.inputs import RelationChange
 from penstock_fuzz.trial import (
+    FileProgram,
     RelationInput,
-    Script,
     StreamInput,
     Trial,
     clocks,
@@ -20,7 +20,7 @@ from penstock_fuzz.trial import (
 def trial(times: list[int], feeds: list[int], slack: int, **relations: RelationInput) -> Trial:
     rows = tuple((at,) for at in times)
     stream = StreamInput(rows, tuple(feeds), slack)
-    return Trial(Script("", ""), {"s": stream}, relations, feed_count=max([0, *feeds]) + 1)
+    return Trial(FileProgram("", ""), {"s": stream}, relations, feed_count=max([0, *feeds]) + 1)
 
 
 def test_a_row_below_the_watermark_of_the_feeds_before_is_late() -> None:
@@ -31,7 +31,7 @@ def test_a_row_below_the_watermark_of_the_feeds_before_is_late() -> None:
 
 def test_streams_have_watermarks_of_their_own() -> None:
     both = Trial(
-        Script("", ""),
+        FileProgram("", ""),
         {"a": StreamInput(((10,), (9,)), (0, 1), 0), "b": StreamInput(((5,), (6,)), (0, 1), 0)},
         {},
         feed_count=2,

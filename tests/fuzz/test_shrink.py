@@ -15,22 +15,22 @@ from penstock_fuzz.campaign import Campaign
 from penstock_fuzz.check import check
 from penstock_fuzz.engines import OracleContender
 from penstock_fuzz.files import read_trial, trial_text
-from penstock_fuzz.shrink import Found, shrink
+from penstock_fuzz.shrink import FailedTrial, shrink
 from penstock_fuzz.trial import STRATEGIES
 
 if TYPE_CHECKING:
-    from penstock.testing.engines import Engine
+    from penstock.testing.engines import CaseEngine
 
 WRONG: list[Wrong] = [DropsThrees(), LongRanges(), Crashes(), ForgetsLateRows(), NeedsTwoLanes()]
 
 
-def found_and_shrunk(engine: Wrong, seed: int) -> Found:
+def found_and_shrunk(engine: Wrong, seed: int) -> FailedTrial:
     outcome = Campaign(engine, seed, STRATEGIES, trials=200).run(print)
     assert outcome.found is not None
     return shrink(outcome.found, engine, tries=1000)
 
 
-def passes(text: str, engine: Engine) -> bool:
+def passes(text: str, engine: CaseEngine) -> bool:
     (case,) = parse_test(text, "trial.stream").cases
     return run_case(case, engine).passed
 

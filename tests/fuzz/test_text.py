@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock_fuzz.generate import generate
-from penstock_fuzz.programs import Program
+from penstock_fuzz.programs import FuzzProgram
 from penstock_fuzz.text import NOTHING, Text, listed, optional, smaller, written
 
 
@@ -30,7 +30,7 @@ def test_optional_pieces_are_left_out_and_stand_ins_take_the_place() -> None:
 def test_making_a_query_smaller_comes_to_an_end() -> None:
     for number in range(30):
         program = generate(f"6/{number}").trial.program
-        assert isinstance(program, Program)
+        assert isinstance(program, FuzzProgram)
         text: Text | None = program.query
         steps = 0
         while text is not None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from penstock.algebra.streams import Window
 from penstock.algebra.windows import Range
 from penstock.reference.inputs import Inputs
-from penstock.testing.engines import Answer, OracleEngine
-from penstock_fuzz.trial import Ran, Trial, late_rows
+from penstock.testing.engines import CaseAnswer, OracleEngine
+from penstock_fuzz.trial import Trial, TrialResult, late_rows
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -24,14 +24,14 @@ class Wrong:
     replans = False
     takes_edits = True
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         late = late_rows(trial)
-        return Ran(self.evaluated(plan, trial.inputs(late)), late)
+        return TrialResult(self.evaluated(plan, trial.inputs(late)), late)
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         return self.evaluated(question.plan, question.inputs)
 
-    def evaluated(self, plan: Plan, inputs: Inputs) -> Answer:
+    def evaluated(self, plan: Plan, inputs: Inputs) -> CaseAnswer:
         return OracleEngine().evaluated(self.spoilt_plan(plan), self.spoilt_inputs(inputs))
 
     def spoilt_plan(self, plan: Plan) -> Plan:
@@ -73,7 +73,7 @@ class Crashes(Wrong):
 class ForgetsLateRows(Wrong):
     """Does not report late rows."""
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         none: Late = frozenset()
         return replace(super().run_trial(trial, plan), late=none)
 
@@ -81,7 +81,7 @@ class ForgetsLateRows(Wrong):
 class NeedsTwoLanes(Wrong):
     """Answers nothing on more than one lane after a restore."""
 
-    def run_trial(self, trial: Trial, plan: Plan) -> Ran:
+    def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         ran = super().run_trial(trial, plan)
         if trial.lanes < 2 or not trial.restore_after:
             return ran

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,18 @@ def full_checkout(root: Path, environment: dict[str, str]) -> Checkout:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, root / name)
     return Checkout(root, environment)
+
+
+def link_packages(checkout: Checkout) -> None:
+    """Let a checkout have the packages of this environment, and an environment of its own."""
+    made = checkout.root / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(made)], check=True)
+    [packages] = made.glob("lib/python3*/site-packages")
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if entry.name != "penstock.pth":
+            (packages / entry.name).symlink_to(entry)
+    (packages / "penstock.pth").write_text("../../../../src\n", "utf-8")
+    shutil.copy2(checkout.root / "requirements.lock", made)
 
 
 def small_checkout(root: Path) -> Checkout:

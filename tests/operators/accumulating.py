@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.expressions import AggregateCall, Column, Literal, Value
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import DATE, DOUBLE, TIMESTAMP, Type, to_arrow
 from penstock.catalog.functions import resolve_aggregate
 from penstock.operators.aggregate.accumulators.choice import accumulator_for
-from penstock.operators.aggregate.accumulators.events import Events, Payload
+from penstock.operators.aggregate.accumulators.events import GroupEvents, Payload
 from penstock.reference.aggregate_values import aggregate
-from penstock.reference.failure import Failures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ class Run:
 
     def _judged(
         self, moves: list[tuple[int, int, int, Element]]
-    ) -> tuple[Events, list[tuple[Value, float]], int]:
+    ) -> tuple[GroupEvents, list[tuple[Value, float]], int]:
         """The events, and for each point the judge's value and the slack."""
         points, wanted, failures = [], [], Failures()
         for index, (slot, time, sign, element) in enumerate(moves):
@@ -141,13 +141,13 @@ class Run:
         ends = np.array([one.end for *_, one in moves], np.int64)
         signs = columns[2].astype(np.int8)
         return (
-            Events(columns[0], columns[1], signs, ends, np.array(points, np.int64)),
+            GroupEvents(columns[0], columns[1], signs, ends, np.array(points, np.int64)),
             wanted,
             failures.count,
         )
 
     def _compare(
-        self, values: list[Any], wanted: list[tuple[Value, float]], events: Events
+        self, values: list[Any], wanted: list[tuple[Value, float]], events: GroupEvents
     ) -> None:
         assert len(values) == len(wanted)
         self.points += len(wanted)

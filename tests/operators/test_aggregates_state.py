@@ -18,7 +18,7 @@ from penstock.algebra.time import INFINITY
 from penstock.algebra.types import BIGINT, INT, STRING, Type, decimal
 from penstock.catalog.functions.widening import scaled_decimal
 from penstock.operators.aggregate.accumulators.codes import PooledCodes
-from penstock.operators.aggregate.accumulators.events import Events
+from penstock.operators.aggregate.accumulators.events import GroupEvents
 from penstock.operators.aggregate.accumulators.pool import Pool, binary_of
 from penstock.operators.aggregate.accumulators.staircase import Staircase
 
@@ -155,7 +155,7 @@ def test_dropped_rows_are_forgotten() -> None:
 
 def test_no_events() -> None:
     nothing = np.zeros(0, np.int64)
-    events = Events(nothing, nothing, nothing.astype(np.int8), nothing, nothing)
+    events = GroupEvents(nothing, nothing, nothing.astype(np.int8), nothing, nothing)
     for call in CHANGING:
         accumulator = Run(call, Pattern.STR).accumulator
         payload = tuple(np.zeros(0, dtype) for dtype in accumulator.payload_types)

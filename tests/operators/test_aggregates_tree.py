@@ -12,8 +12,8 @@ import pytest
 from penstock.operators.aggregate.accumulators import tree_loops as loops
 from penstock.operators.aggregate.accumulators import tree_sweeps as sweeps
 from penstock.operators.aggregate.accumulators.codes import NO_BYTES, NO_TEXTS
-from penstock.operators.aggregate.accumulators.events import Events
-from penstock.operators.aggregate.accumulators.tree import Tree
+from penstock.operators.aggregate.accumulators.events import GroupEvents
+from penstock.operators.aggregate.accumulators.tree import CountedTree
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Signs
@@ -23,15 +23,15 @@ HALF = 1, 2, 0.5
 Found = tuple[list[int], list[int], list[float]]
 
 
-def swept(tree: Tree, groups: Ints, codes: Ints, signs: Signs) -> Found:
+def swept(tree: CountedTree, groups: Ints, codes: Ints, signs: Signs) -> Found:
     """Feed events, a value wanted after each; their groups ascend."""
     times = np.arange(len(groups))
-    events = Events(groups, times, signs, times, times)
+    events = GroupEvents(groups, times, signs, times, times)
     low, high, beyond = tree.sweep(events, events.signs, codes, HALF, ORDER)
     return low.tolist(), high.tolist(), beyond.tolist()
 
 
-def check_nodes(tree: Tree) -> None:
+def check_nodes(tree: CountedTree) -> None:
     """Every parent knows the least entry and the weight below; all nodes are in use or free."""
     leaves, inners, meta = tree.leaves, tree.inners, tree.meta
     seen = [0, 0]
@@ -70,7 +70,7 @@ def around_the_middle(values: list[int]) -> tuple[int, int, float]:
 def test_middles_of_values_that_come_and_go(distinct: bool, most: int, several: int) -> None:
     """It grows to some thousand entries, stays, thins out, and grows again."""
     random = np.random.default_rng(most + several)
-    tree = Tree(distinct=distinct)
+    tree = CountedTree(distinct=distinct)
     counters: list[Counter[int]] = [Counter() for _ in range(several)]
     for share in (0.9, 0.9, 0.5, 0.5, 0.1, 0.1, 0.05, 0.9):
         groups = np.sort(random.integers(0, several, 1500))
@@ -93,7 +93,7 @@ def test_middles_of_values_that_come_and_go(distinct: bool, most: int, several: 
         check_nodes(tree)
         assert tree.state_rows == sum(map(len, counters))
     saved = tree.table()
-    rebuilt = Tree(distinct=distinct)
+    rebuilt = CountedTree(distinct=distinct)
     rebuilt.restore(saved, ORDER)
     check_nodes(rebuilt)
     assert rebuilt.table() == saved
@@ -104,7 +104,7 @@ def test_a_tree_beyond_the_caches() -> None:
     """So many leaves that nodes are asked for ahead."""
     random = np.random.default_rng(1)
     count = 30 * sweeps.MANY_LEAVES
-    tree, codes = Tree(distinct=False), random.permutation(count)
+    tree, codes = CountedTree(distinct=False), random.permutation(count)
     one_group, ones = np.zeros(count, np.int64), np.ones(count, np.int8)
     swept(tree, one_group, codes, ones)
     assert tree.meta[loops.LEAVES] > sweeps.MANY_LEAVES
@@ -118,7 +118,7 @@ def test_a_tree_beyond_the_caches() -> None:
 
 def test_leaves_are_well_filled_when_values_come_and_go() -> None:
     random = np.random.default_rng(2)
-    tree, codes = Tree(distinct=False), random.integers(0, 2**40, 220_000)
+    tree, codes = CountedTree(distinct=False), random.integers(0, 2**40, 220_000)
     for start in range(0, 200_000, 1000):
         stop = start + 1000
         swept(tree, np.zeros(1000, np.int64), codes[start:stop], np.ones(1000, np.int8))
@@ -133,7 +133,7 @@ def test_leaves_are_well_filled_when_values_come_and_go() -> None:
 
 @pytest.mark.parametrize("count", [loops.FEW - 1, 2**31 - 2, 2**40])
 def test_counters_pass_what_32_bits_hold(count: int) -> None:
-    tree = Tree(distinct=False)
+    tree = CountedTree(distinct=False)
     tree.restore(pa.table({"group": [0, 0], "code": [5, 9], "count": [count, 1]}), ORDER)
     entering = np.zeros(4, np.int64), np.full(4, 9), np.ones(4, np.int8)
     assert swept(tree, *entering)[0] == [5] * 4

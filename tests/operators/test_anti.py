@@ -22,7 +22,7 @@ from operators.join_model import (
 )
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.join.anti import AntiJoin
+from penstock.operators.join.anti import AntiJoinOperator
 from penstock.operators.join.join_sides import JoinSide
 
 KEYS = st.tuples(st.sampled_from([1, 2, None]), st.sampled_from(["a", None]))
@@ -62,10 +62,10 @@ def test_rows_are_out_while_their_key_is_covered(data: st.DataObject) -> None:
     )
     cover = data.draw(coverage(signed))
 
-    def make() -> AntiJoin:
+    def make() -> AntiJoinOperator:
         side = JoinSide(types, lambda block: block.columns[:2], nulls, pattern, 8, 4, finding)
         right = JoinSide(TYPES, lambda block: block.columns, nulls, Pattern.STR, 8, 4)
-        return AntiJoin(side, right, at_once)
+        return AntiJoinOperator(side, right, at_once)
 
     run = Run(make, [types, TYPES], [pattern is Pattern.STR, signed])
     found = run.results(data, [left, cover])
@@ -85,12 +85,14 @@ def test_rows_are_out_while_their_key_is_covered(data: st.DataObject) -> None:
         assert run.last.state_rows == 0
 
 
-def simple() -> AntiJoin:
+def simple() -> AntiJoinOperator:
     side = JoinSide([pa.int64()], lambda block: block.columns, (False,), Pattern.STR)
-    return AntiJoin(side, side)
+    return AntiJoinOperator(side, side)
 
 
-def fed(join: AntiJoin, left: list[Element], cover: list[Element], clock: int) -> list[Element]:
+def fed(
+    join: AntiJoinOperator, left: list[Element], cover: list[Element], clock: int
+) -> list[Element]:
     return sent(join, clock, *(block_of(one, [pa.int64()], True) for one in (left, cover)))
 
 

@@ -14,7 +14,7 @@ from operators.join_model import HORIZON, Element, Run, block_of, check_edge, ed
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
-from penstock.operators.output.cuts import Coalesce, Split
+from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 
 TYPES = [pa.int64(), pa.string()]
 NOTHING = block_of([], TYPES, True)
@@ -28,7 +28,7 @@ def test_pieces_lie_between_multiples_of_the_length(data: st.DataObject) -> None
     of_pattern = edges(pattern, ROWS)
     elements = data.draw(of_pattern | ending_edges(ROWS) if strict else of_pattern)
     length = data.draw(st.integers(1, 7))
-    run = Run(lambda: Split(length), [TYPES], [strict])
+    run = Run(lambda: SplitOperator(length), [TYPES], [strict])
     found = run.results(data, [elements])
     check_edge(found, signed=strict)
     cut = [one for one in found if one.ts > BEGINNING]
@@ -46,7 +46,7 @@ def test_coalesced_elements_are_fewer_and_mean_the_same(data: st.DataObject) -> 
     of_pattern = edges(pattern, ROWS)
     strict = pattern is Pattern.STR
     elements = data.draw(of_pattern | ending_edges(ROWS) if strict else of_pattern)
-    found = Run(Coalesce, [TYPES], [strict]).results(data, [elements])
+    found = Run(CoalesceOperator, [TYPES], [strict]).results(data, [elements])
     check_edge(found, signed=strict)
     check_same_snapshots(found, elements)
     assert len(found) <= len(elements)
@@ -55,14 +55,14 @@ def test_coalesced_elements_are_fewer_and_mean_the_same(data: st.DataObject) -> 
 @given(ending_edges(ROWS))
 @settings(deadline=None, max_examples=200)
 def test_within_a_step_no_equal_rows_meet(elements: list[Element]) -> None:
-    operator = Coalesce()
+    operator = CoalesceOperator()
     found = sent(operator, INFINITY, block_of(elements, TYPES, True))
     begins = {(one.row, one.ts) for one in found}
     assert all((one.row, one.te) not in begins for one in found)
 
 
 def test_a_withdrawal_reaches_the_piece_that_is_out() -> None:
-    operator = Split(4)
+    operator = SplitOperator(4)
     pieces = [Element((1, "a"), 1, 4), Element((1, "a"), 4, 7)]
     assert sent(operator, 5, block_of([Element((1, "a"), 1, 7)], TYPES, True)) == pieces
     withdrawn = [Element((1, "a"), 5, 7, -1)]
@@ -71,7 +71,7 @@ def test_a_withdrawal_reaches_the_piece_that_is_out() -> None:
 
 def test_pieces_without_end_begin_as_time_goes_on() -> None:
     """A strict element lasts until it is withdrawn."""
-    operator = Split(10)
+    operator = SplitOperator(10)
     pieces = [Element((1, "a"), 3, 10), Element((1, "a"), 10, 20)]
     assert sent(operator, 11, block_of([Element((1, "a"), 3, INFINITY)], TYPES, True)) == pieces
     withdrawn = block_of([Element((1, "a"), 25, INFINITY, -1)], TYPES, True)
@@ -79,7 +79,7 @@ def test_pieces_without_end_begin_as_time_goes_on() -> None:
 
 
 def test_what_was_always_there_is_cut_from_the_first_clock_on() -> None:
-    operator = Split(10)
+    operator = SplitOperator(10)
     there = block_of([Element((1, "a"), BEGINNING, INFINITY)], TYPES, True)
     assert sent(operator, 7, there) == [Element((1, "a"), BEGINNING, 10)]
     pieces = [Element((1, "a"), 10, 20), Element((1, "a"), 20, 30)]
@@ -89,14 +89,14 @@ def test_what_was_always_there_is_cut_from_the_first_clock_on() -> None:
 
 
 def test_an_unsigned_element_that_never_ends_is_refused() -> None:
-    operator = Split(10)
+    operator = SplitOperator(10)
     endless = block_of([Element((1, "a"), 3, INFINITY)], TYPES, False)
     with pytest.raises(Refused, match="never ends"):
         step_of(operator, 5, endless)
 
 
 def test_coalesce_joins_what_meets() -> None:
-    operator = Coalesce()
+    operator = CoalesceOperator()
     row, other = (1, "a"), (2, "a")
     elements = [Element(row, 1, 4), Element(row, 4, 6), Element(other, 4, 5), Element(row, 7, 9)]
     found = sent(operator, 8, block_of(elements, TYPES, False))

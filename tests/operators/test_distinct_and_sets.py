@@ -30,7 +30,7 @@ from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
 from penstock.operators.declared_state.slot_entries import WIDE
 from penstock.operators.set.counted import CountedRows, Target
-from penstock.operators.set.distinct import Distinct
+from penstock.operators.set.distinct import DistinctOperator
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.state import strict_queue
 
@@ -79,7 +79,7 @@ def all_end(*inputs: Sequence[Element]) -> bool:
 def test_distinct_has_every_row_once(data: st.DataObject) -> None:
     elements = drawn(data, data.draw(st.sampled_from(TAME)))
     queue = data.draw(QUEUES)
-    run = Run(lambda: Distinct(TYPES, *queue), [TYPES], [False])
+    run = Run(lambda: DistinctOperator(TYPES, *queue), [TYPES], [False])
     found = run.results(data, [elements])
     check_edge(found, signed=False)
     for instant in INSTANTS:
@@ -134,7 +134,7 @@ def test_rows_that_enter_and_rows_that_leave_are_reported(data: st.DataObject) -
 
 
 def test_the_youngest_duplicate_takes_over() -> None:
-    operator = Distinct([pa.int64()], 8, 4)
+    operator = DistinctOperator([pa.int64()], 8, 4)
     rows = [Element((1,), 0, 4), Element((1,), 1, 9), Element((1,), 2, 6)]
     found = sent(operator, 20, block_of(rows, [pa.int64()], False))
     assert found == [Element((1,), 0, 4), Element((1,), 4, 9)]
@@ -146,7 +146,7 @@ def test_state_does_not_grow_with_the_stream(kind: str, type_: pa.DataType) -> N
     """Ever new rows in a window of 100 steps."""
     patterns = [Pattern.WKS, Pattern.WKS]
     made: dict[str, Operator] = {
-        "distinct": Distinct([type_], 100, 8),
+        "distinct": DistinctOperator([type_], 100, 8),
         "counted": SetOperation(CountedRows([type_], patterns, Target.DIFFERENCE, 100, 8)),
     }
     operator, sizes = made[kind], []

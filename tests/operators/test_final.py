@@ -16,7 +16,7 @@ from operators.join_model import HORIZON, Element, block_of, check_edge, edges, 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.operator import stepped
-from penstock.operators.output.emit_final import Final
+from penstock.operators.output.emit_final import FinalOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject
     strict = pattern is Pattern.STR
     elements = data.draw(of_pattern | ending_edges(ROWS) if strict else of_pattern)
     clocks = sorted(data.draw(st.sets(st.integers(0, HORIZON), max_size=8)))
-    operator, before = Final(TYPES, strict=strict), BEGINNING
+    operator, before = FinalOperator(TYPES, strict=strict), BEGINNING
     found: list[Element] = []
     for clock in [*clocks, INFINITY]:
         step = data.draw(st.permutations([one for one in elements if before <= one.ts < clock]))
@@ -58,7 +58,7 @@ def test_closed_intervals_leave_in_order_as_soon_as_they_can(data: st.DataObject
         before = clock
         if data.draw(st.booleans()):
             segments = operator.segments()
-            operator = Final(TYPES, strict=strict)
+            operator = FinalOperator(TYPES, strict=strict)
             operator.restore(segments)
     check_edge(found, signed=False)
     intervals = [(one.ts, one.te) for one in found]
@@ -80,7 +80,7 @@ def test_many_elements_grow_move_to_the_front_and_leave(seed: int) -> None:
                 ended = ts + random.randrange(1, length)
                 elements.append(Element(row, ended, te, -1))
     elements.sort(key=lambda one: one.ts)
-    operator, before = Final(TYPES, strict=strict), BEGINNING
+    operator, before = FinalOperator(TYPES, strict=strict), BEGINNING
     found: list[Element] = []
     most = 0
     for clock in [*range(7, 2500, 11), INFINITY]:
@@ -89,7 +89,7 @@ def test_many_elements_grow_move_to_the_front_and_leave(seed: int) -> None:
         most, before = max(most, operator.state_bytes), clock
         if clock % 5 == 0:
             segments = operator.segments()
-            operator = Final(TYPES, strict=strict)
+            operator = FinalOperator(TYPES, strict=strict)
             operator.restore(segments)
     assert sorted((one.ts, one.te) for one in found) == [(one.ts, one.te) for one in found]
     expected = Counter((one.row, one.ts, one.te) for one in closed(elements))
@@ -100,14 +100,14 @@ def test_many_elements_grow_move_to_the_front_and_leave(seed: int) -> None:
 
 
 def test_what_ends_at_the_clock_is_closed() -> None:
-    operator = Final(TYPES, strict=False)
+    operator = FinalOperator(TYPES, strict=False)
     rows = [Element((1, "a"), 2, 5), Element((2, "a"), 2, 6)]
     assert sent(operator, 5, block_of(rows, TYPES, False)) == [Element((1, "a"), 2, 5)]
     assert operator.state_rows == 1
 
 
 def test_an_open_row_holds_back_those_that_began_behind_it() -> None:
-    operator = Final(TYPES, strict=True)
+    operator = FinalOperator(TYPES, strict=True)
     rows = [Element((1, "a"), 1, INFINITY), Element((2, "a"), 2, 3)]
     assert sent(operator, 10, block_of(rows, TYPES, True)) == []
     withdrawn = block_of([Element((1, "a"), 10, INFINITY, -1)], TYPES, True)

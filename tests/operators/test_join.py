@@ -31,7 +31,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.errors import InternalError
 from penstock.operators.block import Block
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_sides import JoinSide
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_a_join_is_the_join_of_every_snapshot(data: st.DataObject) -> None:
     )
     at_once = data.draw(st.sampled_from([1, 2, 1000]))
     strict = [pattern is Pattern.STR for pattern in patterns]
-    run = Run(lambda: Join(one, other, residual, at_once), [types, types], strict)
+    run = Run(lambda: JoinOperator(one, other, residual, at_once), [types, types], strict)
     left, right = (data.draw(edges(pattern, rows)) for pattern in patterns)
 
     found = run.results(data, [left, right])
@@ -112,7 +112,7 @@ def by_first(pattern: Pattern, type_: pa.DataType | None = None) -> JoinSide:
 
 def test_no_result_is_signed_unless_an_input_is_strict() -> None:
     for right, signed in ((Pattern.WK, False), (Pattern.STR, True)):
-        join = Join(by_first(Pattern.WKS), by_first(right))
+        join = JoinOperator(by_first(Pattern.WKS), by_first(right))
         left_rows = block_of([Element((1,), 0, 5)], [pa.int64()], False)
         right_rows = block_of([Element((1,), 1, 3)], [pa.int64()], signed)
         (block,) = step_of(join, 4, left_rows, right_rows)
@@ -128,7 +128,7 @@ def test_a_product_comes_in_portions() -> None:
         return np.zeros(length, np.bool_)
 
     side = JoinSide([pa.int64()], lambda _: (), (), Pattern.WKS)
-    join = Join(side, side, condition, pairs_at_once=1000)
+    join = JoinOperator(side, side, condition, pairs_at_once=1000)
     rows = [Element((one,), one, one + 500) for one in range(100)]
     assert sent(join, 100, *[block_of(rows, [pa.int64()], False)] * 2) == []
     assert sum(sizes) == 100 * 100
@@ -137,7 +137,7 @@ def test_a_product_comes_in_portions() -> None:
 
 def test_withdrawing_what_is_not_there_is_refused() -> None:
     for pattern in (Pattern.STR, Pattern.WKS):
-        join = Join(by_first(pattern), by_first(Pattern.WKS))
+        join = JoinOperator(by_first(pattern), by_first(Pattern.WKS))
         withdrawn = block_of([Element((1,), 0, 5, -1)], [pa.int64()], True)
         with pytest.raises(InternalError, match="not there"):
             step_of(join, 4, withdrawn, withdrawn.stretch(0, 0))
@@ -147,7 +147,7 @@ def test_withdrawing_what_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize("type_", [pa.int64(), pa.string()])
 def test_state_does_not_grow_with_the_stream(pattern: Pattern, type_: pa.DataType) -> None:
     """New keys all the time, a window of 100 ticks; strict rows are withdrawn, ending far off."""
-    join = Join(by_first(pattern, type_), by_first(pattern, type_))
+    join = JoinOperator(by_first(pattern, type_), by_first(pattern, type_))
     sizes = []
     for start in range(0, 20_000, 500):
         step_of(join, start + 500, *[passing(pattern, type_, start)] * 2)
@@ -168,7 +168,7 @@ def passing(pattern: Pattern, type_: pa.DataType, start: int) -> Block:
     return Block((both,), begin, born + 10**9, sign)
 
 
-def fed(join: Join, steps: Sequence[Step]) -> list[Element]:
+def fed(join: JoinOperator, steps: Sequence[Step]) -> list[Element]:
     """What comes of steps: the clock, left rows (signed) and right rows."""
     found = []
     for clock, left, right in steps:
@@ -178,7 +178,7 @@ def fed(join: Join, steps: Sequence[Step]) -> list[Element]:
 
 
 def test_a_place_taken_over_is_not_given_up_when_the_former_row_would_have_ended() -> None:
-    join = Join(by_first(Pattern.STR), by_first(Pattern.WKS))
+    join = JoinOperator(by_first(Pattern.STR), by_first(Pattern.WKS))
     found = fed(
         join,
         [
@@ -191,7 +191,7 @@ def test_a_place_taken_over_is_not_given_up_when_the_former_row_would_have_ended
 
 
 def test_rows_leave_the_middle_of_a_chain() -> None:
-    join = Join(by_first(Pattern.WK), by_first(Pattern.WKS))
+    join = JoinOperator(by_first(Pattern.WK), by_first(Pattern.WKS))
     steps: list[Step] = [(1, [Element((1,), 0, te) for te in (20, 4, 30, 8, 12)], [])]
     steps += [(t + 1, [], [Element((1,), t, t + 1)]) for t in (3, 5, 9, 15, 25, 35)]
     found = fed(join, steps)
@@ -202,6 +202,6 @@ def test_rows_leave_the_middle_of_a_chain() -> None:
 def test_rows_that_begin_together_may_end_apart_in_a_fifo() -> None:
     """As under RANGE w SLIDE s, whatever their order in the block."""
     for ends in ((6, 9), (9, 6)):
-        join = Join(by_first(Pattern.WKS), by_first(Pattern.WKS))
+        join = JoinOperator(by_first(Pattern.WKS), by_first(Pattern.WKS))
         found = fed(join, [(8, [Element((1,), 3, te) for te in ends], [Element((1,), 7, 8)])])
         assert found == [Element((1, 1), 7, 8)]

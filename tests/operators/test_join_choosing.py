@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_loops import SCANNED, STRICT
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.operator import stepped
@@ -30,7 +30,7 @@ class Driven:
             for pattern in (Pattern.STR, Pattern.WKS)
         )
         self._keys = keys
-        self._join = Join(strict, plain)
+        self._join = JoinOperator(strict, plain)
         self._now = 0
         self._waiting: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
 

@@ -14,7 +14,7 @@ from operators.multi_join_model import Class, Shape, combined, grouping
 from operators.multi_join_steps import by_first, common, run
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.multi_join.multi_join import Evaluation, Expiration, MultiJoin
 from penstock.operators.operator import stepped
 
@@ -133,8 +133,8 @@ def strict_steps(inputs: int, steps: int) -> list[list[Block]]:
 
 def test_bursts_of_withdrawals() -> None:
     steps = strict_steps(3, 8)
-    first = Join(by_first(Pattern.STR), by_first(Pattern.STR))
-    second = Join(by_first(Pattern.STR, 4), by_first(Pattern.STR))
+    first = JoinOperator(by_first(Pattern.STR), by_first(Pattern.STR))
+    second = JoinOperator(by_first(Pattern.STR, 4), by_first(Pattern.STR))
     expected: Counter[Element] = Counter()
     for number, blocks in enumerate(steps, 1):
         pairs = step_of(first, 100 * number, *blocks[:2])

@@ -16,7 +16,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.errors import InternalError
 from penstock.operators.block import Block
 from penstock.operators.division import Division, Spread
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.multi_join.multi_join import MultiJoin, Theta
 from penstock.operators.operator import stepped
@@ -46,7 +46,9 @@ def test_rows_meet_those_that_were_there_when_they_came(evaluation: Evaluation) 
 def test_it_finds_what_a_tree_of_joins_does(evaluation: str, expiration: str) -> None:
     inputs, steps = 4, steps_of(4, 8, 150, 40)
     trees = [
-        Join(by_first(Pattern.WKS if number == 2 else Pattern.WK, 2 * number - 2), by_first())
+        JoinOperator(
+            by_first(Pattern.WKS if number == 2 else Pattern.WK, 2 * number - 2), by_first()
+        )
         for number in range(2, inputs + 1)
     ]
     expected: Counter[Element] = Counter()

@@ -25,7 +25,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
 from penstock.operators.join.join_sides import JoinSide
-from penstock.operators.join.outer import OuterJoin
+from penstock.operators.join.outer import OuterJoinOperator
 
 if TYPE_CHECKING:
     from operators.join_model import Row
@@ -72,14 +72,14 @@ def test_pairs_and_rows_alone(data: st.DataObject) -> None:
         for pattern, rows in zip(patterns, (LEFT_ROWS, RIGHT_ROWS), strict=True)
     ]
 
-    def make() -> OuterJoin:
+    def make() -> OuterJoinOperator:
         left = JoinSide(
             TYPES[0], lambda block: block.columns[:2], nulls, patterns[0], 8, 4, finding
         )
         right = JoinSide(
             TYPES[1], lambda block: block.columns[1:], nulls, patterns[1], 8, 4, finding
         )
-        return OuterJoin(left, right, padded, at_once)
+        return OuterJoinOperator(left, right, padded, at_once)
 
     run = Run(make, TYPES, [pattern is Pattern.STR for pattern in patterns])
     found = run.results(data, inputs)
@@ -92,12 +92,14 @@ def test_pairs_and_rows_alone(data: st.DataObject) -> None:
         assert run.last.state_rows == 0
 
 
-def simple(pattern: Pattern, padded: tuple[bool, bool] = FULL) -> OuterJoin:
+def simple(pattern: Pattern, padded: tuple[bool, bool] = FULL) -> OuterJoinOperator:
     side = JoinSide([pa.int64()], lambda block: block.columns, (False,), pattern)
-    return OuterJoin(side, side, padded)
+    return OuterJoinOperator(side, side, padded)
 
 
-def fed(join: OuterJoin, left: list[Element], right: list[Element], clock: int) -> list[Element]:
+def fed(
+    join: OuterJoinOperator, left: list[Element], right: list[Element], clock: int
+) -> list[Element]:
     blocks = []
     for elements in (left, right):
         signed = any(one.sign < 0 for one in elements)

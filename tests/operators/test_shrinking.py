@@ -13,16 +13,16 @@ import pytest
 
 from penstock.operators.aggregate.accumulators.pool import Pool
 from penstock.operators.join.join_fifo import FifoSide
-from penstock.operators.output.emit_final import _Held
+from penstock.operators.output.emit_final import _HeldElements
 from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.lane import Lane
 from penstock.state import moving
 from penstock.state.keys import KeyIndex
 from penstock.state.slots import SlotPool
-from penstock_bench.data import Inputs, feeds
+from penstock_bench.data import BenchInputs, feeds
 from penstock_bench.driving import QUERY, bound
 from penstock_fuzz.campaign import Campaign
-from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.coverage import TrialCoverage
 from penstock_fuzz.engines import contender_called
 from penstock_fuzz.trial import STRATEGIES
 
@@ -56,7 +56,7 @@ QUERIES = {
 }
 
 
-def input_of(query: str, *, bursts: bool) -> Inputs:
+def input_of(query: str, *, bursts: bool) -> BenchInputs:
     """A row in ten milliseconds; in the third second, maybe, many with keys of their own."""
     ts = np.arange(0, SECONDS * 1_000_000, 1_000_000 // TRICKLE)
     if bursts:
@@ -74,7 +74,7 @@ def input_of(query: str, *, bursts: bool) -> Inputs:
         }
     )
     others = {"o": table.slice(0, 200)} if "o [" in query else {}
-    return Inputs({"s": table, **others})
+    return BenchInputs({"s": table, **others})
 
 
 def _between(table: pa.Table, start: int, stop: int) -> pa.Table:
@@ -83,10 +83,10 @@ def _between(table: pa.Table, start: int, stop: int) -> pa.Table:
     return table.filter(pa.array((second >= start) & (second < stop)))
 
 
-def run(plan: Plan, inputs: Inputs) -> tuple[list[int], int]:
+def run(plan: Plan, inputs: BenchInputs) -> tuple[list[int], int]:
     """State bytes after each feed, and bytes that are really held at the end for the lane."""
     early, late = (
-        Inputs({name: _between(table, *part) for name, table in inputs.streams.items()})
+        BenchInputs({name: _between(table, *part) for name, table in inputs.streams.items()})
         for part in ((0, 3), (3, SECONDS))
     )
     # The burst comes in a few steps, the trickle in many.
@@ -124,7 +124,7 @@ SHRINKING = (
     (SlotPool, "compact"),
     (Pool, "compact"),
     (FifoSide, "_resize"),
-    (_Held, "_move_to_front"),
+    (_HeldElements, "_move_to_front"),
 )
 
 
@@ -137,7 +137,7 @@ def test_state_that_moves_at_every_step_is_still_right(monkeypatch: pytest.Monke
         monkeypatch.setattr(kind, name, counting(getattr(kind, name), moves))
     campaign = Campaign(contender_called("inline"), seed=7, strategies=STRATEGIES, seconds=0)
     for number in range(TRIALS):
-        found = campaign.try_one(number, Coverage())
+        found = campaign.try_one(number, TrialCoverage())
         assert found is None, f"trial {number}: {found.failure.text}"
     assert min(moves[kind.__name__] for kind, _ in SHRINKING) > 0, moves
 

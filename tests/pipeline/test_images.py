@@ -15,7 +15,7 @@ from store.driving import Driver, plan_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
 
 STREAM = "CREATE STREAM s (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts)"
 COUNTS = "SELECT k, COUNT(*) AS n FROM s [RANGE 50] WHERE v > {n} GROUP BY k"
@@ -29,7 +29,7 @@ def batch(number: int) -> dict[str, list[dict[str, object]]]:
 
 def register_one_by_one(driver: Driver) -> None:
     """Register the queries, each in a group of its own, and run a batch after each."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[QueryGroup, ...] = ()
     for number in range(len(NAMES)):
         plan = plan_of(STATEMENTS[: number + 2], [NAMES[number]], 2, number)
         groups = (*groups, *plan.groups)

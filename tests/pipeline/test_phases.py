@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from penstock_fuzz.check import check
 from penstock_fuzz.lane_hosts import LaneHostContender
-from penstock_fuzz.trial import Script, StreamInput, Trial
+from penstock_fuzz.trial import FileProgram, StreamInput, Trial
 
 STREAM = """CREATE STREAM s (ts BIGINT, k INT, n BIGINT, p DECIMAL(18, 2), d DOUBLE, b BOOLEAN,
     WATERMARK FOR ts AS ts);"""
@@ -46,6 +46,6 @@ def test_two_phases_give_what_one_would(
     feeds = sorted(data.draw(some.integers(0, 2)) for _ in rows)
     stream = StreamInput(rows, tuple(feeds), slack=0)  # type: ignore[arg-type]
     restored = frozenset({data.draw(some.integers(0, 2))})
-    trial = Trial(Script(STREAM, query), {"s": stream}, {}, 3, lanes, restored)
+    trial = Trial(FileProgram(STREAM, query), {"s": stream}, {}, 3, lanes, restored)
     failure = check(trial, LaneHostContender())
     assert failure is None, failure.text

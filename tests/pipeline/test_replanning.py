@@ -24,7 +24,7 @@ from penstock_fuzz.check import check
 from penstock_fuzz.generate import generate
 from penstock_fuzz.lane_hosts import LaneHostContender
 from penstock_fuzz.pipelines import new_home
-from penstock_fuzz.trial import RelationInput, Script, StreamInput, Trial, clocks
+from penstock_fuzz.trial import FileProgram, RelationInput, StreamInput, Trial, clocks
 from store.driving import Driver
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def streams(draw: some.DrawFn) -> StreamInput:
 def trial_of(data: some.DataObject, script: str, query: str) -> Trial:
     inputs = {name: data.draw(streams()) for name in "abc" if f" {name} [" in query}
     return Trial(
-        Script(script, query),
+        FileProgram(script, query),
         inputs,
         {},
         FEEDS,

@@ -20,7 +20,7 @@ from store.driving import Driver, plan_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
 
 STATEMENTS = (
     "CREATE STREAM s (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts)",
@@ -52,7 +52,7 @@ def uninterrupted(path: Path, queries: list[str]) -> list[tuple[int, int, int, o
         return sums(driver)
 
 
-def reworded(group: Group) -> Group:
+def reworded(group: QueryGroup) -> QueryGroup:
     (fragment,) = group.physical.fragments
     graph = Graph(results=fragment.graph.results)
     for number, node in enumerate(fragment.graph.nodes):

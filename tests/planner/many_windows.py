@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock_fuzz.check import check
 from penstock_fuzz.inline import InlineContender
-from penstock_fuzz.trial import Script, StreamInput, Trial
+from penstock_fuzz.trial import FileProgram, StreamInput, Trial
 
 if TYPE_CHECKING:
     import random
@@ -37,7 +37,7 @@ def some_trial(
         found = tuple((ts, _some(draw, 3), _some(draw, 9), str(draw.randrange(20))) for ts in times)
         cuts = tuple(sorted(draw.randrange(feeds) for _ in times))
         streams[name] = StreamInput(found, cuts, slack=0)
-    program = Script(declared(names), query)
+    program = FileProgram(declared(names), query)
     return Trial(program, streams, {}, feeds, lanes, joins=joins)
 
 

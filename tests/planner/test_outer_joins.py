@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.builder import Query, stream
+from penstock.builder import QueryBuilder, stream
 from penstock.planner.physical.lowering import operator_graph
 
 
-def streams() -> tuple[Query, Query]:
+def streams() -> tuple[QueryBuilder, QueryBuilder]:
     orders = stream("orders", "ts BIGINT, id INT, item STRING", time="ts").range(10)
     payments = stream("payments", "at BIGINT, order_id INT, amount INT", time="at").range(5)
     return orders, payments
 
 
-def labels(query: Query) -> list[str]:
+def labels(query: QueryBuilder) -> list[str]:
     return [node.label for node in operator_graph({"q": query.plan}).nodes]
 
 

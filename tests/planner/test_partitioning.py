@@ -10,12 +10,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, RelationToStream, Stream
-from penstock.builder import Query, stream
+from penstock.builder import QueryBuilder, stream
 from penstock.errors import QueryError
 from penstock.planner.partition.partitioning import Partitioning, partitioning_of
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
@@ -242,7 +243,7 @@ S = stream("s", "ts BIGINT, k INT, v INT, c STRING", time="ts")
 T = stream("t", "ts BIGINT, k INT, v INT, c STRING", time="ts")
 
 
-def counted(query: Query, *by: str) -> Query:
+def counted(query: QueryBuilder, *by: str) -> QueryBuilder:
     return query.aggregate(by=by, n="COUNT(*)")
 
 
@@ -264,7 +265,7 @@ WORDLESS = {
 @settings(many, max_examples=25)
 @given(whole=all_inputs(), lanes=lanes_of, salt=salts)
 def test_lanes_add_up_for_plans_without_text(
-    query: Query, whole: Inputs, lanes: int, salt: int
+    query: QueryBuilder, whole: Inputs, lanes: int, salt: int
 ) -> None:
     found = partitioning_of(query.plan)
     assert found.is_partitioned, found.reason

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
-    from penstock.testing.format import Case
+    from penstock.testing.format import StreamCase
 
 QUERIES = Path(__file__).parents[1] / "queries"
 FILES = sorted(QUERIES.rglob("*.stream"))
@@ -47,7 +47,7 @@ def planned(plan: Plan, choices: Choices) -> PhysicalPlan:
     return physical_plan({"q": plan}, choices, is_routable, 2)
 
 
-def logical_of(case: Case) -> tuple[Plan, Choices] | None:
+def logical_of(case: StreamCase) -> tuple[Plan, Choices] | None:
     try:
         setup = set_up(case)
         if case.subject.kind == "statement":

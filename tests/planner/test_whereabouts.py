@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.partition.row_placement import whereabouts
 from penstock.planner.physical.lowering import operator_graph

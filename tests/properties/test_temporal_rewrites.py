@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.algebra.time import TimeUnit
-from penstock.builder import Query, stream
+from penstock.builder import QueryBuilder, stream
 from penstock.reference.compare import compare_timelines
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
@@ -31,14 +31,14 @@ ROW_WINDOWS = ["ROWS 2", "ROWS 3 SLIDE 2", "PARTITION BY k ROWS 1", "PARTITION B
 windows = st.sampled_from(TIME_WINDOWS + ROW_WINDOWS)
 
 
-def source(name: str) -> Query:
+def source(name: str) -> QueryBuilder:
     return stream(name, "ts BIGINT, k INT, v INT", time="ts")
 
 
 A, B, C = source("a"), source("b"), source("c")
 
 
-def assert_same(left: Query, right: Query, given_inputs: Inputs) -> None:
+def assert_same(left: QueryBuilder, right: QueryBuilder, given_inputs: Inputs) -> None:
     """Snapshot-equivalence: at every instant both hold the same rows."""
     schema = left.plan.schema
     expected, actual = (Oracle(given_inputs).timeline(one.plan) for one in (left, right))
@@ -110,7 +110,7 @@ def test_filter_does_not_commute_with_rows() -> None:
 
 @given(inputs, windows)
 def test_grouped_aggregation_is_a_union_of_aggregations_over_groups(data: Inputs, x: str) -> None:
-    def total(group: Query) -> Query:
+    def total(group: QueryBuilder) -> QueryBuilder:
         return group.aggregate(row_over_nothing=False, n="COUNT(*)", sum="SUM(v)", k="MAX(k)")
 
     a = A.window(x).where("k IS NOT NULL")
@@ -142,4 +142,4 @@ def test_twenty_stations_with_the_filter_pushed_below_the_union(readings: list[o
         session.execute(f"CREATE STREAM {name} (ts BIGINT, speed DOUBLE, WATERMARK FOR ts AS ts)")
     data = Inputs(dict(zip(names, readings, strict=True)))  # type: ignore[arg-type]  # rows of two values
     above, below = (session.bind(stations(20, pushed=pushed)).plan for pushed in (False, True))
-    assert_same(Query(above), Query(below), data)
+    assert_same(QueryBuilder(above), QueryBuilder(below), data)

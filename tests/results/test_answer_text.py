@@ -13,7 +13,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import DOUBLE
 from penstock.reference.timeline import Timeline
 from penstock.results.answer_text import AnswerText, headline, snapshot_text
-from penstock.results.settling import Content, timed_fold_for
+from penstock.results.settling import ChangingContent, timed_fold_for
 from penstock.testing.engines import OracleEngine
 from penstock.testing.inline import QUERY, answer_of
 from penstock_fuzz.draw import Draw
@@ -135,7 +135,7 @@ def test_a_snapshot_is_the_result_at_its_instant(number: int) -> None:
     assert isinstance(case.expected, Timeline)
     starts = case.expected.starts[1:] or [0]
     for instant in {draw.pick(*starts) + draw.count(-1, 1) for _ in range(4)}:
-        content = Content(*case.shape)
+        content = ChangingContent(*case.shape)
         for commit in case.commits:
             content.take_in(commit.blocks, min(commit.clock, instant + 1))
         shown = text_of(snapshot_text(case.plan, None, instant, content.current()))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.scheduling.chart import Chart, Cost, Segment
+from penstock.scheduling.chart import Chart, MeasuredWork, Segment
 
 
 def test_a_steep_operator_behind_a_flat_one_makes_a_chain_of_both() -> None:
@@ -27,12 +27,12 @@ def test_points_on_one_line_are_chains_of_their_own_with_equal_slopes() -> None:
 
 
 def test_times_are_for_what_is_left_of_a_block() -> None:
-    chart = Chart.measured([Cost(1, 0.2), Cost(5, 0)])
+    chart = Chart.measured([MeasuredWork(1, 0.2), MeasuredWork(5, 0)])
     assert chart == Chart.of((0, 1), (1, 0.2), (2, 0))
 
 
 def test_an_operator_that_lets_nothing_through_leaves_time_for_those_behind_it() -> None:
-    chart = Chart.measured([Cost(0, 0), Cost(1, 1), Cost(1, 1)])
+    chart = Chart.measured([MeasuredWork(0, 0), MeasuredWork(1, 1), MeasuredWork(1, 1)])
     assert chart.time > 0
     assert chart.points[-1].size == 0
 
@@ -50,11 +50,13 @@ def test_a_chart_that_is_none_is_refused(points: list[tuple[float, float]]) -> N
         Chart.of(*points)
 
 
-COSTS = st.lists(st.builds(Cost, st.floats(0.01, 10), st.floats(0.01, 2)), min_size=1, max_size=6)
+COSTS = st.lists(
+    st.builds(MeasuredWork, st.floats(0.01, 10), st.floats(0.01, 2)), min_size=1, max_size=6
+)
 
 
 @given(COSTS)
-def test_the_envelope_is_below_its_chart_and_convex(costs: list[Cost]) -> None:
+def test_the_envelope_is_below_its_chart_and_convex(costs: list[MeasuredWork]) -> None:
     chart = Chart.measured(costs)
     slopes = [one.slope for one in chart.segments]
     assert slopes == sorted(slopes, reverse=True)

@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.scheduling.chart import Chart, Cost
-from penstock.scheduling.paths import Path, Route, routes
+from penstock.scheduling.chart import Chart, MeasuredWork
+from penstock.scheduling.paths import Path, UnchartedPath, routes
 
 
 def test_a_join_and_what_is_above_it_belong_to_the_paths_of_both_inputs() -> None:
@@ -17,8 +17,8 @@ def test_a_join_and_what_is_above_it_belong_to_the_paths_of_both_inputs() -> Non
     #  1 -> 3 -/
     inputs = [(), (), (0,), (1,), (2, 3), (4,)]
     assert routes(inputs, {"r": 0, "s": 1}, {"q": 5}) == [
-        Route("r", "q", (0, 2, 4, 5)),
-        Route("s", "q", (1, 3, 4, 5)),
+        UnchartedPath("r", "q", (0, 2, 4, 5)),
+        UnchartedPath("s", "q", (1, 3, 4, 5)),
     ]
 
 
@@ -37,16 +37,16 @@ def test_a_stream_joined_with_itself_has_two_ways() -> None:
 
 
 def test_a_source_that_a_query_does_not_read_has_no_way_to_it() -> None:
-    assert routes([(), (), (0,)], {"r": 0, "s": 1}, {"q": 2}) == [Route("r", "q", (0, 2))]
+    assert routes([(), (), (0,)], {"r": 0, "s": 1}, {"q": 2}) == [UnchartedPath("r", "q", (0, 2))]
 
 
 def test_a_query_may_be_its_source() -> None:
-    assert routes([()], {"r": 0}, {"q": 0}) == [Route("r", "q", (0,))]
+    assert routes([()], {"r": 0}, {"q": 0}) == [UnchartedPath("r", "q", (0,))]
 
 
 def test_a_route_with_costs_is_a_path() -> None:
-    route = Route("r", "q", (0, 2))
-    path = route.charted([Cost(1, 0.5), Cost(9, 9), Cost(2, 0)], latency=2)
+    route = UnchartedPath("r", "q", (0, 2))
+    path = route.charted([MeasuredWork(1, 0.5), MeasuredWork(9, 9), MeasuredWork(2, 0)], latency=2)
     assert path == Path("r", "q", (0, 2), Chart.of((0, 1), (1, 0.5), (2, 0)), 2)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock_fuzz.campaign import Campaign
-from penstock_fuzz.coverage import Coverage
+from penstock_fuzz.coverage import TrialCoverage
 from penstock_fuzz.engines import contender_called
 from penstock_fuzz.trial import STRATEGIES
 
@@ -15,7 +15,7 @@ SEED = 4
 @pytest.mark.parametrize(("engine", "plans"), [("spark", 40), ("pipeline", 300)])
 def test_random_queries(engine: str, plans: int) -> None:
     campaign = Campaign(contender_called(engine), SEED, STRATEGIES)
-    coverage = Coverage()
+    coverage = TrialCoverage()
     for number in range(plans):
         found = campaign.try_one(number, coverage)
         assert found is None, (

@@ -16,7 +16,7 @@ from penstock.errors import DataError
 from penstock.pipeline.sweeping import Retention, sweep
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
-from penstock.results.settling import Content, Elements, Sending
+from penstock.results.settling import ChangingContent, Elements, Sending
 from penstock.store.result_reader import ResultsReader, Start, content_at, start_of
 from store.driving import Driver
 
@@ -77,11 +77,11 @@ def plan_of(driver: Driver, query: str) -> Plan:
     return found
 
 
-def empty(driver: Driver, query: str) -> partial[Content]:
+def empty(driver: Driver, query: str) -> partial[ChangingContent]:
     for group in driver.ledger.plan.groups.values():
         if query in group.plans:
             node = group.result(query)
-            return partial(Content, node.arrow_types, node.span, 8)
+            return partial(ChangingContent, node.arrow_types, node.span, 8)
     raise AssertionError(query)
 
 
@@ -93,7 +93,7 @@ def reader_of(driver: Driver, query: str) -> ResultsReader:
 
 def content_of(reader: ResultsReader) -> Counter[Row]:
     content = reader.fold
-    assert isinstance(content, Content)
+    assert isinstance(content, ChangingContent)
     return rows_of(content.current())
 
 

@@ -11,8 +11,8 @@ from penstock.errors import DataError
 from penstock.store.layout import Home
 from penstock.store.records import (
     FORMAT,
-    Content,
     FilesRead,
+    FoldedContent,
     LaneState,
     Record,
     RejectedFile,
@@ -36,7 +36,7 @@ FULL = Record(
     {"r": RelationProgress(("c",), 5)},
     {"0": {"r": ["c"]}},
     ("x", "y"),
-    Content("z", 2, 8),
+    FoldedContent("z", 2, 8),
     (RejectedFile("v", 3),),
     {"q": 11},
     {},

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.algebra.expressions import AggregateCall, Column, Expression, Literal, Value
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import (
     BIGINT,
     BOOLEAN,
@@ -26,7 +27,7 @@ from penstock.algebra.types import (
 from penstock.catalog.functions import AGGREGATES, is_aggregate, resolve_aggregate
 from penstock.errors import PenstockError
 from penstock.reference.aggregate_values import MEANING, aggregate
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 from unit.functions.rows import literal
 from unit.functions.table_aggregates import AGGREGATES as TABLE
 from unit.functions.table_aggregates import Group

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.algebra.expressions import NULL_LITERAL, Cast, Column, Literal
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import (
     BIGINT,
     BOOLEAN,
@@ -19,7 +20,7 @@ from penstock.algebra.types import (
 )
 from penstock.catalog.functions import can_cast, coerce, resolve_cast
 from penstock.errors import TypeMismatch
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 from unit.functions.rows import Row, dec, literal
 from unit.functions.table_casts import CASTS
 from unit.test_functions import check, shown

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.algebra.expressions import Call, Literal, Value
+from penstock.algebra.failures import Failures
 from penstock.catalog.functions import FUNCTIONS, resolve_call
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 from penstock.reference.functions import MEANING, STRICT
 from unit.functions.rows import CONSTANT, FAILS, Row, as_columns, compute, literal
 from unit.functions.tables import TABLE

@@ -368,7 +368,7 @@ class Split(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class SortKey:
+class OrderTerm:
     """An expression to order by."""
 
     expression: Expression
@@ -387,7 +387,7 @@ class SortKey:
 class Sort(Unary):
     """The rows in order, and of these the first `limit` after `offset`; ties by the whole row."""
 
-    keys: tuple[SortKey, ...]
+    keys: tuple[OrderTerm, ...]
     limit: int | None = None
     offset: int = 0
 

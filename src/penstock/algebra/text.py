@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     """A note about an operator."""
 
 
-class Tree(Protocol):
+class DrawableNode(Protocol):
     """An operator that can be drawn, with those below it."""
 
     @property
@@ -92,7 +92,7 @@ class Drawn:
         below: What is said about all of it, line by line.
     """
 
-    plan: Tree
+    plan: DrawableNode
     note: Note | None = None
     name: str | None = None
     below: Sequence[str] = ()
@@ -138,7 +138,11 @@ def plans_dot(plans: Sequence[Drawn]) -> str:
 
 
 def _dot(
-    plan: Tree, lines: list[str], known: dict[int, str], names: Iterator[int], note: Note | None
+    plan: DrawableNode,
+    lines: list[str],
+    known: dict[int, str],
+    names: Iterator[int],
+    note: Note | None,
 ) -> str:
     """Add a plan to the lines of a graph, unless it is there; what it is called."""
     if id(plan) in known:

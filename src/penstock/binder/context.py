@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Block:
+class SelectWindows:
     """The windows of one SELECT, predicate subqueries included: all are INTERNAL or none."""
 
     windows: list[tuple[bool, Span]] = field(default_factory=list)

@@ -47,7 +47,7 @@ def _is_aggregate_call(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and is_aggregate(node.name)
 
 
-class Groups:
+class BoundGrouping:
     """The keys and aggregates of one query, gathered while its clauses are bound."""
 
     def __init__(self, context: Context, scope: Scope, keys: list[Expression]) -> None:
@@ -147,7 +147,7 @@ class Groups:
 class GroupedBinder(ClauseBinder):
     """Expressions over groups: made of keys, aggregates and constants."""
 
-    groups: Groups
+    groups: BoundGrouping
     aliases: dict[str, exp.Expr]
     """The select list by alias: HAVING and ORDER BY may use what it names."""
 

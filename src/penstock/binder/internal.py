@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from penstock.algebra.plan import Plan
-    from penstock.binder.context import Block
+    from penstock.binder.context import SelectWindows
     from penstock.errors import Span
 
 
-def wrap_internal(plan: Plan, block: Block, node: exp.Expr) -> Plan:
+def wrap_internal(plan: Plan, block: SelectWindows, node: exp.Expr) -> Plan:
     """The result of a SELECT whose windows are INTERNAL: it only grows.
 
     Raises:
@@ -53,7 +53,7 @@ def internal_of(plan: Plan, at: Span | None) -> st.Internal:
     return st.Internal(plan, appends)
 
 
-def _refuse_mixture(block: Block, plan: Plan, node: exp.Expr) -> None:
+def _refuse_mixture(block: SelectWindows, plan: Plan, node: exp.Expr) -> None:
     hint = "All windows of a SELECT are INTERNAL or none."
     for internal, span in block.windows:
         if not internal:

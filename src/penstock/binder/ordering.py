@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Ordering:
     """Bound ORDER BY, LIMIT and OFFSET; `hidden` columns are only there to order by."""
 
-    keys: tuple[op.SortKey, ...]
+    keys: tuple[op.OrderTerm, ...]
     hidden: tuple[Named, ...]
     limit: int | None
     offset: int
@@ -89,7 +89,7 @@ def _ordering(
             value = Column(hidden[-1].name, value.type)
         descending = bool(item.args.get("desc"))
         nulls_first = item.args.get("nulls_first")
-        keys.append(op.SortKey(value, descending, bool(nulls_first)))
+        keys.append(op.OrderTerm(value, descending, bool(nulls_first)))
     at = next(span_of(clause) for clause in (order, limit, offset) if clause)
     return Ordering(tuple(keys), tuple(hidden), _count(limit), _count(offset) or 0, at)
 

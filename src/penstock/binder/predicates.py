@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Binary, Plan
-    from penstock.binder.context import Block, Context
+    from penstock.binder.context import Context, SelectWindows
     from penstock.binder.scope import Scope
 
 
 @dataclass
-class Building:
+class PlanInProgress:
     """A plan under construction, which subqueries in its expressions extend."""
 
     plan: Plan
-    block: Block
+    block: SelectWindows
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class InnerScalar:
 class SubqueryBinder(Protocol):
     """Binds subqueries in expressions; `penstock.binder.selects` does it."""
 
-    def inner(self, node: exp.Expr, outer: Scope, block: Block) -> Inner:
+    def inner(self, node: exp.Expr, outer: Scope, block: SelectWindows) -> Inner:
         """The subquery of EXISTS or IN."""
 
-    def scalar(self, node: exp.Expr, outer: Scope, block: Block) -> InnerScalar:
+    def scalar(self, node: exp.Expr, outer: Scope, block: SelectWindows) -> InnerScalar:
         """A subquery that stands for a value."""
 
 
@@ -75,7 +75,7 @@ class ClauseBinder(ExpressionBinder):
         context: Context,
         scope: Scope,
         clause: str,
-        building: Building,
+        building: PlanInProgress,
         subqueries: SubqueryBinder,
     ) -> None:
         super().__init__(context, scope, clause)

@@ -10,16 +10,16 @@ from sqlglot import exp
 from penstock.algebra import operators as op
 from penstock.algebra.expressions import Column, Expression, columns_of, conjunction
 from penstock.algebra.types import INTERVAL, NULL
-from penstock.binder.context import Block, Context
-from penstock.binder.grouping import DistinctOnBinder, GroupedBinder, Groups, has_aggregate
+from penstock.binder.context import Context, SelectWindows
+from penstock.binder.grouping import BoundGrouping, DistinctOnBinder, GroupedBinder, has_aggregate
 from penstock.binder.internal import wrap_internal
 from penstock.binder.names import output_name, unique_names
 from penstock.binder.ordering import Ordering, bind_ordering, whole_number
 from penstock.binder.predicates import (
-    Building,
     ClauseBinder,
     Inner,
     InnerScalar,
+    PlanInProgress,
     scalar_column,
     split_and,
 )
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 class Core:
     """FROM and WHERE of a query, bound; conditions on an outer query are kept apart."""
 
-    building: Building
+    building: PlanInProgress
     scope: Scope
     correlated: tuple[Expression, ...]
 
 
-class Queries(Protocol):
+class QueryBinding(Protocol):
     """Binds whole queries; `penstock.binder.queries` does it."""
 
     def bind(self, node: exp.Expr) -> Plan:
@@ -55,17 +55,17 @@ class Queries(Protocol):
 class SelectBinder:
     """Binds SELECTs of one statement; `queries` binds whatever else a subquery may be."""
 
-    def __init__(self, context: Context, queries: Queries) -> None:
+    def __init__(self, context: Context, queries: QueryBinding) -> None:
         self.context = context
         self.queries = queries
 
     def bind(self, node: exp.Select) -> tuple[Plan, Ordering | None]:
         """The plan of a SELECT, and its ORDER BY and LIMIT, which the caller may not allow."""
-        core = self._core(node, None, Block())
+        core = self._core(node, None, SelectWindows())
         plan, ordering = self._finish(node, core)
         return wrap_internal(plan, core.building.block, node), ordering
 
-    def inner(self, node: exp.Expr, outer: Scope, block: Block) -> Inner:
+    def inner(self, node: exp.Expr, outer: Scope, block: SelectWindows) -> Inner:
         """The subquery of EXISTS or IN: plain rows where it can be, so that it may correlate."""
         if isinstance(node, exp.Select) and not _is_more_than_select(node):
             core = self._core(node, outer, block)
@@ -79,7 +79,7 @@ class SelectBinder:
         plan = op.Alias(finished, self.context.unique("subquery"))
         return Inner(plan, tuple(Column(f.name, f.type) for f in plan.schema), ())
 
-    def scalar(self, node: exp.Expr, outer: Scope, block: Block) -> InnerScalar:
+    def scalar(self, node: exp.Expr, outer: Scope, block: SelectWindows) -> InnerScalar:
         """A subquery that stands for a value: a global aggregate."""
         if isinstance(node, exp.Select) and (clause := _is_more_than_select(node)):
             msg = f"{clause} has no meaning in a subquery that stands for a value"
@@ -99,7 +99,7 @@ class SelectBinder:
         return InnerScalar(plan, scalar_column(plan), None, ())
 
     def _correlated_scalar(self, node: exp.Select, core: Core) -> InnerScalar:
-        groups = Groups(self.context, core.scope, [])
+        groups = BoundGrouping(self.context, core.scope, [])
         binder = self._grouped(core, "SELECT", groups)
         columns = self._select_list(node, binder, core.scope)
         if len(columns) != 1 or node.args.get("having"):
@@ -112,7 +112,7 @@ class SelectBinder:
         condition = conjunction(list(core.correlated))
         return InnerScalar(core.building.plan, value, condition, calls)
 
-    def _core(self, node: exp.Select, outer: Scope | None, block: Block) -> Core:
+    def _core(self, node: exp.Select, outer: Scope | None, block: SelectWindows) -> Core:
         if _distinct_on(node) and _is_grouped(node):
             msg = "DISTINCT ON does not go with GROUP BY or aggregates"
             hint = "Group in a subquery in FROM, or leave DISTINCT ON out."
@@ -126,7 +126,7 @@ class SelectBinder:
         sources = FromBinder(self.context, block, self.queries.bind_table, conditions)
         source = sources.bind(node.args["from_"].this, node.args.get("joins") or [])
         scope = source.scope.inside(outer)
-        building = Building(source.plan, block)
+        building = PlanInProgress(source.plan, block)
         binder = ClauseBinder(self.context, scope, "WHERE", building, self)
         correlated = binder.apply(conditions)
         if correlated and outer is None:
@@ -164,7 +164,7 @@ class SelectBinder:
     def _group(self, node: exp.Select, core: Core) -> GroupedBinder:
         """Aggregate, then HAVING; the binder for what stands above the groups."""
         keys = self._group_keys(node, core)
-        groups = Groups(self.context, core.scope, keys)
+        groups = BoundGrouping(self.context, core.scope, keys)
         # Every aggregate is known before the aggregation is built and its columns are used.
         for clause in _grouped_clauses(node):
             groups.gather(clause)
@@ -184,7 +184,7 @@ class SelectBinder:
         """DISTINCT ON: one row for each value of its expressions, made of them."""
         keys = self._keys(_distinct_on(node), node, core, "DISTINCT ON")
         binder = DistinctOnBinder(self.context, core.scope, "SELECT", core.building, self)
-        binder.groups = Groups(self.context, core.scope, keys)
+        binder.groups = BoundGrouping(self.context, core.scope, keys)
         binder.aliases = {}
         core.building.plan = binder.groups.distinct(core.building.plan)
         return binder
@@ -263,7 +263,7 @@ class SelectBinder:
         self,
         core: Core,
         clause: str,
-        groups: Groups,
+        groups: BoundGrouping,
         aliases: dict[str, exp.Expr] | None = None,
     ) -> GroupedBinder:
         binder = GroupedBinder(self.context, core.scope, clause, core.building, self)

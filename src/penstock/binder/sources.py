@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
-    from penstock.binder.context import Block, Context
+    from penstock.binder.context import Context, SelectWindows
     from penstock.errors import Span
 
 
 @dataclass(frozen=True)
-class Source:
+class FromItem:
     """Something in FROM: its plan, the columns it offers, and where it stands in the text."""
 
     plan: Plan
@@ -51,7 +51,7 @@ class FromBinder:
     def __init__(
         self,
         context: Context,
-        block: Block,
+        block: SelectWindows,
         bind_table: Callable[[exp.Expr], Plan],
         where: list[exp.Expr],
     ) -> None:
@@ -60,7 +60,7 @@ class FromBinder:
         self.bind_table = bind_table
         self.where = where
 
-    def bind(self, first: exp.Expr, joins: list[exp.Join]) -> Source:
+    def bind(self, first: exp.Expr, joins: list[exp.Join]) -> FromItem:
         """A table and what is joined to it, from left to right."""
         items = [self._table(first)]
         conditions: list[exp.Expr | None] = [None]
@@ -75,11 +75,11 @@ class FromBinder:
                 items, conditions = [self._explicit(left, right, join, side)], [None]
         return self._combine(items, conditions)
 
-    def _joined(self, node: exp.Expr) -> Source:
+    def _joined(self, node: exp.Expr) -> FromItem:
         """The right side of a join, which is a join itself in `a JOIN b JOIN c ON ... ON ...`."""
         return self.bind(node, []) if node.args.get("joins") else self._table(node)
 
-    def _combine(self, items: list[Source], conditions: list[exp.Expr | None]) -> Source:
+    def _combine(self, items: list[FromItem], conditions: list[exp.Expr | None]) -> FromItem:
         """Comma and inner joins; non-retroactive relations go to the stream that reads them."""
         _refuse_same_names(items)
         scope = Scope()
@@ -90,18 +90,18 @@ class FromBinder:
         for item, on in others:
             both = result.scope + item.scope
             if on is None:
-                result = Source(Product(result.plan, item.plan), both)
+                result = FromItem(Product(result.plan, item.plan), both)
             else:
-                result = Source(Join(result.plan, item.plan, self._on(on, both)), both)
+                result = FromItem(Join(result.plan, item.plan, self._on(on, both)), both)
         plan = Filter(result.plan, self._on(filters, scope)) if filters else result.plan
-        return Source(plan, scope)
+        return FromItem(plan, scope)
 
     def _on(self, node: exp.Expr, scope: Scope) -> Expression:
         return ExpressionBinder(self.context, scope, "ON").bind_condition(node)
 
     def _attach_relations(
-        self, items: list[Source], conditions: list[exp.Expr | None]
-    ) -> list[tuple[Source, exp.Expr | None]]:
+        self, items: list[FromItem], conditions: list[exp.Expr | None]
+    ) -> list[tuple[FromItem, exp.Expr | None]]:
         """Join each non-retroactive relation with the one stream that conditions tie it to.
 
         What is left to join, each with its condition. The first item has none of its own: there
@@ -122,13 +122,15 @@ class FromBinder:
             join: Product | Join = Product(stream.plan, relation.plan)
             if on is not None and local:
                 join = Join(stream.plan, relation.plan, self._on(on, scope))
-            streams[index] = (Source(reading(join, relation.at), scope), own)
+            streams[index] = (FromItem(reading(join, relation.at), scope), own)
             if on is not None and not local:
                 first, filters = streams[0]
                 streams[0] = (first, exp.and_(filters, on) if filters else on)
         return streams
 
-    def _reader(self, relation: Source, streams: list[Source], conditions: list[exp.Expr]) -> int:
+    def _reader(
+        self, relation: FromItem, streams: list[FromItem], conditions: list[exp.Expr]
+    ) -> int:
         """The stream that reads a relation: the one that conditions compare it with."""
         mine = _names(relation)
         everyone = Scope()
@@ -148,7 +150,7 @@ class FromBinder:
         hint = "Join it with that stream in a subquery of its own, then go on from there."
         raise Refused(msg, hint=hint, at=relation.at)
 
-    def _explicit(self, left: Source, right: Source, join: exp.Join, side: str) -> Source:
+    def _explicit(self, left: FromItem, right: FromItem, join: exp.Join, side: str) -> FromItem:
         """An outer join, or an inner one with USING."""
         _refuse_same_names([left, right])
         scope = left.scope + right.scope
@@ -171,10 +173,10 @@ class FromBinder:
             plan = reading(Join(first, second, condition), span_of(join))
         else:
             plan = outer_join(first, second, condition, side, span_of(join))
-        return Source(plan, scope)
+        return FromItem(plan, scope)
 
     def _using(
-        self, left: Source, right: Source, names: list[exp.Expr], side: str
+        self, left: FromItem, right: FromItem, names: list[exp.Expr], side: str
     ) -> tuple[Expression, Scope]:
         """Equality on columns of one name, which then appear once, first."""
         conditions, merged = [], []
@@ -186,7 +188,7 @@ class FromBinder:
             merged.append(Visible(None, name, value))
         return conjunction(conditions), shared_columns(left.scope + right.scope, merged)
 
-    def _table(self, node: exp.Expr) -> Source:
+    def _table(self, node: exp.Expr) -> FromItem:
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
             return self._parenthesised_join(node)
         plan, name, what = self._named_or_subquery(node)
@@ -203,7 +205,7 @@ class FromBinder:
         at = span_of(alias if alias is not None else node)
         return self._offer(plan, name, what, at)
 
-    def _parenthesised_join(self, node: exp.Subquery) -> Source:
+    def _parenthesised_join(self, node: exp.Subquery) -> FromItem:
         if node.args.get("window") or node.args.get("alias"):
             msg = "a join in parentheses has no window or alias"
             raise NotSupported(msg, hint="Write a subquery: (SELECT ...).", at=span_of(node))
@@ -223,7 +225,7 @@ class FromBinder:
         found = self.context.catalog.find(node.name, *kinds, at=span_of(node))
         return _definition_plan(found), found.name, f'{found.kind} "{found.name}"'
 
-    def _offer(self, plan: Plan, name: str | None, what: str, at: Span | None) -> Source:
+    def _offer(self, plan: Plan, name: str | None, what: str, at: Span | None) -> FromItem:
         """A plan under an alias that no other part of the statement has."""
         unique = self.context.unique(name or "subquery")
         renamed = Alias(plan, unique)
@@ -231,7 +233,7 @@ class FromBinder:
             Visible(name, below.name, Column(field.name, field.type))
             for below, field in zip(plan.schema, renamed.schema, strict=True)
         )
-        return Source(renamed, Scope(columns, None, {name: what} if name else {}), at)
+        return FromItem(renamed, Scope(columns, None, {name: what} if name else {}), at)
 
 
 def _definition_plan(found: Definition) -> Plan:
@@ -256,7 +258,7 @@ def _side(join: exp.Join) -> str:
     return side or "INNER"
 
 
-def _refuse_same_names(items: list[Source]) -> None:
+def _refuse_same_names(items: list[FromItem]) -> None:
     seen: set[str] = set()
     for item in items:
         for alias in item.scope.aliases:
@@ -275,7 +277,7 @@ def _is_local(condition: exp.Expr, scope: Scope) -> bool:
     )
 
 
-def _names(source: Source) -> set[str]:
+def _names(source: FromItem) -> set[str]:
     return set(source.plan.schema.names)
 
 

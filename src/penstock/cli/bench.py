@@ -12,14 +12,14 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock_bench.kernels import Outcome, Part
+    from penstock_bench.kernels import KernelSection, SectionOutcome
     from penstock_bench.multijoin_orders import Orders
     from penstock_bench.multijoin_sections import Series
     from penstock_bench.multijoin_spark import OnSpark
     from penstock_bench.patterns import BatchSizes, Experiment
     from penstock_bench.pipeline import Section
 
-    Measurable = Part[Any] | Section | Experiment | BatchSizes | Orders | Series | OnSpark
+    Measurable = KernelSection[Any] | Section | Experiment | BatchSizes | Orders | Series | OnSpark
 
 BENCHMARKS = {
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
@@ -105,9 +105,9 @@ def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]
     from dataclasses import replace
 
     from penstock_bench.kernels import machine, versions
-    from penstock_bench.pipeline import QUICK, Effort, sections
+    from penstock_bench.pipeline import QUICK, PipelineEffort, sections
 
-    effort = QUICK if quick else Effort()
+    effort = QUICK if quick else PipelineEffort()
     effort = replace(effort, sizes=sizes or effort.sizes, batches=batches)
     found: dict[str, object] = {
         "benchmark": "pipeline",
@@ -129,9 +129,9 @@ def _patterns(quick: bool, only: list[str], out: Path) -> None:
     from penstock_bench.kernels import machine, versions
     from penstock_bench.patterns import experiments, traffic_figures
     from penstock_bench.patterns_plot import write_picture
-    from penstock_bench.patterns_run import QUICK, STRATEGIES, Effort
+    from penstock_bench.patterns_run import QUICK, STRATEGIES, StrategyEffort
 
-    effort = QUICK if quick else Effort()
+    effort = QUICK if quick else StrategyEffort()
     chosen = experiments(effort, only)
     found: dict[str, object] = {
         "benchmark": "patterns",
@@ -160,7 +160,7 @@ def _multijoin(quick: bool, only: list[str], out: Path) -> None:
     from penstock_bench.multijoin import sections
     from penstock_bench.multijoin_plot import write_picture
 
-    effort = multijoin_run.QUICK if quick else multijoin_run.Effort()
+    effort = multijoin_run.QUICK if quick else multijoin_run.WayEffort()
     chosen = sections(effort, multijoin_spark.QUICK if quick else multijoin_spark.MEASURED, only)
     found: dict[str, object] = {
         "benchmark": "multijoin",
@@ -187,7 +187,7 @@ def _picture(name: str, out: Path | None) -> Path:
     return path
 
 
-def _measured(chosen: Sequence[Measurable]) -> list[Outcome]:
+def _measured(chosen: Sequence[Measurable]) -> list[SectionOutcome]:
     """Measure the sections, showing how far it is, and each table as soon as it is complete."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.session import Outcome, Session
 
 
-class Shown(NamedTuple):
+class ExplainedPlan(NamedTuple):
     """A plan that a statement made, the name it has, if any, and what is said of it.
 
     Of queries, `title` is what they would run as: those without a name are numbered.
@@ -30,7 +30,7 @@ class Shown(NamedTuple):
     explaining: Explaining
 
 
-class Format(Enum):
+class PlanFormat(Enum):
     """How a plan is printed."""
 
     text = "text"
@@ -43,8 +43,8 @@ def explain(
     script: ScriptFile = None,
     text: ScriptText = "",
     form: Annotated[
-        Format, typer.Option("--format", help="text: a tree; json; dot: for Graphviz; svg.")
-    ] = Format.text,
+        PlanFormat, typer.Option("--format", help="text: a tree; json; dot: for Graphviz; svg.")
+    ] = PlanFormat.text,
     rules: Annotated[bool, typer.Option("--rules", help="List the rewrite rules.")] = False,
 ) -> None:
     """Show the plan of every query in a script: what it means, and how it runs.
@@ -67,7 +67,7 @@ def explain(
     typer.echo("\n".join(_rendered(shown, form)))
 
 
-def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Shown]:
+def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[ExplainedPlan]:
     """The plans of a script: queries with those that they would be registered with."""
     from penstock.cql import syntax
     from penstock.planner.explain.explain import Explaining
@@ -91,7 +91,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Shown]:
         else:
             alone[title] = Explaining({title: plan}, Choices.of(tactics))
     explaining = {**alone, **registered_together(queries)}
-    return [Shown(name, title, explaining[title]) for name, title in found]
+    return [ExplainedPlan(name, title, explaining[title]) for name, title in found]
 
 
 def _list_rules() -> None:
@@ -102,22 +102,22 @@ def _list_rules() -> None:
     typer.echo("\n".join(f"{name:{width}}  {says}" for name, says in rules))
 
 
-def _rendered(plans: list[Shown], form: Format) -> Iterator[str]:
+def _rendered(plans: list[ExplainedPlan], form: PlanFormat) -> Iterator[str]:
     import json
 
     from penstock.algebra.text import plans_dot
 
-    if form is Format.json:
+    if form is PlanFormat.json:
         found = [{"name": one.name, **one.explaining.json(one.title)} for one in plans]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
-    if form is not Format.text:
+    if form is not PlanFormat.text:
         # One graph for all: a picture in SVG is one document.
         named = len(plans) > 1
         graph = plans_dot(
             [one.explaining.drawn(one.title, one.title if named else None) for one in plans]
         )
-        yield graph if form is Format.dot else _drawn(graph)
+        yield graph if form is PlanFormat.dot else _drawn(graph)
         return
     for number, one in enumerate(plans):
         if number:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from penstock_fuzz.campaign import Campaign, Outcome
+    from penstock_fuzz.campaign import Campaign, CampaignOutcome
     from penstock_fuzz.trial import Contender
 
 MOST_TRIES = 3000
@@ -109,7 +109,7 @@ def _strategies(name: str) -> tuple[str, ...]:
     return (name,)
 
 
-def _report(outcome: Outcome, campaign: Campaign, engine: str, out: Path) -> None:
+def _report(outcome: CampaignOutcome, campaign: Campaign, engine: str, out: Path) -> None:
     """Shrink the failure, write its file, say where it is and what is wrong."""
     from penstock_fuzz.files import suffix_of, trial_text
     from penstock_fuzz.shrink import shrink

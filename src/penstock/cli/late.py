@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Format(Enum):
+class LateFormat(Enum):
     """How the rows are printed."""
 
     text = "text"
@@ -27,8 +27,8 @@ def late(
     stream: Annotated[str, typer.Argument(help="The stream.")],
     home: HomeFolder,
     form: Annotated[
-        Format, typer.Option("--format", help="text; csv with all columns; json, a row a line.")
-    ] = Format.text,
+        LateFormat, typer.Option("--format", help="text; csv with all columns; json, a row a line.")
+    ] = LateFormat.text,
 ) -> None:
     """Show the rows of a stream that were not taken in: late, without a time, or unreadable.
 
@@ -40,12 +40,12 @@ def late(
     from penstock.store.layout import Home
 
     rows = Observer(Home(home)).late(stream)
-    if form is Format.csv:
+    if form is LateFormat.csv:
         from pyarrow.csv import write_csv
 
         sys.stdout.flush()
         write_csv(rows, sys.stdout.buffer)
-    elif form is Format.json:
+    elif form is LateFormat.json:
         import json
 
         for row in rows.to_pylist():

@@ -23,7 +23,7 @@ class Trigger(Enum):
     continuous = "continuous"
 
 
-class Engine(Enum):
+class EngineName(Enum):
     """What computes the answers."""
 
     spark = "spark"
@@ -67,9 +67,9 @@ def run(
         ),
     ] = EVERY,
     engine: Annotated[
-        Engine,
+        EngineName,
         typer.Option(help="oracle: the reference evaluator, on small CSV and JSON files."),
-    ] = Engine.spark,
+    ] = EngineName.spark,
 ) -> None:
     """Run statements on Spark; print what queries answer, unless a sink takes it.
 
@@ -77,7 +77,7 @@ def run(
     each answer, with its instant. With --trigger continuous, changes are printed as they come.
     """
     options = OutputOptions(at, intervals)
-    if engine is Engine.oracle:
+    if engine is EngineName.oracle:
         from penstock.cli.oracle_run import run_on_oracle
 
         run_on_oracle(script, text, options)

@@ -24,7 +24,7 @@ SIZES = {"GB": 10**9, "MB": 10**6, "kB": 10**3}
 HomeFolder = Annotated[Path, typer.Option("--home", help="The folder of the pipeline.")]
 
 
-class Format(Enum):
+class StatusFormat(Enum):
     """How the facts are printed."""
 
     text = "text"
@@ -35,8 +35,9 @@ class Format(Enum):
 def status(
     home: HomeFolder,
     form: Annotated[
-        Format, typer.Option("--format", help="text: tables; json; prometheus: its text format.")
-    ] = Format.text,
+        StatusFormat,
+        typer.Option("--format", help="text: tables; json; prometheus: its text format."),
+    ] = StatusFormat.text,
     watch: Annotated[
         bool, typer.Option("--watch", help="Look again every two seconds, until Ctrl-C.")
     ] = False,
@@ -50,7 +51,7 @@ def status(
     from penstock.observe.observation import Observer
     from penstock.store.layout import Home
 
-    if watch and form is Format.prometheus:
+    if watch and form is StatusFormat.prometheus:
         msg = "Prometheus asks again by itself; leave out --watch."
         raise typer.BadParameter(msg)
     observer = Observer(Home(home))
@@ -64,25 +65,25 @@ def status(
         raise typer.Exit(1) from None
 
 
-def _printed(facts: Facts, form: Format) -> str:
+def _printed(facts: Facts, form: StatusFormat) -> str:
     """The facts as text that ends with a line break."""
-    if form is Format.json:
+    if form is StatusFormat.json:
         return f"{_json(facts, indent=2)}\n"
-    if form is Format.prometheus:
+    if form is StatusFormat.prometheus:
         from penstock.observe.prometheus import exposition
 
         return exposition(facts)
     return page(facts, _console())
 
 
-def _watch(observer: Observer, form: Format) -> None:
+def _watch(observer: Observer, form: StatusFormat) -> None:
     """Show the facts again and again: in place on a terminal, else one after the other."""
     import time
 
     from rich.live import Live
 
     console = _console()
-    if form is Format.text and console.is_terminal:
+    if form is StatusFormat.text and console.is_terminal:
         with Live(console=console, screen=True, auto_refresh=False) as live:
             while True:
                 live.update(_together(observer.look()), refresh=True)
@@ -90,7 +91,7 @@ def _watch(observer: Observer, form: Format) -> None:
     while True:
         facts = observer.look()
         # One JSON object a line, so that a program knows where each ends.
-        text = f"{_json(facts)}\n" if form is Format.json else f"{page(facts, console)}\n"
+        text = f"{_json(facts)}\n" if form is StatusFormat.json else f"{page(facts, console)}\n"
         typer.echo(text, nl=False)
         time.sleep(EVERY)
 

@@ -17,26 +17,26 @@ from penstock.compute.datum import Datum, Truths, broadcast, truths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.compute.failures import Failures
-    from penstock.compute.rows import Node, Places, Rows
+    from penstock.algebra.failures import Failures
+    from penstock.compute.rows import InputColumns, Node, Places
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CompiledPart:
     """A compiled part of an expression, and whether it can fail."""
 
     node: Node
     can_fail: bool
 
 
-def cases(branches: Sequence[tuple[Part, Part]], default: Part) -> Node:
+def cases(branches: Sequence[tuple[CompiledPart, CompiledPart]], default: CompiledPart) -> Node:
     """The value behind the first condition that is TRUE, else the default."""
     parts = [part for branch in branches for part in branch] + [default]
     # The first condition is computed for all rows in any case.
     if not any(part.can_fail for part in parts[1:]):
         return _cases_at_once([(when.node, then.node) for when, then in branches], default.node)
 
-    def node(rows: Rows, failures: Failures) -> Datum:
+    def node(rows: InputColumns, failures: Failures) -> Datum:
         pieces = _Pieces(rows)
         for condition, result in branches:
             if not len(pieces.left):
@@ -51,7 +51,7 @@ def cases(branches: Sequence[tuple[Part, Part]], default: Part) -> Node:
 
 
 def _cases_at_once(branches: Sequence[tuple[Node, Node]], default: Node) -> Node:
-    def node(rows: Rows, failures: Failures) -> Datum:
+    def node(rows: InputColumns, failures: Failures) -> Datum:
         conditions = [broadcast(when(rows, failures), rows.length) for when, _ in branches]
         results = [then(rows, failures) for _, then in branches]
         if len(branches) == 1:
@@ -63,12 +63,12 @@ def _cases_at_once(branches: Sequence[tuple[Node, Node]], default: Node) -> Node
     return node
 
 
-def coalesced(parts: Sequence[Part]) -> Node:
+def coalesced(parts: Sequence[CompiledPart]) -> Node:
     """The first value that is not NULL."""
     if not any(part.can_fail for part in parts[1:]):
         return lambda rows, failures: pc.coalesce(*(part.node(rows, failures) for part in parts))
 
-    def node(rows: Rows, failures: Failures) -> Datum:
+    def node(rows: InputColumns, failures: Failures) -> Datum:
         pieces = _Pieces(rows)
         for part in parts[:-1]:
             some = pieces.rows_left()
@@ -89,13 +89,13 @@ def coalesced(parts: Sequence[Part]) -> Node:
 class _Pieces:
     """Results of some rows each, to be put in the order of the rows."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: InputColumns) -> None:
         self._rows = rows
         self.left: Places = np.arange(rows.length)
         self._places: list[Places] = []
         self._values: list[pa.Array] = []
 
-    def rows_left(self) -> Rows:
+    def rows_left(self) -> InputColumns:
         """The rows without a result so far."""
         return self._at(self.left)
 
@@ -121,5 +121,5 @@ class _Pieces:
         order[places] = np.arange(len(places))
         return pa.concat_arrays(self._values).take(pa.array(order))
 
-    def _at(self, places: Places) -> Rows:
+    def _at(self, places: Places) -> InputColumns:
         return self._rows if len(places) == self._rows.length else self._rows.at(places)

@@ -28,7 +28,7 @@ from penstock.compute.kernels import Failed
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Value
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
 
 Converter = Callable[[pa.Array, "Failures"], pa.Array]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import (
     BIGINT,
     BOOLEAN,
@@ -44,7 +45,6 @@ from penstock.compute.doubles import (
     rounded_units,
     shortest_digits,
 )
-from penstock.compute.failures import Failures
 from penstock.compute.kernels import Failed
 from penstock.compute.numbers import integers_of_doubles
 from penstock.compute.times import SECOND, multiplied, timestamps_of_seconds

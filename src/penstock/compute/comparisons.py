@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import Call, Value
+    from penstock.algebra.failures import Failures
     from penstock.algebra.types import Type
-    from penstock.compute.failures import Failures
     from penstock.compute.kernels import Kernel, Maker
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import Value
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
 
 Datum: TypeAlias = pa.Array | pa.Scalar
 Numbers = np.ndarray[Any, np.dtype[Any]]

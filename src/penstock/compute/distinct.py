@@ -16,7 +16,7 @@ from penstock.compute.kernels import Failed
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Call, Value
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
     from penstock.compute.kernels import Kernel, Maker
 
 Definition = Callable[..., Any]

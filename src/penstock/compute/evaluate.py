@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from penstock.algebra.expressions import Call, Case, Cast, Column, Expression, Literal, walk
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import Schema, Type
-from penstock.compute.branches import Part, cases, coalesced
+from penstock.compute.branches import CompiledPart, cases, coalesced
 from penstock.compute.casts import cast_kernel, cast_never_fails
 from penstock.compute.datum import Datum, Truths, broadcast, scalar_of, truths
 from penstock.compute.distinct import plain
-from penstock.compute.failures import Failures
-from penstock.compute.rows import Node, Rows
+from penstock.compute.rows import InputColumns, Node
 from penstock.compute.table import NEVER_FAILS, NON_STRICT, STRICT
 from penstock.errors import InternalError
 
@@ -39,7 +39,7 @@ def compile_expression(expression: Expression, schema: Schema) -> Evaluator:
     node = _compiled(folded(expression), schema)
 
     def evaluator(columns: Sequence[pa.Array], length: int, failures: Failures) -> pa.Array:
-        return broadcast(node(Rows(columns, length), failures), length)
+        return broadcast(node(InputColumns(columns, length), failures), length)
 
     return evaluator
 
@@ -77,7 +77,7 @@ def _compiled(expression: Expression, schema: Schema) -> Node:
 
 
 def _applied(kernel: Kernel, nodes: Sequence[Node]) -> Node:
-    def node(rows: Rows, failures: Failures) -> Datum:
+    def node(rows: InputColumns, failures: Failures) -> Datum:
         return kernel(_args(nodes, rows, failures), failures)
 
     return node
@@ -87,7 +87,7 @@ def _strict(kernel: Kernel, nodes: Sequence[Node], to: Type) -> Node:
     """NULL where an argument is NULL, and for all rows where a constant is."""
     null = scalar_of(None, to)
 
-    def node(rows: Rows, failures: Failures) -> Datum:
+    def node(rows: InputColumns, failures: Failures) -> Datum:
         args = _args(nodes, rows, failures)
         if any(map(_is_null, args)):
             return null
@@ -103,7 +103,7 @@ def _is_null(arg: Datum) -> bool:
     return bool(arg.null_count == len(arg))
 
 
-def _args(nodes: Sequence[Node], rows: Rows, failures: Failures) -> list[Datum]:
+def _args(nodes: Sequence[Node], rows: InputColumns, failures: Failures) -> list[Datum]:
     """The arguments, at least one of them an array if there are any."""
     args = [node(rows, failures) for node in nodes]
     if all(isinstance(arg, pa.Scalar) for arg in args):
@@ -121,8 +121,8 @@ def _cases(
     return cases(parts, _part(default, schema))
 
 
-def _part(expression: Expression, schema: Schema) -> Part:
-    return Part(_compiled(expression, schema), can_fail(expression))
+def _part(expression: Expression, schema: Schema) -> CompiledPart:
+    return CompiledPart(_compiled(expression, schema), can_fail(expression))
 
 
 def can_fail(expression: Expression) -> bool:
@@ -155,6 +155,6 @@ def folded(expression: Expression) -> Expression:
     if not expression.children or not all(isinstance(x, Literal) for x in expression.children):
         return expression
     failures = Failures()
-    value = broadcast(_compiled(expression, Schema(()))(Rows((), 1), failures), 1)
+    value = broadcast(_compiled(expression, Schema(()))(InputColumns((), 1), failures), 1)
     # What fails has to fail, and be counted, for every row.
     return expression if failures.count else Literal(plain(value)[0], expression.type)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from penstock.algebra.expressions import Call, Expression, Literal, Value
+from penstock.algebra.failures import Failures
 from penstock.compute.datum import Datum
-from penstock.compute.failures import Failures
 
 Kernel = Callable[[Sequence[Datum], Failures], Datum]
 """Computes a call for a block. At least one argument is an array, none a scalar NULL if strict."""

@@ -13,8 +13,8 @@ from penstock.compute.datum import made, numbers, truths, valid_in_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.datum import Datum
-    from penstock.compute.failures import Failures
     from penstock.compute.kernels import Maker
 
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import Call
+    from penstock.algebra.failures import Failures
     from penstock.compute.digits import Rounding
-    from penstock.compute.failures import Failures
     from penstock.compute.kernels import Kernel, Maker
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.failures import Failures
 from penstock.compute.datum import Datum
-from penstock.compute.failures import Failures
 
 Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
-class Rows:
+class InputColumns:
     """Columns of equal length."""
 
     def __init__(self, columns: Sequence[pa.Array], length: int) -> None:
@@ -25,13 +25,13 @@ class Rows:
         """The column at a place of the schema."""
         return self._columns[place]
 
-    def at(self, places: Places) -> Rows:
+    def at(self, places: Places) -> InputColumns:
         """Some of the rows; a column is gathered when it is asked for."""
         return _SomeRows(self, places)
 
 
-class _SomeRows(Rows):
-    def __init__(self, rows: Rows, places: Places) -> None:
+class _SomeRows(InputColumns):
+    def __init__(self, rows: InputColumns, places: Places) -> None:
         super().__init__((), len(places))
         self._rows = rows
         self._places = pa.array(places)
@@ -43,5 +43,5 @@ class _SomeRows(Rows):
         return self._taken[place]
 
 
-Node = Callable[[Rows, Failures], Datum]
+Node = Callable[[InputColumns, Failures], Datum]
 """A compiled expression."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import Call
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
     from penstock.compute.kernels import Kernel, Maker
 
 SECOND = 1_000_000

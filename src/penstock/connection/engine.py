@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.builder import Query as BuiltQuery
+    from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
         QueryDefinition,
         RelationDefinition,
         StreamDefinition,
     )
-    from penstock.results.settling import Content, Elements
+    from penstock.results.settling import ChangingContent, Elements
     from penstock.store.result_reader import Commit
 
 
@@ -83,7 +83,7 @@ class Answer(Protocol):
     def is_over(self) -> bool:
         """Whether no further results will come."""
 
-    def content(self) -> Content:
+    def content(self) -> ChangingContent:
         """An empty content of the query, if its result is a relation."""
 
     def reader(self, fold: Callable[[], Elements]) -> Reader:

@@ -20,7 +20,7 @@ from penstock.operators.block import empty_block
 from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
 from penstock.results.preview import as_html, as_text
 from penstock.results.result_tables import changes_table, elements_table, emissions_table
-from penstock.results.settling import Content, Elements, Sending
+from penstock.results.settling import ChangingContent, Elements, Sending
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -314,7 +314,7 @@ class Query:
         with self._reading:
             reader = self._reader("snapshot", answer, answer.content)
             reader.catch_up()
-            assert isinstance(reader.fold, Content)
+            assert isinstance(reader.fold, ChangingContent)
             return reader.fold.current()
 
     def _content_at(self, answer: Answer, at: Moment) -> tuple[pa.Array, ...]:

@@ -11,12 +11,12 @@ from penstock.algebra.streams import Relation, Stream
 from penstock.builder import source
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
 from penstock.cql import syntax
-from penstock.errors import PenstockError, QueryError, Source
+from penstock.errors import PenstockError, QueryError, SourceText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.builder import Query as BuiltQuery
+    from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import Catalog, Definition
     from penstock.connection.engine import Replanned
     from penstock.session import Outcome, Session
@@ -111,7 +111,7 @@ def _performed(
 
     for statement in target.session.parsed(text):
         # The session may be another after a statement.
-        outcome = target.session.perform(statement, Source(text), prepare)
+        outcome = target.session.perform(statement, SourceText(text), prepare)
         yield outcome, found if isinstance(found, QueryDefinition) else None
 
 
@@ -166,4 +166,4 @@ def _replanned(target: StatementTarget, statement: syntax.Replan, text: str) -> 
         return target.replan(statement.name.text, later=True).text
     except PenstockError as error:
         error.at = statement.name.span
-        raise error.locate(Source(text)) from None
+        raise error.locate(SourceText(text)) from None

@@ -14,7 +14,7 @@ from penstock.cql.statements import StatementParser
 from penstock.cql.syntax import Parsed, Statement, WindowClause, WindowSyntax
 from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.cql.windows import END, token_span
-from penstock.errors import CqlSyntaxError, PenstockError, Source, Span
+from penstock.errors import CqlSyntaxError, PenstockError, SourceText, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def parse_script(text: str, name: str | None = None) -> list[Statement]:
     Raises:
         CqlSyntaxError: The text is not CQL; the error says where and what was expected.
     """
-    source = Source(text, name)
+    source = SourceText(text, name)
     try:
         return _parse(text)
     except RecursionError:
@@ -85,7 +85,7 @@ def parse_expression(text: str) -> exp.Expr:
     try:
         refuse_what_would_be_dropped(expression)
     except PenstockError as error:
-        raise error.locate(Source(text)) from None
+        raise error.locate(SourceText(text)) from None
     return expression
 
 
@@ -104,10 +104,10 @@ def _parse_one(text: str, method: Callable[[Cql.Parser], exp.Expr | None]) -> ex
     try:
         nodes = _run(text, method)
     except PenstockError as error:
-        raise error.locate(Source(text)) from None
+        raise error.locate(SourceText(text)) from None
     if len(nodes) != 1 or nodes[0] is None:
         msg = "nothing to read"
-        raise CqlSyntaxError(msg, source=Source(text))
+        raise CqlSyntaxError(msg, source=SourceText(text))
     return nodes[0]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from penstock.connection.connection import Connection
     from penstock.connection.following import Subscription
-    from penstock.demo.highway import Traffic
+    from penstock.demo.highway import HighwayTraffic
 
 STEP = DELIVERED / 80
 """At least so much of the traffic goes in together: micro-batches have their price."""
@@ -58,7 +58,7 @@ class Demonstration:
         epoch = datetime(1970, 1, 1, tzinfo=START.tzinfo)
         return None if clock is None else epoch + timedelta(microseconds=clock)
 
-    def drive(self, traffic: Traffic, look: Callable[[], None], seconds: float) -> None:
+    def drive(self, traffic: HighwayTraffic, look: Callable[[], None], seconds: float) -> None:
         """Feed all traffic in, and wait until the queries have said everything.
 
         Args:

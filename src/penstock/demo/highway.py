@@ -83,7 +83,7 @@ def mean_speed(station: int, at: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Traffic:
+class HighwayTraffic:
     """Rows of the stream `vehicles` in the order of their delivery.
 
     A row may be delivered after one that passed later, but never by more than `MOST_DELAY`.
@@ -98,7 +98,7 @@ class Traffic:
         return self.rows.slice(first, last - first)
 
 
-def traffic(rows: int, seed: int) -> Traffic:
+def traffic(rows: int, seed: int) -> HighwayTraffic:
     """Traffic with so many rows, or fewer by less than what one vehicle makes."""
     random = np.random.default_rng(seed)
     vehicles = _vehicles(random, rows * 3 // (2 * STATIONS) + 2)
@@ -118,7 +118,7 @@ def traffic(rows: int, seed: int) -> Traffic:
         "speed": np.round(drive.speed[is_within], 2),
         "length": np.round(vehicles.length[number], 2),
     }
-    return Traffic(
+    return HighwayTraffic(
         pa.table({name: one[order] for name, one in columns.items()}), (passed + delay)[order]
     )
 

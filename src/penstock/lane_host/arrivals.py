@@ -21,7 +21,7 @@ from penstock.store.rejected_rows import POSITION, TEXT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.lane_host.row_slots import Slots, StreamSlots
+    from penstock.lane_host.row_slots import RowFormat, StreamSlots
     from penstock.state.arrays import Flags, Ints
 
 
@@ -37,7 +37,7 @@ class Arrivals:
 
 
 def split(
-    rows: pa.Table, slots: Slots, only: int | None
+    rows: pa.Table, slots: RowFormat, only: int | None
 ) -> Iterator[tuple[int, StreamSlots, pa.Table]]:
     """The rows of each code and stream, in the order of their source.
 

@@ -21,7 +21,7 @@ from penstock.lane_host.plan_files import PhysicalPlans, read_plan_file
 from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.changes import told_by
-from penstock.runtime.lane import Lane, Results
+from penstock.runtime.lane import Lane, LaneOutput
 from penstock.runtime.lateness import is_late, watermark_after
 from penstock.store.bundles import write_bundle
 from penstock.store.rejected_rows import REASON, aside_part
@@ -174,7 +174,7 @@ class LaneHost:
     def _log(self, name: str) -> Log:
         return Log(self._home.segments / name)
 
-    def _feed(self, plan: HostedPlan, name: str, kept: HostedLane, log: Log) -> Results:
+    def _feed(self, plan: HostedPlan, name: str, kept: HostedLane, log: Log) -> LaneOutput:
         """Let a lane take in its share of a log."""
         fragment = plan.lanes[name]
         blocks = self._changes(fragment, name, log)
@@ -208,7 +208,7 @@ class LaneHost:
         return found
 
     def _write_results(
-        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, LaneOutput]
     ) -> str | None:
         """Write the results of all lanes; the file, if any."""
         results: dict[str, list[Block]] = {}
@@ -234,7 +234,7 @@ class LaneHost:
         return self._written(work, "aside", whole)
 
     def _write_sent(
-        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, Results]
+        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, LaneOutput]
     ) -> str | None:
         """Write what fragments send, divided among the lanes that read it; the file, if any."""
         whole: dict[str, list[pa.Table]] = {}
@@ -351,7 +351,7 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
     return counted
 
 
-def _result_rows(plan: HostedPlan, outcomes: Mapping[str, Results]) -> dict[str, int]:
+def _result_rows(plan: HostedPlan, outcomes: Mapping[str, LaneOutput]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for name, outcome in outcomes.items():
         if plan.lanes[name].sends is None:

@@ -33,7 +33,7 @@ CHANGES = "changes"
 
 
 @dataclass(frozen=True)
-class Coded:
+class RowCoding:
     """How rows are coded.
 
     Args:
@@ -49,7 +49,7 @@ class Coded:
 
 def about_log(
     streams: Sequence[dict[str, Any]],
-    coded: Coded,
+    coded: RowCoding,
     watermarks: Mapping[str, int],
     *,
     relations: Mapping[str, Mapping[str, Sequence[str]]],
@@ -93,7 +93,7 @@ class Log:
         self.slots = slots_for([_definition(one) for one in about["streams"]])
         self.is_last: bool = about["last"]
         self.clocks: Mapping[str, int] = about["clocks"]
-        self._coded = Coded(**about["coded"])
+        self._coded = RowCoding(**about["coded"])
         self._watermarks: Mapping[str, int] = about["watermarks"]
         self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
 

@@ -53,7 +53,7 @@ class StreamSlots:
 
 
 @dataclass(frozen=True)
-class Slots:
+class RowFormat:
     """The common format of some streams."""
 
     streams: dict[str, StreamSlots]
@@ -65,9 +65,9 @@ class Slots:
         return list(used)
 
 
-def slots_for(definitions: Sequence[StreamDefinition]) -> Slots:
+def slots_for(definitions: Sequence[StreamDefinition]) -> RowFormat:
     """The format for some streams."""
-    return Slots(
+    return RowFormat(
         {one.name: StreamSlots(one, number, _slots(one)) for number, one in enumerate(definitions)}
     )
 

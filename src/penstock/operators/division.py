@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.compute.failures import Failures
+from penstock.algebra.failures import Failures
 from penstock.errors import InternalError, PenstockError
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.fingerprints import fingerprints

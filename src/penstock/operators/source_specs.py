@@ -9,13 +9,13 @@ from penstock.algebra.positions import columns_at, equalities, positions
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.sources import InOrder, Passing
 from penstock.operators.spec import Lineage, Spec, evaluators, passed
-from penstock.operators.stateless import Filter, Map
+from penstock.operators.stateless import FilterOperator, MapOperator
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
+    from penstock.algebra.failures import Failures
     from penstock.algebra.streams import Exchanged, Relation, Stream
     from penstock.algebra.types import Type
-    from penstock.compute.failures import Failures
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class FilterSpec(Spec):
     predicate: Expression
     types: tuple[Type, ...]
 
-    def build(self, failures: Failures) -> Filter:
+    def build(self, failures: Failures) -> FilterOperator:
         """The filter."""
-        return Filter(compile_expression(self.predicate, positions(self.types)), failures)
+        return FilterOperator(compile_expression(self.predicate, positions(self.types)), failures)
 
     def lineage(self) -> Lineage:
         """Rows as they were; what the predicate says is equal."""
@@ -90,9 +90,9 @@ class MapSpec(Spec):
     columns: tuple[Expression, ...]
     types: tuple[Type, ...]
 
-    def build(self, failures: Failures) -> Map:
+    def build(self, failures: Failures) -> MapOperator:
         """The map."""
-        return Map(evaluators(self.columns, positions(self.types)), failures)
+        return MapOperator(evaluators(self.columns, positions(self.types)), failures)
 
     def lineage(self) -> Lineage:
         """Each row of one row."""

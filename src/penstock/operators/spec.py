@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.operators.flow import Flow
     from penstock.operators.operator import Operator
 

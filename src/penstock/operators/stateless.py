@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import Evaluator, holds
-from penstock.compute.failures import Failures
 from penstock.operators.operator import Operator
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class _RowByRow(Operator):
         """The rows that come of a block."""
 
 
-class Filter(_RowByRow):
+class FilterOperator(_RowByRow):
     """The rows for which the predicate is TRUE."""
 
     def __init__(self, predicate: Evaluator, failures: Failures) -> None:
@@ -55,7 +55,7 @@ class Filter(_RowByRow):
         return block.take(holds(self.predicate, block.columns, len(block), failures))
 
 
-class Map(_RowByRow):
+class MapOperator(_RowByRow):
     """New columns computed from those of each row."""
 
     def __init__(self, columns: Sequence[Evaluator], failures: Failures) -> None:

@@ -21,12 +21,12 @@ class Waiting(RowsPart):
     """Blocks of rows that wait, in the order they came."""
 
     def __init__(self) -> None:
-        self._held: list[_Held] = []
+        self._held: list[_WaitingBlock] = []
 
     def push(self, block: Block) -> None:
         """Hold rows."""
         if len(block):
-            self._held.append(_Held(block))
+            self._held.append(_WaitingBlock(block))
 
     def take(self, clock: int) -> list[Block]:
         """The rows that begin before the clock."""
@@ -70,7 +70,7 @@ class Waiting(RowsPart):
         self.push(from_table(table))
 
 
-class _Held:
+class _WaitingBlock:
     """A block that waits: as it came or, once a part of it has been taken, by ts."""
 
     def __init__(self, block: Block) -> None:

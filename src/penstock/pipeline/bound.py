@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.algebra.plan import Plan
-    from penstock.pipeline.plans import Group, PipelinePlan
+    from penstock.pipeline.plans import PipelinePlan, QueryGroup
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class BoundGroup(HostedGroup):
         choices: How they run, where their meaning leaves a choice.
     """
 
-    group: Group
+    group: QueryGroup
     plans: Mapping[str, Plan]
     choices: Choices
 
     @staticmethod
-    def of(group: Group, session: Session, partitions: int) -> BoundGroup:
+    def of(group: QueryGroup, session: Session, partitions: int) -> BoundGroup:
         """A group whose queries a session knows."""
         queries = {name: _query(session, query) for name, query in group.runs.items()}
         # All queries of a group were registered under the same tactics.

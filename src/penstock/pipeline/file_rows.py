@@ -44,7 +44,7 @@ class BrokenFileError(PenstockError):
 
 
 @dataclass(frozen=True)
-class Division:
+class DeliveryDivision:
     """How a delivery divides rows.
 
     Args:
@@ -69,7 +69,7 @@ class FileRows:
     """
 
     definition: StreamDefinition
-    divisions: tuple[Division, ...]
+    divisions: tuple[DeliveryDivision, ...]
     tasks: int
 
     def parts(
@@ -169,14 +169,14 @@ def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:
     for number, one in enumerate(deliveries.of_stream[definition.name]):
         first = number * deliveries.width
         if one.route is None:
-            found.append(Division(first + one.task, 1, None))
+            found.append(DeliveryDivision(first + one.task, 1, None))
         else:
-            found.append(Division(first, one.lanes, one.keys))
+            found.append(DeliveryDivision(first, one.lanes, one.keys))
     return FileRows(definition, tuple(found), deliveries.tasks)
 
 
 def _shares(
-    division: Division, columns: Mapping[str, pa.Array], rows: int, tasks: int, task: int
+    division: DeliveryDivision, columns: Mapping[str, pa.Array], rows: int, tasks: int, task: int
 ) -> Iterator[tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]] | None]]:
     """The codes that are a task's own, and the places of their rows; None: of all rows."""
     codes = range(division.first, division.first + division.lanes)

@@ -34,7 +34,7 @@ _HIDDEN = ("_", ".")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 
 
-class Found(NamedTuple):
+class FolderFile(NamedTuple):
     """A file: when it was last changed in milliseconds, its name within the folder, its bytes."""
 
     age: int
@@ -60,7 +60,7 @@ class Folder:
     most_bytes: int = MOST_BYTES
     is_inserted: bool = False
 
-    def new_files(self, known: Container[str]) -> list[Found]:
+    def new_files(self, known: Container[str]) -> list[FolderFile]:
         """The files that are not known yet, the oldest first, those of one age by name.
 
         Raises:
@@ -69,14 +69,14 @@ class Folder:
         try:
             if self.path.is_file():
                 stat = self.path.stat()
-                found = [Found(stat.st_mtime_ns // 1_000_000, self.path.name, stat.st_size)]
+                found = [FolderFile(stat.st_mtime_ns // 1_000_000, self.path.name, stat.st_size)]
                 return [one for one in found if one.name not in known]
             return sorted(_files(str(self.path), "", known))
         except OSError as fault:
             msg = f'stream "{self.stream}": {self.path} cannot be read: {fault.strerror}'
             raise DataError(msg, hint="See its path, and who may read it.") from fault
 
-    def share(self, waiting: Sequence[Found]) -> int:
+    def share(self, waiting: Sequence[FolderFile]) -> int:
         """How many of the files that wait, in order, the next micro-batch reads."""
         size = 0
         for number, one in enumerate(waiting[: self.most_files]):
@@ -90,7 +90,7 @@ class Folder:
         return self.path if self.path.is_file() else self.path / name
 
 
-def _files(folder: str, within: str, known: Container[str]) -> Iterator[Found]:
+def _files(folder: str, within: str, known: Container[str]) -> Iterator[FolderFile]:
     """Files, also those of folders that are called `column=value`, which are part of the rows."""
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -102,7 +102,7 @@ def _files(folder: str, within: str, known: Container[str]) -> Iterator[Found]:
                     stat = entry.stat()
                 except FileNotFoundError:
                     continue  # It was there a moment ago.
-                yield Found(stat.st_mtime_ns // 1_000_000, name, stat.st_size)
+                yield FolderFile(stat.st_mtime_ns // 1_000_000, name, stat.st_size)
             elif "=" in entry.name:
                 yield from _files(entry.path, f"{name}/", known)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
     from penstock.store.layout import Home
-    from penstock.store.records import Content, Kind, LaneState
+    from penstock.store.records import FoldedContent, Kind, LaneState
 
 
 class Ledger:
@@ -313,7 +313,7 @@ class Ledger:
         _require_all(done, tasks, self.plan.stages)
         self._commit("flush", resumed=self.record.open_clocks, **self._reached(done))
 
-    def commit_content(self, content: Content) -> None:
+    def commit_content(self, content: FoldedContent) -> None:
         """Publish that results have been folded."""
         self._commit("change", content=content)
 

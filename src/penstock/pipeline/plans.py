@@ -28,7 +28,7 @@ def successor(query: str) -> str:
 
 
 @dataclass(frozen=True)
-class Group:
+class QueryGroup:
     """Queries that were registered together and are divided by the same key.
 
     They share their operators; `lanes` instances of these share the keys. `number` is never given
@@ -66,12 +66,12 @@ class Group:
         """It with its lanes."""
         return HostedGroup(self.number, self.physical, self.lanes)
 
-    def only(self, queries: Collection[str]) -> Group:
+    def only(self, queries: Collection[str]) -> QueryGroup:
         """The same without some of its queries; operators that only these needed are gone."""
         kept = tuple(one for one in self.queries if one in queries)
         return replace(self, queries=kept, physical=self.physical.only(kept))
 
-    def on_lanes(self, lanes: int) -> Group:
+    def on_lanes(self, lanes: int) -> QueryGroup:
         """The same on another number of lanes."""
         return replace(self, lanes=lanes, physical=self.physical.on_lanes(lanes))
 
@@ -96,7 +96,7 @@ class PipelinePlan:
     """
 
     statements: tuple[str, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[QueryGroup, ...] = ()
     partitions: int = Choices().partitions
     session: Session | None = field(default=None, compare=False, repr=False)
 
@@ -113,7 +113,7 @@ class PipelinePlan:
     def from_json(values: Mapping[str, Any], physical: Sequence[PhysicalPlan]) -> PipelinePlan:
         """The plan that was written down, whose groups have these physical plans."""
         groups = tuple(
-            Group(**{**one, "queries": tuple(one["queries"]), "physical": plan})
+            QueryGroup(**{**one, "queries": tuple(one["queries"]), "physical": plan})
             for one, plan in zip(values["groups"], physical, strict=True)
         )
         return PipelinePlan(tuple(values["statements"]), groups, values["partitions"])

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.routable_keys import is_routable
-from penstock.pipeline.plans import Group
+from penstock.pipeline.plans import QueryGroup
 from penstock.planner.clocks import has_clock, may_share
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def groups_for(
     plans: Mapping[str, Plan], first: int, lanes: int, choices: Choices | None = None
-) -> list[Group]:
+) -> list[QueryGroup]:
     """Divide new queries, which run alike, into groups with a key that all queries agree on.
 
     A query without a key is in a group of its own, whose plan is cut into fragments. So is one
@@ -31,17 +31,17 @@ def groups_for(
     own.
     """
     choices = choices or Choices()
-    together: list[_Together] = []
+    together: list[_KeyedQueries] = []
     apart: list[Mapping[str, Plan]] = []
     for name, plan in plans.items():
         query = _Query(name, plan, plans_to_run({name: plan}, choices=choices))
         if not has_clock(plan) or not is_routable(query.partitioning):
             apart.append(query.running)
         elif not any(one.takes(query) for one in together):
-            together.append(_Together(query, choices))
+            together.append(_KeyedQueries(query, choices))
     found = [*(running for one in together for running in one.groups()), *apart]
     return [
-        Group(first + place, tuple(one), lanes, lowered(one, choices, is_routable, lanes))
+        QueryGroup(first + place, tuple(one), lanes, lowered(one, choices, is_routable, lanes))
         for place, one in enumerate(found)
     ]
 
@@ -59,7 +59,7 @@ class _Query:
         return common_partitioning(list(self.running.values()))
 
 
-class _Together:
+class _KeyedQueries:
     """Queries with a key that all agree on."""
 
     def __init__(self, query: _Query, choices: Choices) -> None:

@@ -22,7 +22,7 @@ from penstock.lane_host.images import write_images
 from penstock.lane_host.lane_host import LaneHost
 from penstock.lane_host.routable_keys import is_routable
 from penstock.operators.block import Block, concatenated
-from penstock.pipeline.plans import Group, successor
+from penstock.pipeline.plans import QueryGroup, successor
 from penstock.pipeline.result_folding import left_of_results
 from penstock.pipeline.state_horizon import NeverForgets, memory_of
 from penstock.planner.planning import physical_plan
@@ -77,7 +77,7 @@ def _successor(
     statistics: Statistics,
     number: int,
     memory: int,
-) -> Group:
+) -> QueryGroup:
     record = ledger.record
     streams = [record.streams[name].latest for name in group.streams]
     # It is told what a relation holds from there on where the first of all queries has come to.
@@ -88,7 +88,7 @@ def _successor(
         for instant in (one.clock, *one.groups.values())
     ]
     latest = max(*streams, *relations, BEGINNING)
-    return Group(
+    return QueryGroup(
         number,
         tuple(map(successor, group.group.queries)),
         group.lanes,
@@ -168,13 +168,13 @@ def replace_group(ledger: Ledger, number: int) -> bool:
 class _Handover:
     """What one group takes over from the other that has run beside it."""
 
-    def __init__(self, ledger: Ledger, made: Group) -> None:
+    def __init__(self, ledger: Ledger, made: QueryGroup) -> None:
         self._ledger = ledger
         self._home = ledger.home
         self._record = ledger.record
         self._made = made
 
-    def lanes(self, after: Group) -> dict[str, LaneState]:
+    def lanes(self, after: QueryGroup) -> dict[str, LaneState]:
         """How the state of each lane is made: as that of the lane that has run beside it."""
         host = LaneHost(self._home)
         states = dict(self._record.lanes)

@@ -11,7 +11,7 @@ from penstock.operators.block import to_table
 from penstock.pipeline.plans import group_numbers
 from penstock.store.bundles import Bundle, write_bundle
 from penstock.store.contents import folded, lasting
-from penstock.store.records import Content
+from penstock.store.records import FoldedContent
 from penstock.store.result_files import blocks_in
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Said:
     bytes: int = 0
 
 
-def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> Content:
+def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> FoldedContent:
     """Write what is left of all results up to a record.
 
     Args:
@@ -56,7 +56,7 @@ def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> 
     path = home.segments / name
     about = {"clocks": record.clocks, "groups": folding.groups}
     write_bundle(path, tables, about, durable=True)
-    return Content(name, record.number, path.stat().st_size)
+    return FoldedContent(name, record.number, path.stat().st_size)
 
 
 def left_of_results(home: Home, record: Record, plan: BoundPlan) -> dict[str, Block]:

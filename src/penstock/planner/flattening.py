@@ -32,7 +32,7 @@ MOST_INPUTS = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class PositionedCondition:
     """A condition over positions in the columns of all inputs, and its name in statistics."""
 
     asks: Expression
@@ -52,7 +52,7 @@ class Flat:
 
     inputs: tuple[Plan, ...]
     columns: tuple[int, ...]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PositionedCondition, ...] = ()
     joins: tuple[Plan, ...] = ()
 
     @property
@@ -107,7 +107,9 @@ class Flattening:
         known_as = self._uncut(plan).children[0]
         asks = [one for one in conjuncts(plan.predicate) if one != TRUE]
         parts = [
-            Part(_placed(positional(one, plan.child.schema), below), predicate_key(one, known_as))
+            PositionedCondition(
+                _placed(positional(one, plan.child.schema), below), predicate_key(one, known_as)
+            )
             for one in asks
         ]
         return replace(below, parts=(*below.parts, *parts), joins=(*below.joins, plan))
@@ -125,10 +127,13 @@ class Flattening:
         condition = join_condition(condition_of(plan), len(plan.left.schema))
         asked = named(condition, self._uncut(plan))
         both = _beside(plan, *self._sides(plan, asked))
-        keys = [Part(_placed(one, both)) for one in _equal(asked, len(plan.left.schema))]
+        keys = [
+            PositionedCondition(_placed(one, both)) for one in _equal(asked, len(plan.left.schema))
+        ]
         residual = [] if asked.residual is None else conjuncts(asked.residual)
         rest = [
-            Part(_placed(one, both), name) for one, name in zip(residual, asked.names, strict=True)
+            PositionedCondition(_placed(one, both), name)
+            for one, name in zip(residual, asked.names, strict=True)
         ]
         return replace(both, parts=(*both.parts, *keys, *rest))
 

@@ -47,7 +47,7 @@ def optimized(
         choices: How all of them run: what a plan costs depends on the strategy.
     """
     choices, statistics = choices or Choices(), statistics or Statistics()
-    together = _Together(list(plans.values()))
+    together = _JointPlans(list(plans.values()))
     together.commute()
     together.merge()
     shared = Shared(together.plans)
@@ -69,7 +69,7 @@ def optimized(
     }
 
 
-class _Together:
+class _JointPlans:
     """The plans of all queries, and the rules that fired in each, as they become."""
 
     def __init__(self, plans: list[Plan]) -> None:

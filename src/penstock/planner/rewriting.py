@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.errors import InternalError
-from penstock.planner.rules.outer_joins.outer_join_form import OuterJoin, outer_join_in
+from penstock.planner.rules.outer_joins.outer_join_form import OuterJoinForm, outer_join_in
 from penstock.planner.rules.rule import RuleContext
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def parts_of(plan: Plan) -> tuple[tuple[Plan, ...], Callable[[tuple[Plan, ...]],
     if outer is not None:
         condition, padded = outer.condition, outer.padded
         sides = (outer.left, outer.right)
-        return sides, lambda new: OuterJoin(new[0], new[1], condition, padded).plan
+        return sides, lambda new: OuterJoinForm(new[0], new[1], condition, padded).plan
     return plan.children, plan.rebuild
 
 

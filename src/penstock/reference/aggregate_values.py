@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.values import canonical, sort_key
-from penstock.reference.failure import Exact, Failure, Failures, fit, to_float
+from penstock.reference.failure import Exact, Failure, fit, to_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.algebra.expressions import AggregateCall, Value
+    from penstock.algebra.failures import Failures
 
 Rows = list[tuple[Any, ...]]
 

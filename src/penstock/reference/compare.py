@@ -59,7 +59,7 @@ DEFAULT_TOLERANCE = Tolerance()
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """Rows (as text) that are missing at an instant, and rows too many."""
 
     at: int
@@ -92,7 +92,7 @@ def compare_timelines(
         missing, unexpected = _apart(expected.at(at), actual.at(at), tolerance)
         if missing or unexpected:
             differences.append(
-                Difference(at, _shown(missing, schema), _shown(unexpected, schema)),
+                Mismatch(at, _shown(missing, schema), _shown(unexpected, schema)),
             )
     return report(differences, unit)
 
@@ -117,7 +117,7 @@ def compare_emissions(
         missing, unexpected = _apart(Counter(left), Counter(right), tolerance)
         if missing or unexpected:
             differences.append(
-                Difference(at, _shown(missing, schema), _shown(unexpected, schema)),
+                Mismatch(at, _shown(missing, schema), _shown(unexpected, schema)),
             )
         elif ordered:
             same = list(map(tolerance.same_rows, left, right))
@@ -128,7 +128,7 @@ def compare_emissions(
 
 def out_of_order(
     at: int, expected: Sequence[str], actual: Sequence[str], same: Sequence[bool]
-) -> Difference | None:
+) -> Mismatch | None:
     """The places at which the right rows come in a wrong order; None if there are none.
 
     >>> out_of_order(5, ["a", "b"], ["b", "a"], [False, False]).missing
@@ -137,7 +137,7 @@ def out_of_order(
     wrong = [index for index, right in enumerate(same) if not right]
     if not wrong:
         return None
-    return Difference(
+    return Mismatch(
         at,
         [f"{expected[index]}, as row {index + 1}" for index in wrong],
         [f"{actual[index]}, as row {index + 1}" for index in wrong],
@@ -152,7 +152,7 @@ def by_instant(emissions: Iterable[Emission]) -> defaultdict[int, list[Row]]:
     return rows
 
 
-def report(differences: Sequence[Difference], unit: TimeUnit) -> str | None:
+def report(differences: Sequence[Mismatch], unit: TimeUnit) -> str | None:
     """The first difference in full, and at which other instants there are more.
 
     >>> from penstock.algebra.time import TimeUnit

@@ -8,15 +8,14 @@ from penstock.algebra.expressions import Call, Case, Cast, Column, Expression, L
 from penstock.algebra.values import canonical
 from penstock.errors import InternalError
 from penstock.reference.casts import cast
-from penstock.reference.failure import Failure, Failures, fit
+from penstock.reference.failure import Failure, fit
 from penstock.reference.functions import NON_STRICT, STRICT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from penstock.algebra.failures import Failures
     from penstock.algebra.types import Type
-
-__all__ = ["Failures", "evaluate"]
 
 
 def evaluate(expression: Expression, row: Mapping[str, Value], failures: Failures) -> Value:

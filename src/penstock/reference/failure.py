@@ -1,9 +1,7 @@
-"""An expression that fails gives NULL and is counted: the exception, the counter, the limits."""
+"""An expression that fails gives NULL and is counted: the exception, and the limits of types."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -22,22 +20,6 @@ Exact = bool | int | float | Decimal | str | Fraction | None
 
 class Failure(Exception):
     """Division by zero, overflow, a bad cast, an argument outside of a function's domain."""
-
-
-@dataclass
-class Failures:
-    """The number of expressions that failed, by function name (casts under `cast`)."""
-
-    by_function: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def count(self) -> int:
-        """All failures."""
-        return self.by_function.total()
-
-    def add(self, function: str) -> None:
-        """Count one failure."""
-        self.by_function[function] += 1
 
 
 _RANGE_OF = {

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import INFINITY, round_up
 from penstock.algebra.values import row_key
 from penstock.algebra.windows import Rows, Unbounded
 from penstock.reference import emissions as emit
-from penstock.reference.expressions import Failures
 from penstock.reference.inputs import (
     Arrival,
     Inputs,

@@ -10,9 +10,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra.failures import Failures
 from penstock.algebra.values import row_key, sort_key
 from penstock.reference.aggregate_values import aggregate
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 from penstock.reference.timeline import Bag, Row, Snapshot, Tagged, bag_of, in_order
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Definitions:
         end = None if plan.limit is None else plan.offset + plan.limit
         return rows[plan.offset : end]
 
-    def _sorted_by(self, key: op.SortKey, schema: Schema, rows: Snapshot) -> Snapshot:
+    def _sorted_by(self, key: op.OrderTerm, schema: Schema, rows: Snapshot) -> Snapshot:
         """Stable, so that sorting by the last key first gives the order of all keys."""
         valued = [(self._value(key.expression, schema, one), one) for one in rows]
         nulls = [one for value, one in valued if value is None]

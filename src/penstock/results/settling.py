@@ -80,7 +80,7 @@ class Sending(Settling):
         return None if due is None else due.by_time()
 
 
-class Content(Settling):
+class ChangingContent(Settling):
     """A changing result: the rows of the last final instant, and the net changes that led there.
 
     The rows are counted, each different row once, so what has ended is forgotten.
@@ -124,7 +124,7 @@ class Content(Settling):
         return tuple(column.take(order) for column in columns)
 
 
-class ContentAtEnd(Content):
+class ContentAtEnd(ChangingContent):
     """The net changes of rows that are told when they have ended: known at the end of the input."""
 
     def take_in(self, blocks: Sequence[Block], clock: int) -> Block | None:
@@ -143,7 +143,7 @@ def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: in
     """
     if isinstance(plan, RelationToStream):
         return Sending()
-    return Elements() if isinstance(plan, Final) else Content(types, span, partitions)
+    return Elements() if isinstance(plan, Final) else ChangingContent(types, span, partitions)
 
 
 def timed_fold_for(

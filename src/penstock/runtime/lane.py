@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.compute.failures import Failures
 from penstock.errors import InternalError
+from penstock.runtime.dispatcher import Dispatcher
 from penstock.runtime.fuse import Fuse
 from penstock.runtime.prefilter import gate_of
 from penstock.runtime.sampling import Budget, StreamMeter
-from penstock.runtime.scheduler import ToCompletion
 from penstock.runtime.station import Station
 
 if TYPE_CHECKING:
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
+    from penstock.runtime.allotment import Allotment, Step
     from penstock.runtime.operator_report import OperatorReport
-    from penstock.runtime.scheduler import Scheduler
+    from penstock.runtime.work_clock import WorkClock
+    from penstock.scheduling.scheduler import Scheduler
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536
@@ -37,25 +39,30 @@ STEP_ROWS = 65_536
 
 
 @dataclass
-class Results:
-    """The outcome of a feed: blocks of each query, in the order they were made, and late rows."""
+class LaneOutput:
+    """The outcome of a feed: blocks of each query, in the order they were made, and late rows.
+
+    `steps` are those that stations did one by one, as the feed had an allotment.
+    """
 
     blocks: dict[str, list[Block]] = field(default_factory=dict)
     late: dict[str, list[Block]] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
 
     def add(self, query: str, block: Block) -> None:
         """Append a block of a query."""
         self.blocks.setdefault(query, []).append(block)
 
-    def extend(self, other: Results) -> None:
+    def extend(self, other: LaneOutput) -> None:
         """Append what another feed, or another lane, led to."""
         for query, blocks in other.blocks.items():
             self.blocks.setdefault(query, []).extend(blocks)
         for source, blocks in other.late.items():
             self.late.setdefault(source, []).extend(blocks)
+        self.steps += other.steps
 
 
-class _Reader(NamedTuple):
+class _RelationReader(NamedTuple):
     """A query that reads relations: the streams that tell it of time, and all its relations."""
 
     streams: AbstractSet[str]
@@ -69,8 +76,8 @@ class Lane:
     before the watermark at the opening of the feed is late: it is counted, and handed back with
     the results.
 
-    Of the streams in `whole`, other lanes of the graph get the same rows, not others. The
-    scheduler says which station runs next.
+    Of the streams in `whole`, other lanes of the graph get the same rows, not others. Where a feed
+    has an allotment, the scheduler says which station runs next, and what is not done waits.
     """
 
     def __init__(
@@ -79,8 +86,11 @@ class Lane:
         step_rows: int = STEP_ROWS,
         whole: Collection[str] = (),
         scheduler: Scheduler | None = None,
+        clock: WorkClock | None = None,
     ) -> None:
-        self.scheduler = scheduler or ToCompletion()
+        self._scheduler = scheduler
+        self._clock = clock
+        self._dispatcher: Dispatcher | None = None
         self.step_rows = step_rows
         self._whole = whole
         self._budget = Budget()
@@ -104,6 +114,7 @@ class Lane:
             name: self._meters.get(name) or StreamMeter(name, stream.schema.names, self._budget)
             for name, (stream, _) in graph.streams.items()
         }
+        self._entries = [*self._clocked.values(), *(n for _, n in graph.relations.values())]
         self._metered = {number: self._meters[name] for name, (_, number) in graph.streams.items()}
         self._readers: list[list[tuple[int, int]]] = [[] for _ in graph.nodes]
         for number, node in enumerate(graph.nodes):
@@ -118,6 +129,12 @@ class Lane:
             name: gate_of(number, readers, stations, {*self._queries})
             for name, (_, number) in graph.streams.items()
         }
+        self._go_on_with_marks()
+
+    def _go_on_with_marks(self) -> None:
+        """Let blocks that wait between stations, of an earlier graph or saved, be worked off."""
+        has_marks = any(len(one.marks) for one in self.stations)
+        self._dispatcher = self._new_dispatcher() if has_marks else None
 
     def let_go(self, graph: Graph) -> None:
         """Go on with a graph that is a part of the one that runs: fewer results are wanted.
@@ -128,8 +145,15 @@ class Lane:
             known = dict(zip(self.graph.identities, self.stations, strict=True))
             self._run(graph, [known[one] for one in graph.identities])
 
-    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
+    def feed(
+        self,
+        blocks: Mapping[str, Block],
+        watermarks: Mapping[str, int],
+        allotment: Allotment | None = None,
+    ) -> LaneOutput:
         """Take in rows of sources, let the watermarks pass, and return what is then final.
+
+        Without an allotment all is done that can be done, also what waited since earlier feeds.
 
         A watermark says that no row before it will come. Changes of relations are blocks with
         signs, and come before the watermarks pass their instants. The watermark of a relation
@@ -140,7 +164,7 @@ class Lane:
                 in a part of it, so nothing that this lane says can be relied on any more.
         """
         entries = {name: self._entry(name) for name in blocks}
-        results = Results()
+        results = LaneOutput()
         began = time.perf_counter()
         with self._fuse.guarding():
             for name, block in blocks.items():
@@ -148,12 +172,14 @@ class Lane:
             for name, watermark in watermarks.items():
                 known = self.told if name in self.told else self.watermarks
                 known[name] = max(known[name], watermark)
-            for cut in self._cuts():
-                self._pass(cut, results)
+            if allotment is None:
+                self._do_all(results)
+            else:
+                self._do_some(allotment, results)
         self._budget.worked += time.perf_counter() - began
         return results
 
-    def _take_in(self, name: str, entry: Station, block: Block, results: Results) -> None:
+    def _take_in(self, name: str, entry: Station, block: Block, results: LaneOutput) -> None:
         if name in self._clocked and len(block):
             late = block.ts < self.watermarks[name]
             if late.any():
@@ -167,7 +193,7 @@ class Lane:
             self._waiting.append(block.ts)
         entry.push(0, block)
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end: return all that is left."""
         self._fuse.check()
         return self.feed({}, dict.fromkeys([*self.watermarks, *self.told], INFINITY))
@@ -201,24 +227,55 @@ class Lane:
             for name, readers in self._relation_readers.items()
         }
 
-    def _clock_of(self, reader: _Reader) -> int:
+    def _clock_of(self, reader: _RelationReader) -> int:
         """The clock of a query; one without streams has none but what its relations tell."""
         if reader.streams:
             return min(self.watermarks[name] for name in reader.streams)
         return max(self.told[name] for name in reader.relations)
 
-    def _pass(self, cut: int, results: Results) -> None:
-        """Let time pass up to an instant, as far as the watermarks allow."""
+    def _do_all(self, results: LaneOutput) -> None:
+        """Let time pass cut by cut; each station does a whole step, and nothing waits behind it."""
+        if self._dispatcher is not None:
+            self._dispatcher.work_off(results.add)
+            self._dispatcher = None
+        for cut in self._cuts():
+            self._pass(cut)
+            for number in range(len(self.stations)):
+                self._take_turn(number, results)
+
+    def _do_some(self, allotment: Allotment, results: LaneOutput) -> None:
+        """Let the rows that are due enter, block by block, and work as far as is allotted."""
+        self._dispatcher = working = self._dispatcher or self._new_dispatcher()
+        arrival = working.clock.now() if allotment.arrival is None else allotment.arrival
+        for cut in self._cuts():
+            self._pass(cut)
+            for number in self._entries:
+                working.enter(number, arrival, results.add)
+        results.steps += working.work(allotment, results.add)
+
+    def _new_dispatcher(self) -> Dispatcher:
+        return Dispatcher(self.stations, self._readers, self._queries, self._scheduler, self._clock)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether an allotment has left something undone."""
+        return self._dispatcher is not None and self._dispatcher.is_behind
+
+    @property
+    def queued_bytes(self) -> int:
+        """The bytes that wait between stations, each reader's copy counted."""
+        return 0 if self._dispatcher is None else self._dispatcher.nbytes
+
+    def _pass(self, cut: int) -> None:
+        """Let time pass up to an instant where rows enter, as far as the watermarks allow."""
         for name, number in self._clocked.items():
             station = self.stations[number]
             station.reached[0] = max(station.reached[0], min(self.watermarks[name], cut))
         for name, reach in self._relations_reach().items():
             station = self.stations[self.graph.relations[name][1]]
             station.reached[0] = max(station.reached[0], min(reach, cut))
-        for number in self.scheduler.turns(self.stations):
-            self._take_turn(number, results)
 
-    def _take_turn(self, number: int, results: Results) -> None:
+    def _take_turn(self, number: int, results: LaneOutput) -> None:
         """Let a station do what it can, and hand what it made to those who read it."""
         station = self.stations[number]
         made = station.run()
@@ -230,15 +287,15 @@ class Lane:
             for block in made:
                 results.add(query, block)
 
-    def _readers_of_relations(self) -> dict[str, list[_Reader]]:
+    def _readers_of_relations(self) -> dict[str, list[_RelationReader]]:
         """The queries that read each relation, by what tells them of time."""
-        found: dict[str, list[_Reader]] = {}
+        found: dict[str, list[_RelationReader]] = {}
         for number in self.graph.results.values():
             below = self.graph.below(number)
             streams = {name for name, n in self._clocked.items() if n in below}
             relations = {name for name, (_, n) in self.graph.relations.items() if n in below}
             for name in relations:
-                reader = _Reader(streams | self.graph.beside, frozenset(relations))
+                reader = _RelationReader(streams | self.graph.beside, frozenset(relations))
                 found.setdefault(name, []).append(reader)
         return found
 
@@ -303,6 +360,7 @@ class Lane:
                 self._waiting += [queued] if len(queued) else []
             for name in self._relation_readers:
                 self.told[name] = self.stations[self.graph.relations[name][1]].reached[0]
+            self._go_on_with_marks()
 
 
 def _begun(names: Iterable[str], known: Mapping[str, int], at: int) -> dict[str, int]:
@@ -315,9 +373,9 @@ def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     return {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
 
 
-def together(lanes: Sequence[Results]) -> Results:
+def together(lanes: Sequence[LaneOutput]) -> LaneOutput:
     """The results of several lanes."""
-    total = Results()
+    total = LaneOutput()
     for results in lanes:
         total.extend(results)
     return total

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
+from penstock.runtime.allotment import Allotment
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.lane import STEP_ROWS, Lane, Results, together
+from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
+from penstock.runtime.marks import have_marks
 from penstock.runtime.repartition import repartitioned
+from penstock.scheduling.work_rules import WorkRules
 from penstock.state.routing import lanes_of
 
 if TYPE_CHECKING:
@@ -20,26 +23,67 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.partition.partitioning import Partitioning, Route
     from penstock.planner.physical.graph import Graph
+    from penstock.runtime.work_clock import WorkClock
 
 
 class Lanes:
-    """Instances of one graph, each for its share of the keys; one, where no key divides it."""
+    """Instances of one graph, each for its share of the keys; one, where no key divides it.
+
+    The rules say how long each works in a feed, and in which order; `clock` measures that.
+    """
 
     def __init__(
-        self, graph: Graph, partitioning: Partitioning, count: int = 1, step_rows: int = STEP_ROWS
+        self,
+        graph: Graph,
+        partitioning: Partitioning,
+        count: int = 1,
+        step_rows: int = STEP_ROWS,
+        rules: WorkRules | None = None,
+        clock: WorkClock | None = None,
     ) -> None:
         self.graph = graph
         self._partitioning = partitioning
-        count = count if partitioning.is_partitioned else 1
-        self.lanes = [Lane(graph, step_rows, partitioning.whole) for _ in range(count)]
+        self._step_rows = step_rows
+        self._rules = rules or WorkRules()
+        self._clock = clock
+        self.lanes = self._made(count if partitioning.is_partitioned else 1)
+        self._owed = LaneOutput()
         self._fuse = Fuse()
         self._routers = {
             name: Router(route, self._schema(name), count)
             for name, route in partitioning.routes.items()
         }
 
-    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> Results:
-        """Route rows to the lanes, and let the same watermarks pass in all."""
+    def _made(self, count: int) -> list[Lane]:
+        whole, rules = self._partitioning.whole, self._rules
+        rows = self._step_rows if rules.budget is None else rules.block_rows
+        return [
+            Lane(self.graph, rows, whole, rules.scheduler_made(), self._clock) for _ in range(count)
+        ]
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the time for earlier feeds left something undone."""
+        return any(lane.is_behind for lane in self.lanes)
+
+    def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
+        """Route rows to the lanes, and let the same watermarks pass in all.
+
+        They work for as long as the rules say.
+        """
+        budget = self._rules.budget
+        return self._fed(blocks, watermarks, None if budget is None else Allotment(budget))
+
+    def work_off(self) -> LaneOutput:
+        """Do all that is undone."""
+        return self._fed({}, {}, None)
+
+    def _fed(
+        self,
+        blocks: Mapping[str, Block],
+        watermarks: Mapping[str, int],
+        allotment: Allotment | None,
+    ) -> LaneOutput:
         shares: list[dict[str, Block]] = [{} for _ in self.lanes]
         for name, block in blocks.items():
             for share, part in zip(shares, self._routed(name, block), strict=True):
@@ -47,12 +91,16 @@ class Lanes:
         # If one lane fails, the results of those before it are lost with it.
         with self._fuse.guarding():
             fed = zip(self.lanes, shares, strict=True)
-            return together([lane.feed(share, watermarks) for lane, share in fed])
+            outcomes = [lane.feed(share, watermarks, allotment) for lane, share in fed]
+        owed, self._owed = self._owed, LaneOutput()
+        return together([owed, *outcomes])
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end in all lanes."""
         with self._fuse.guarding():
-            return together([lane.finish() for lane in self.lanes])
+            outcomes = [lane.finish() for lane in self.lanes]
+        owed, self._owed = self._owed, LaneOutput()
+        return together([owed, *outcomes])
 
     def failures(self, query: str) -> Failures:
         """The number of expressions that failed in what a query computes, in all lanes."""
@@ -69,12 +117,25 @@ class Lanes:
     def restore(self, segments: Sequence[Mapping[str, pa.Table]]) -> None:
         """Go on from saved state, of as many lanes or of another number; the lanes are new.
 
+        Of another number, what is undone is done before: lanes have not come equally far with it.
+        What that says comes with the next feed.
+
         Raises:
             CannotDivide: Of another number, and it is not known what belongs to which lane.
         """
+        if len(segments) != len(self.lanes) and have_marks(segments):
+            segments = self._levelled(segments)
         own = repartitioned(self.graph, self._partitioning, segments, len(self.lanes))
         for lane, parts in zip(self.lanes, own, strict=True):
             lane.restore(parts)
+
+    def _levelled(self, segments: Sequence[Mapping[str, pa.Table]]) -> list[dict[str, pa.Table]]:
+        """The state of the lanes there were when nothing waits between their stations."""
+        before = self._made(len(segments))
+        for lane, parts in zip(before, segments, strict=True):
+            lane.restore(parts)
+            self._owed.extend(lane.feed({}, {}))
+        return [lane.segments() for lane in before]
 
     def _schema(self, name: str) -> Schema:
         found = self.graph.clocked.get(name) or self.graph.relations[name]

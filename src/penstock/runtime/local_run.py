@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
     from penstock.runtime.changes import RelationChanges
-    from penstock.runtime.lane import Results
+    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.work_clock import WorkClock
+    from penstock.scheduling.work_rules import WorkRules
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class LocalRun:
         slack: How far rows of a stream may be behind its latest; 0 where it is not given.
         lanes: How many lanes share the work, if a key divides it.
         choices: Strategy and structures.
+        rules: How long lanes work in a feed, and in which order.
+        clock: What measures that; None: that of this machine.
     """
 
     def __init__(
@@ -50,12 +54,14 @@ class LocalRun:
         slack: Mapping[str, int] | None = None,
         lanes: int = 1,
         choices: Choices | None = None,
+        rules: WorkRules | None = None,
+        clock: WorkClock | None = None,
     ) -> None:
         plans = plans_to_run(plans, choices=choices)
         self.partitioning = common_partitioning(list(plans.values()))
         sharing = lanes if self.partitioning.is_partitioned else 1
         self.graph = operator_graph(plans, choices, lanes=sharing)
-        self.lanes = Lanes(self.graph, self.partitioning, lanes)
+        self.lanes = Lanes(self.graph, self.partitioning, lanes, rules=rules, clock=clock)
         self._periodic = periodic_parts(plans.values())
         self.aside: list[RejectedRows] = []
         self.intakes = {
@@ -63,7 +69,7 @@ class LocalRun:
             for name, (plan, _) in self.graph.streams.items()
         }
 
-    def feed(self, tables: Mapping[str, pa.Table]) -> Results:
+    def feed(self, tables: Mapping[str, pa.Table]) -> LaneOutput:
         """Take in rows of streams and changes of relations, and return what is then final.
 
         A relation's table has the column `_sign` besides its own and, where changes are dated,
@@ -90,7 +96,7 @@ class LocalRun:
         watermarks |= {name: intake.watermark for name, intake in self.intakes.items()}
         return self.lanes.feed(blocks, watermarks)
 
-    def finish(self) -> Results:
+    def finish(self) -> LaneOutput:
         """The input has come to its end: return all that is left."""
         return self.lanes.finish()
 

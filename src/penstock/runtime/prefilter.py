@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.windows import Range
 from penstock.compute.evaluate import holds
-from penstock.compute.failures import Failures
-from penstock.operators.stateless import Filter, Map
+from penstock.operators.stateless import FilterOperator, MapOperator
 from penstock.operators.window.time_windows import TimeWindow
 
 if TYPE_CHECKING:
@@ -37,18 +37,18 @@ LEAST_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _PrefilterStep:
     """A filter or, before some, a map or a window."""
 
     station: Station
-    behind: tuple[_Reader, ...] = ()
+    behind: tuple[_PrefilterStep, ...] = ()
 
     def passes(self, columns: Sequence[pa.Array], length: int, failures: Failures) -> Truths:
         """The rows that a filter lets pass."""
         operator = self.station.operator
-        if isinstance(operator, Filter):
+        if isinstance(operator, FilterOperator):
             return holds(operator.predicate, columns, length, failures)
-        if isinstance(operator, Map):
+        if isinstance(operator, MapOperator):
             columns = [column(columns, length, failures) for column in operator.columns]
         each = (one.passes(columns, length, failures) for one in self.behind)
         return reduce(np.logical_or, each)
@@ -63,7 +63,7 @@ class _Reader:
 class Prefilter:
     """Leaves out rows of a stream that no filter lets pass."""
 
-    def __init__(self, entry: Station, readers: Sequence[_Reader]) -> None:
+    def __init__(self, entry: Station, readers: Sequence[_PrefilterStep]) -> None:
         self._entry = entry
         self._readers = readers
         self._open_for = 0
@@ -95,7 +95,7 @@ def _is_passed(operator: Operator) -> bool:
     """Whether each row passes on its own, and none vanishes."""
     if isinstance(operator, TimeWindow):
         return isinstance(operator.spec, Range) and not operator.spec.slide
-    return isinstance(operator, Map)
+    return isinstance(operator, MapOperator)
 
 
 def gate_of(
@@ -110,16 +110,16 @@ def gate_of(
         results: The nodes whose results are wanted.
     """
 
-    def found(number: int) -> _Reader | None:
+    def found(number: int) -> _PrefilterStep | None:
         station = stations[number]
-        if isinstance(station.operator, Filter):
+        if isinstance(station.operator, FilterOperator):
             # Where parts of a predicate are measured, all rows are looked at.
-            return None if station.is_looking else _Reader(station)
+            return None if station.is_looking else _PrefilterStep(station)
         if not _is_passed(station.operator) or number in results:
             return None
         behind = [found(one) for one in readers[number]]
         kept = [one for one in behind if one is not None]
-        return _Reader(station, tuple(kept)) if kept and len(kept) == len(behind) else None
+        return _PrefilterStep(station, tuple(kept)) if kept and len(kept) == len(behind) else None
 
     direct = [found(one) for one in readers[entry]]
     kept = [one for one in direct if one is not None]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
 from penstock.compute.evaluate import compile_expression
-from penstock.compute.failures import Failures
 from penstock.errors import InternalError
 from penstock.operators.division import Division, Spread
 from penstock.operators.window.merged_numbers import Numbers
 from penstock.planner.partition.row_placement import whereabouts
+from penstock.runtime.marks import have_marks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,7 +107,7 @@ def _divided(
 
 
 def _require_level(node: Node, parts: Sequence[Segments]) -> None:
-    if any(part[_CLOCKS] != parts[0][_CLOCKS] for part in parts):
+    if have_marks(parts) or any(part[_CLOCKS] != parts[0][_CLOCKS] for part in parts):
         clocks = ", ".join(str(part[_CLOCKS]["clock"][0].as_py()) for part in parts)
         msg = f"lanes have come to different instants at {node.label}: {clocks}"
         raise InternalError(msg, hint="Let all lanes come as far as the foremost before.")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.positions import positions
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.compute.evaluate import compile_expression, holds
-from penstock.compute.failures import Failures
 from penstock.operators.block import Block
 from penstock.runtime.operator_report import StreamReport
 from penstock.state.arrays import validity_of

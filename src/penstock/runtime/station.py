@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.time import BEGINNING
-from penstock.compute.failures import Failures
 from penstock.operators.join.matching import Matching
 from penstock.operators.operator import Metrics, stepped
 from penstock.operators.waiting import Waiting
+from penstock.runtime.marks import Marks
 from penstock.runtime.match_statistics import MatchMeter
 from penstock.runtime.operator_report import OperatorReport, ProbeReport
 from penstock.runtime.sampling import Budget, PredicateMeter
@@ -44,6 +45,7 @@ class Station:
         self.frontier = BEGINNING
         ports = max(len(node.inputs), 1)
         self.reached = [BEGINNING] * ports
+        self.marks = Marks(self.reached)
         self._queues = [Waiting() for _ in range(ports)]
         self._metrics = Metrics()
         self._predicate: PredicateMeter | None = None
@@ -177,9 +179,9 @@ class Station:
         return sum(one.tested for one in asked), sum(one.held for one in asked)
 
     def segments(self) -> Segments:
-        """Clocks, queues and the operator's own state."""
+        """Clocks, queues with their marks, and the operator's own state."""
         clocks = [self.clock, self.frontier, *self.reached]
-        made = {"clocks": pa.table({"clock": pa.array(clocks, pa.int64())})}
+        made = {"clocks": pa.table({"clock": pa.array(clocks, pa.int64())}), **self.marks.tables()}
         for port, queue in enumerate(self._queues):
             rows = queue.table()
             made |= {} if rows is None else {f"queue{port}": rows}
@@ -188,7 +190,8 @@ class Station:
 
     def restore(self, segments: Mapping[str, pa.Table]) -> None:
         """Take them back; the station is new."""
-        self.clock, self.frontier, *self.reached = segments["clocks"]["clock"].to_pylist()
+        self.clock, self.frontier, *self.reached[:] = segments["clocks"]["clock"].to_pylist()
+        self.marks.take_back(segments)
         for port, queue in enumerate(self._queues):
             if f"queue{port}" in segments:
                 queue.take_back(segments[f"queue{port}"])

@@ -17,7 +17,7 @@ LEAST_SIZE = 1e-9
 """What is left of a block inside a path: what comes behind an operator must have a time."""
 
 
-class Cost(NamedTuple):
+class MeasuredWork(NamedTuple):
     """The measured work of an operator.
 
     Args:
@@ -76,7 +76,7 @@ class Chart:
         return cls(tuple(Point(*one) for one in points))
 
     @classmethod
-    def measured(cls, costs: Iterable[Cost]) -> Self:
+    def measured(cls, costs: Iterable[MeasuredWork]) -> Self:
         """The chart of operators, in the order in which a block passes them.
 
         A time is measured per size that comes in; in the chart it is for what is left of a block.

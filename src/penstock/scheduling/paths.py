@@ -11,7 +11,7 @@ from penstock.scheduling.chart import Chart
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.scheduling.chart import Cost
+    from penstock.scheduling.chart import MeasuredWork
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Route:
+class UnchartedPath:
     """A path without its chart: what is known before anything is measured."""
 
     source: str
     query: str
     operators: tuple[int, ...]
 
-    def charted(self, costs: Sequence[Cost], latency: float | None = None) -> Path:
+    def charted(self, costs: Sequence[MeasuredWork], latency: float | None = None) -> Path:
         """The path, by the cost of every operator."""
         chart = Chart.measured(costs[one] for one in self.operators)
         return Path(self.source, self.query, self.operators, chart, latency)
@@ -56,7 +56,7 @@ class Route:
 
 def routes(
     inputs: Sequence[Sequence[int]], sources: Mapping[str, int], results: Mapping[str, int]
-) -> list[Route]:
+) -> list[UnchartedPath]:
     """The ways from every source to every query that it reaches.
 
     There is one for each pair, unless ways part and meet again, as in the join of a stream with
@@ -72,7 +72,7 @@ def routes(
         for one in dict.fromkeys(read):
             readers[one].append(number)
     return [
-        Route(source, query, way)
+        UnchartedPath(source, query, way)
         for source, entry in sources.items()
         for query, last in results.items()
         for way in _ways(readers, entry, last)

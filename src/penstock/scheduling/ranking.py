@@ -50,6 +50,14 @@ class Ranking(Generic[Key]):
             heappop(heap)
         return heap[0][1] if heap else None
 
+    def __contains__(self, member: int) -> bool:
+        """True if it is a member."""
+        return member in self._keys
+
+    def members(self) -> list[int]:
+        """All, in no order."""
+        return [*self._keys]
+
     def key(self, member: int) -> Key:
         """The key of a member that is there."""
         return self._keys[member]

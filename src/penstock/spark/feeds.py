@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipeline.files_read import KnownFiles
-    from penstock.pipeline.folders import Folder, Found
+    from penstock.pipeline.folders import Folder, FolderFile
 
     Files = Mapping[str, tuple[Folder, Sequence[str]]]
 
@@ -127,7 +127,7 @@ class FolderFeed:
         self._known = known
         self._take = take
         self._finite = finite
-        self._waiting: dict[str, list[Found]] = {one.stream: [] for one in folders}
+        self._waiting: dict[str, list[FolderFile]] = {one.stream: [] for one in folders}
         self._news = threading.Condition()
         self._is_stopping = self._is_over = False
         # When the last look began that found nothing, and who wants a later one.
@@ -216,7 +216,7 @@ class FolderFeed:
         self._waiting[folder.stream] = waiting[count:]
         return [one.name for one in waiting[:count]]
 
-    def _look(self, folder: Folder) -> list[Found]:
+    def _look(self, folder: Folder) -> list[FolderFile]:
         found = folder.new_files(self._known[folder.stream])
         self._waiting[folder.stream] = found
         return found

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
 
 
 def next_group_of(home: Home) -> int:
@@ -29,7 +29,7 @@ def _numbers(plans: Path, name: str) -> tuple[int, ...]:
     return tuple(group_numbers(Home(plans.parent), name))
 
 
-def plans_with(home: Home, group: Group) -> Callable[[str], bool]:
+def plans_with(home: Home, group: QueryGroup) -> Callable[[str], bool]:
     """Tells of the name of a plan whether a group runs in it."""
 
     @cache
@@ -39,7 +39,7 @@ def plans_with(home: Home, group: Group) -> Callable[[str], bool]:
     return runs_in
 
 
-def first_record_of(home: Home, group: Group) -> int:
+def first_record_of(home: Home, group: QueryGroup) -> int:
     """The record by which a group that runs was registered; one that is gone if it may be."""
     numbers = home.chain.numbers()
     runs_in = plans_with(home, group)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
-from penstock.lane_host.logs import Coded, described
+from penstock.lane_host.logs import RowCoding, described
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
 from penstock.pipeline.folders import is_folder
@@ -90,7 +90,7 @@ class Jobs:
             str(self._ledger.home.path),
             tuple(described(one) for one in plan.streams),
             tuple(tuple(plan.lanes_of(stage, task, self._tasks)) for task in range(self._tasks)),
-            None if stage else Coded(deliveries.codes, deliveries.counting()),
+            None if stage else RowCoding(deliveries.codes, deliveries.counting()),
             None if with_rows else tuple(file_rows(deliveries, one) for one in folders),
             deliveries.are_plain,
             is_last,

@@ -20,12 +20,12 @@ from penstock.planner.physical.building import Choices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from penstock.pipeline.plans import Group, PipelinePlan
+    from penstock.pipeline.plans import PipelinePlan, QueryGroup
     from penstock.session import Outcome
 
 
 @dataclass(frozen=True)
-class Entry:
+class ProgramEntry:
     """A statement, and the name that it declares or drops, or the setting that it changes."""
 
     text: str
@@ -38,19 +38,19 @@ class Entry:
         return name in self.text.lower()
 
 
-def entry_of(statement: syntax.Statement, text: str) -> Entry:
+def entry_of(statement: syntax.Statement, text: str) -> ProgramEntry:
     """What a statement does to the catalog."""
     match statement:
         case syntax.CreateSource() | syntax.CreateQuery() | syntax.CreateSink():
-            return Entry(text, creates=statement.name.text.lower())
+            return ProgramEntry(text, creates=statement.name.text.lower())
         case syntax.Drop():
-            return Entry(text, drops=statement.name.text.lower())
+            return ProgramEntry(text, drops=statement.name.text.lower())
         case syntax.SetOption():
-            return Entry(text, sets=statement.key.text.lower())
-    return Entry(text)
+            return ProgramEntry(text, sets=statement.key.text.lower())
+    return ProgramEntry(text)
 
 
-def pruned(entries: Sequence[Entry]) -> list[Entry]:
+def pruned(entries: Sequence[ProgramEntry]) -> list[ProgramEntry]:
     """The entries without those that make no difference to what the others make."""
     kept = list(entries)
     place = 0
@@ -68,7 +68,7 @@ def pruned(entries: Sequence[Entry]) -> list[Entry]:
     return kept
 
 
-def _made_void(entries: Sequence[Entry], place: int) -> int | None:
+def _made_void(entries: Sequence[ProgramEntry], place: int) -> int | None:
     """The entry that the one at a place undoes, if nothing between them depends on it."""
     entry = entries[place]
     if entry.sets is not None:
@@ -85,7 +85,7 @@ def _made_void(entries: Sequence[Entry], place: int) -> int | None:
     return None
 
 
-def _is_declared(entries: Sequence[Entry], name: str) -> bool:
+def _is_declared(entries: Sequence[ProgramEntry], name: str) -> bool:
     """Whether a name is in the catalog that entries make."""
     last = next((one for one in reversed(entries) if name in (one.creates, one.drops)), None)
     return last is not None and last.creates == name
@@ -105,7 +105,7 @@ class Program:
         plan: PipelinePlan,
         next_group: int,
         lanes: int,
-        entries: Sequence[Entry] | None = None,
+        entries: Sequence[ProgramEntry] | None = None,
     ) -> None:
         self.session = (plan.session or understood(plan.statements)).copy()
         self.groups = list(plan.groups)
@@ -124,7 +124,7 @@ class Program:
         entries = [known[text] for text in plan.statements]
         return Program(plan, next_group, self._lanes, entries)
 
-    def group_of(self, query: str) -> Group | None:
+    def group_of(self, query: str) -> QueryGroup | None:
         """The group that a query runs in."""
         name = query.lower()
         return next((g for g in self.groups if name in map(str.lower, g.queries)), None)
@@ -164,7 +164,7 @@ class Program:
             self.start(outcome.name or "")
         self._entries = pruned(self._entries)
 
-    def _drop(self, entry: Entry, query: QueryDefinition | None) -> None:
+    def _drop(self, entry: ProgramEntry, query: QueryDefinition | None) -> None:
         name = entry.drops
         assert name is not None
         if all(one.creates != name for one in self._entries):
@@ -228,9 +228,9 @@ class Program:
         groups, session = tuple(self.groups), self.session.copy()
         return replace(self._plan, statements=statements, groups=groups, session=session)
 
-    def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[Group]:
+    def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[QueryGroup]:
         """Queries of different tactics have no operators in common."""
-        found: list[Group] = []
+        found: list[QueryGroup] = []
         for tactics in dict.fromkeys(one.tactics for one in queries.values()):
             plans = {name: one.plan for name, one in queries.items() if one.tactics == tactics}
             choices = Choices.of(tactics, self._plan.partitions)
@@ -238,7 +238,7 @@ class Program:
         return found
 
 
-def _entries_of(plan: PipelinePlan) -> list[Entry]:
+def _entries_of(plan: PipelinePlan) -> list[ProgramEntry]:
     """The entries of the statements of a plan that was written down."""
     parsed = [(parse_script(text), text) for text in plan.statements]
     return [entry_of(statement, text) for (statement,), text in parsed]

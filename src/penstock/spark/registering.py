@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.cql import syntax
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
     from penstock.planner.statistics.statistics import Statistics
     from penstock.spark.pipeline_runner import PipelineRunner
     from penstock.store.layout import Home
@@ -91,7 +91,7 @@ class Registrar:
         self.program = self._written_down()
         return replace(self._planned(group, "planned anew"), is_new=True)
 
-    def _planned(self, group: Group, what: str) -> Replanned:
+    def _planned(self, group: QueryGroup, what: str) -> Replanned:
         """What is said of a group that another one is to replace."""
         made = _successor(self.program.groups, group)
         assert made is not None
@@ -140,6 +140,6 @@ class Registrar:
             raise
 
 
-def _successor(groups: Sequence[Group], group: Group) -> Group | None:
+def _successor(groups: Sequence[QueryGroup], group: QueryGroup) -> QueryGroup | None:
     """The group that is to replace another."""
     return next((one for one in groups if one.replaces == group.number), None)

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.catalog.definitions import StreamDefinition
     from penstock.lane_host.deliveries import Deliveries
-    from penstock.lane_host.row_slots import Slots, StreamSlots
+    from penstock.lane_host.row_slots import RowFormat, StreamSlots
     from penstock.pipeline.bound import BoundPlan
 
 
 def routed(
-    frames: Mapping[str, DataFrame], plan: BoundPlan, slots: Slots, deliveries: Deliveries
+    frames: Mapping[str, DataFrame], plan: BoundPlan, slots: RowFormat, deliveries: Deliveries
 ) -> DataFrame:
     """The streams that Spark reads, in one frame, one partition for each task.
 
@@ -96,7 +96,7 @@ def _raw(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
     return F.when(text.isNotNull(), F.concat_ws(BREAK, place, text)).otherwise(without_time)
 
 
-def _in_slots(frame: DataFrame, stream: StreamSlots, slots: Slots) -> list[SparkColumn]:
+def _in_slots(frame: DataFrame, stream: StreamSlots, slots: RowFormat) -> list[SparkColumn]:
     """Stream, instant and slots of a row."""
     from pyspark.sql import functions as F
 

@@ -27,7 +27,7 @@ PYTHON = "python"
 """What the format of a sink that calls a function is called; no statement can declare one."""
 
 
-class Target(Protocol):
+class SinkTarget(Protocol):
     """Takes the results of commits, each with the number of its record."""
 
     def begin(self) -> None:
@@ -131,7 +131,7 @@ def _messages(frame: DataFrame) -> DataFrame:
 
 def target_for(
     spark: SparkSession, sink: SinkDefinition, place: str, key: str, show: Callable[[str], object]
-) -> Target:
+) -> SinkTarget:
     """Where a sink writes to.
 
     Args:

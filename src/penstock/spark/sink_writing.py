@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
     from penstock.results.settling import Elements
     from penstock.spark.sink_progress import Progress, ProgressFiles
-    from penstock.spark.sink_targets import Target
+    from penstock.spark.sink_targets import SinkTarget
     from penstock.spark.spark_engine import SparkEngine
     from penstock.store.result_reader import Commit
 
@@ -38,7 +38,7 @@ class Sink:
     """
 
     def __init__(
-        self, engine: SparkEngine, files: ProgressFiles, progress: Progress, target: Target
+        self, engine: SparkEngine, files: ProgressFiles, progress: Progress, target: SinkTarget
     ) -> None:
         self.name = progress.sink
         self.progress = progress
@@ -50,7 +50,7 @@ class Sink:
         self._engine = engine
         self._files = files
         self._is_new = progress.record < 0
-        self._group: Group | None = None
+        self._group: QueryGroup | None = None
         self._reader: ResultsReader | None = None
         self._plan: Plan | None = None
         # Read, but not written yet: a reader does not read twice.
@@ -117,7 +117,7 @@ class Sink:
             self.progress.end = None
             self._files.write(self.progress)
 
-    def _opened(self, group: Group) -> ResultsReader:
+    def _opened(self, group: QueryGroup) -> ResultsReader:
         """A reader of the query's results as it runs in a group."""
         home, query = self._engine.home, self.progress.query
         plan = self._plan = self._engine.program.definition(query).plan
@@ -133,12 +133,12 @@ class Sink:
         self._group = group
         return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
 
-    def _fold(self, plan: Plan, group: Group) -> Callable[[], Elements]:
+    def _fold(self, plan: Plan, group: QueryGroup) -> Callable[[], Elements]:
         bound = self._engine.running.pipeline.ledger.plan.groups[group.number]
         node = bound.result(self.progress.query)
         partitions = bound.choices.queue_partitions
         return partial(fold_for, plan, node.arrow_types, node.span, partitions)
 
 
-def _same(one: Group | None, other: Group | None) -> bool:
+def _same(one: QueryGroup | None, other: QueryGroup | None) -> bool:
     return one is not None and other is not None and one.number == other.number

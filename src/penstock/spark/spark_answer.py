@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
 from penstock.results.answer_kind import is_relation
-from penstock.results.settling import Content
+from penstock.results.settling import ChangingContent
 from penstock.spark.groups import plans_with
 from penstock.store.result_reader import ResultsReader, content_at, start_of
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
     from penstock.results.settling import Elements
     from penstock.spark.spark_engine import SparkEngine
     from penstock.store.result_reader import Commit, Start
@@ -51,7 +51,7 @@ class SparkAnswer:
         shape: Types and span of its rows, and into how many parts that time is divided.
     """
 
-    def __init__(self, engine: SparkEngine, query: str, group: Group, plan: Plan) -> None:
+    def __init__(self, engine: SparkEngine, query: str, group: QueryGroup, plan: Plan) -> None:
         self.plan = plan
         self._engine = engine
         self._query = query
@@ -83,9 +83,9 @@ class SparkAnswer:
         now = self._engine.program.group_of(self._query)
         return now is None or now.number != self._group.number
 
-    def content(self) -> Content:
+    def content(self) -> ChangingContent:
         """An empty content of the query, if its result is a relation."""
-        return Content(*self.shape)
+        return ChangingContent(*self.shape)
 
     def reader(self, fold: Callable[[], Elements]) -> SparkReader:
         """A reader that begins with the first results that are kept."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    from penstock.builder import Query as BuiltQuery
+    from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
         QueryDefinition,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from penstock.connection.connection import Connection
     from penstock.connection.engine import Replanned
     from penstock.cql import syntax
-    from penstock.pipeline.plans import Group
+    from penstock.pipeline.plans import QueryGroup
     from penstock.planner.statistics.statistics import Statistics
     from penstock.session import Outcome, Session
     from penstock.spark.program import Program
@@ -314,7 +314,7 @@ class SparkEngine:
             if self._is_temporary:
                 shutil.rmtree(self.home.path, ignore_errors=True)
 
-    def first_record(self, group: Group) -> int:
+    def first_record(self, group: QueryGroup) -> int:
         """The record by which a group was registered; it may be gone."""
         if group.number not in self._first:
             self._first[group.number] = first_record_of(self.home, group)

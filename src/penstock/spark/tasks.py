@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_client import ask
-from penstock.lane_host.logs import ROWS, Coded, about_log, pending_parts
+from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
 from penstock.pipeline.folders import Folder
 from penstock.store.bundles import bundle_writer
@@ -60,7 +60,7 @@ class LaneTask:
     home: str
     streams: tuple[dict[str, Any], ...]
     lanes: tuple[tuple[str, ...], ...]
-    coded: Coded | None
+    coded: RowCoding | None
     files: tuple[FileRows, ...] | None = None
     are_plain: bool = False
     is_last: bool = False
@@ -116,7 +116,7 @@ class LaneTask:
                 yield from one.parts(Folder(one.definition.name, Path(path)), names, task)
 
     def _about(self, opening: Record, task: int, sent: Sent | None) -> dict[str, Any]:
-        coded = self.coded or Coded()
+        coded = self.coded or RowCoding()
         return about_log(
             self.streams,
             replace(coded, only=task) if self.are_plain else coded,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MILLISECOND = 1_000_000
 
 
-class _Clock:
+class _InsertClock:
     """Instants in whole milliseconds, each later than the one before."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class _Clock:
             return self._last
 
 
-_CLOCK = _Clock()
+_CLOCK = _InsertClock()
 
 
 def bring(home: Home, stream: str, rows: pa.Table) -> Path:

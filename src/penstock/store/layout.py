@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 from uuid import uuid4
 
 from penstock.errors import DataError
-from penstock.store.records import Chain
+from penstock.store.records import RecordChain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ class Home:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self.chain = Chain(self.path / "records")
+        self.chain = RecordChain(self.path / "records")
         self._lock: TextIO | None = None
 
     @property

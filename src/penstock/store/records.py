@@ -61,7 +61,7 @@ class RelationProgress:
 
 
 @dataclass(frozen=True)
-class Content:
+class FoldedContent:
     """The rest of the results of all queries up to a record, when they were folded."""
 
     file: str
@@ -129,7 +129,7 @@ class Record:
     relations: dict[str, RelationProgress] = field(default_factory=dict)
     pending: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     results: tuple[str, ...] = ()
-    content: Content | None = None
+    content: FoldedContent | None = None
     aside: tuple[RejectedFile, ...] = ()
     clocks: dict[str, int] = field(default_factory=dict)
     resumed: dict[str, int] = field(default_factory=dict)
@@ -197,14 +197,14 @@ def decoded(content: bytes) -> Record:
         name: RelationProgress(tuple(one["changes"]), one["clock"], one.get("groups", {}))
         for name, one in values["relations"].items()
     }
-    values["content"] = Content(**values["content"]) if values["content"] else None
+    values["content"] = FoldedContent(**values["content"]) if values["content"] else None
     values["results"] = tuple(values["results"])
     values["aside"] = tuple(RejectedFile(**one) for one in values["aside"])
     values["batch"] = tuple(values["batch"]) if values["batch"] else None
     return Record(**values)
 
 
-class Chain:
+class RecordChain:
     """The records of a home, numbered from 0."""
 
     def __init__(self, folder: Path) -> None:

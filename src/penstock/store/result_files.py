@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.store.layout import Home
-    from penstock.store.records import Content, Record
+    from penstock.store.records import FoldedContent, Record
 
 
 def result_blocks(home: Home, record: Record, query: str) -> Iterator[Block]:
@@ -21,7 +21,7 @@ def result_blocks(home: Home, record: Record, query: str) -> Iterator[Block]:
         yield from blocks_in(Bundle(home.segments / name), query)
 
 
-def content_blocks(home: Home, content: Content, query: str) -> Iterator[Block]:
+def content_blocks(home: Home, content: FoldedContent, query: str) -> Iterator[Block]:
     """The rest of the elements of a query when results were folded."""
     yield from blocks_in(Bundle(home.segments / content.file), query)
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from penstock.algebra.time import TimeUnit
     from penstock.operators.block import Block
-    from penstock.results.settling import Content, Elements
+    from penstock.results.settling import ChangingContent, Elements
     from penstock.store.layout import Home
-    from penstock.store.records import Content as FoldedResults
+    from penstock.store.records import FoldedContent as FoldedResults
     from penstock.store.records import Record
 
 
@@ -193,7 +193,7 @@ def require_kept(start: Start, query: str, instant: int, unit: TimeUnit) -> None
 
 
 def content_at(
-    home: Home, start: Start, last: int, query: str, instant: int, content: Content
+    home: Home, start: Start, last: int, query: str, instant: int, content: ChangingContent
 ) -> tuple[pa.Array, ...]:
     """The rows of a query that are valid at an instant before its clock.
 

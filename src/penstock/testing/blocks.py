@@ -11,7 +11,7 @@ from penstock.errors import DataError, Span, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.errors import Source
+    from penstock.errors import SourceText
 
 BODY: dict[str, Literal["cql", "lines", "none"]] = {
     "case": "none",
@@ -53,7 +53,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """A heading and what stands under it; a statement (kind `cql`) has no heading.
 
     `body` is without comments; the block reaches from line `first` to line `last`, both counted
@@ -72,7 +72,7 @@ class Block:
         return "\n".join(line.text.rstrip() for line in self.body)
 
 
-def fault_at(source: Source, line: int, message: str, hint: str | None = None) -> DataError:
+def fault_at(source: SourceText, line: int, message: str, hint: str | None = None) -> DataError:
     """An error that points at a whole line of a file."""
     lines = source.text.split("\n")
     start = sum(len(text) + 1 for text in lines[: line - 1])
@@ -81,13 +81,13 @@ def fault_at(source: Source, line: int, message: str, hint: str | None = None) -
     return DataError(message, hint=hint, at=Span(start + indent, start + len(text)), source=source)
 
 
-def blocks_of(source: Source) -> list[Block]:
+def blocks_of(source: SourceText) -> list[TextBlock]:
     """The blocks of a file, in order.
 
     Raises:
         DataError: A line begins no block, a heading lacks something, or CQL does not end.
     """
-    return list(_Reader(source).blocks())
+    return list(_BlockReader(source).blocks())
 
 
 def is_comment(text: str) -> bool:
@@ -95,15 +95,15 @@ def is_comment(text: str) -> bool:
     return text.startswith("#")
 
 
-class _Reader:
+class _BlockReader:
     """Cuts the lines of a file into blocks."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self.lines = [Line(i, text) for i, text in enumerate(source.text.split("\n"), start=1)]
         self.next = 0
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[TextBlock]:
         while self.next < len(self.lines):
             line = self.lines[self.next]
             if line.text.strip() and not is_comment(line.text):
@@ -111,7 +111,7 @@ class _Reader:
             else:
                 self.next += 1
 
-    def _block(self, heading: Line) -> Block:
+    def _block(self, heading: Line) -> TextBlock:
         word, _, argument = heading.text.strip().partition(" ")
         if word.lower() in _CQL_WORDS:
             return self._ended("cql", "", heading, self._cql())
@@ -124,8 +124,8 @@ class _Reader:
             body = self._paragraph()
         return self._ended(word, argument.strip(), heading, body)
 
-    def _ended(self, kind: str, argument: str, heading: Line, body: list[Line]) -> Block:
-        return Block(kind, argument, heading.number, self.next, tuple(body))
+    def _ended(self, kind: str, argument: str, heading: Line, body: list[Line]) -> TextBlock:
+        return TextBlock(kind, argument, heading.number, self.next, tuple(body))
 
     def _check_heading(self, heading: Line, word: str, argument: str) -> None:
         if word not in BODY or heading.text[0].isspace():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from penstock.testing.format import Case
+    from penstock.testing.format import StreamCase
 
 SUFFIXES = (".stream", ".jsonl")
 
@@ -26,7 +26,7 @@ class TestFile:
 
     path: Path
     stream_test: StreamTest | None
-    cases: Sequence[Case | JsonCase]
+    cases: Sequence[StreamCase | JsonCase]
 
 
 def collect(paths: Iterable[Path], wanted: str = "") -> list[TestFile]:
@@ -61,7 +61,7 @@ def _files(path: Path) -> list[Path]:
 
 def _load(path: Path, wanted: str) -> TestFile:
     test = None if path.suffix == ".jsonl" else load_test(path)
-    cases: Sequence[Case | JsonCase] = test.cases if test else load_json_cases(path)
+    cases: Sequence[StreamCase | JsonCase] = test.cases if test else load_json_cases(path)
     folded = wanted.lower()
     in_path = folded in str(path).lower()
     return TestFile(path, test, [one for one in cases if in_path or folded in one.title.lower()])

@@ -33,30 +33,30 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CaseAnswer:
     """The answer of an engine: emissions for a `RelationToStream`, else the result over time."""
 
     result: Timeline | Sequence[Emission]
     failures: int = 0
 
 
-class Engine(Protocol):
+class CaseEngine(Protocol):
     """Anything that answers a query over finite inputs.
 
     It raises a `PenstockError` where the user is at fault; any other exception is a crash, and
     is reported as one.
     """
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         """The complete result, the inputs having come to their end."""
         ...
 
 
 @runtime_checkable
-class SharingEngine(Engine, Protocol):
+class SharingEngine(CaseEngine, Protocol):
     """An engine on which a question costs little more than nothing if it comes with others."""
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer | PenstockError]:
+    def answers(self, questions: Sequence[Question]) -> list[CaseAnswer | PenstockError]:
         """The complete result of each question, or why it was refused.
 
         Any other exception is a crash, and all questions are without an answer.
@@ -67,11 +67,11 @@ class SharingEngine(Engine, Protocol):
 class OracleEngine:
     """The reference evaluator."""
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         """The result by definition."""
         return self.evaluated(question.plan, question.inputs)
 
-    def evaluated(self, plan: Plan, inputs: Inputs) -> Answer:
+    def evaluated(self, plan: Plan, inputs: Inputs) -> CaseAnswer:
         """The result of a plan by definition."""
         # Here, so that a wrong path or file is reported without loading the evaluator.
         from penstock.reference.oracle import Oracle
@@ -82,24 +82,24 @@ class OracleEngine:
             result = oracle.emissions(plan)
         else:
             result = oracle.timeline(plan)
-        return Answer(result, oracle.failures.count)
+        return CaseAnswer(result, oracle.failures.count)
 
 
-def _inline() -> Engine:
+def _inline() -> CaseEngine:
     # Here, because it loads the operators and their compiled loops.
     from penstock.testing.inline import InlineEngine
 
     return InlineEngine()
 
 
-def _spark() -> Engine:
+def _spark() -> CaseEngine:
     # Here, because it starts Spark.
-    from penstock.testing.spark import SparkEngine
+    from penstock.testing.spark import SparkCaseEngine
 
-    return SparkEngine()
+    return SparkCaseEngine()
 
 
-ENGINES: dict[str, Callable[[], Engine]] = {
+ENGINES: dict[str, Callable[[], CaseEngine]] = {
     "oracle": OracleEngine,
     "inline": _inline,
     "spark": _spark,
@@ -107,7 +107,7 @@ ENGINES: dict[str, Callable[[], Engine]] = {
 """The maker of each engine."""
 
 
-def engine_called(name: str) -> Engine:
+def engine_called(name: str) -> CaseEngine:
     """Start the engine of a name.
 
     Raises:

@@ -1,8 +1,8 @@
 """Reading stream tests (`*.stream`) into cases, and writing them back.
 
 The format is described in docs/users/stream_tests.md. A file is cut into blocks, and the blocks
-into cases: what stands before the first `case` belongs to every case. What the rows in a block mean is
-decided when a case runs, because only then the columns have types.
+into cases: what stands before the first `case` belongs to every case. What the rows in a block mean
+is decided when a case runs, because only then the columns have types.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.errors import DataError, Source
+from penstock.errors import DataError, SourceText
 from penstock.testing.blocks import (
     EXPECTATIONS,
     SETUP,
     SUBJECTS,
-    Block,
+    TextBlock,
     blocks_of,
     fault_at,
 )
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Case:
+class StreamCase:
     """A question with its expected answers, and everything that must be declared before."""
 
-    source: Source
+    source: SourceText
     title: str
     line: int
-    setup: tuple[Block, ...]
-    subject: Block
-    expectations: tuple[Block, ...]
+    setup: tuple[TextBlock, ...]
+    subject: TextBlock
+    expectations: tuple[TextBlock, ...]
 
     @property
     def place(self) -> str:
@@ -51,8 +51,8 @@ class Case:
 class StreamTest:
     """A test file."""
 
-    source: Source
-    cases: tuple[Case, ...]
+    source: SourceText
+    cases: tuple[StreamCase, ...]
 
 
 def load_test(path: Path) -> StreamTest:
@@ -75,11 +75,11 @@ def parse_test(text: str, name: str) -> StreamTest:
     Raises:
         DataError: It is not a stream test; says where and what was expected.
     """
-    source = Source(text, name)
+    source = SourceText(text, name)
     return StreamTest(source, _cases_of(source, blocks_of(source)))
 
 
-def with_blocks(source: Source, replacements: Mapping[Block, Sequence[str]]) -> str:
+def with_blocks(source: SourceText, replacements: Mapping[TextBlock, Sequence[str]]) -> str:
     """The file's text with some blocks written anew and every other line untouched."""
     lines = source.text.split("\n")
     for block in sorted(replacements, key=lambda block: block.first, reverse=True):
@@ -87,7 +87,7 @@ def with_blocks(source: Source, replacements: Mapping[Block, Sequence[str]]) -> 
     return "\n".join(lines)
 
 
-def _cases_of(source: Source, blocks: Sequence[Block]) -> tuple[Case, ...]:
+def _cases_of(source: SourceText, blocks: Sequence[TextBlock]) -> tuple[StreamCase, ...]:
     """The cases of a file, in order.
 
     Raises:
@@ -112,7 +112,9 @@ def _cases_of(source: Source, blocks: Sequence[Block]) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _case(source: Source, shared: Sequence[Block], head: Block, blocks: Sequence[Block]) -> Case:
+def _case(
+    source: SourceText, shared: Sequence[TextBlock], head: TextBlock, blocks: Sequence[TextBlock]
+) -> StreamCase:
     subjects = [index for index, block in enumerate(blocks) if block.kind in SUBJECTS]
     if len(subjects) != 1:
         msg = f"this case has {len(subjects)} queries, expected one query or statement"
@@ -124,12 +126,14 @@ def _case(source: Source, shared: Sequence[Block], head: Block, blocks: Sequence
             msg = f'"{block.kind}" stands before the {blocks[middle].kind} it belongs to'
             raise fault_at(source, block.first, msg)
     _check_expectations(source, blocks[middle], expectations)
-    return Case(
+    return StreamCase(
         source, head.argument, head.first, (*shared, *setup), blocks[middle], tuple(expectations)
     )
 
 
-def _check_expectations(source: Source, subject: Block, expectations: Sequence[Block]) -> None:
+def _check_expectations(
+    source: SourceText, subject: TextBlock, expectations: Sequence[TextBlock]
+) -> None:
     kinds = [block.kind for block in expectations]
     if not kinds:
         msg = f"nothing is expected of this {subject.kind}"
@@ -149,9 +153,9 @@ def _check_expectations(source: Source, subject: Block, expectations: Sequence[B
             timed_lines(source, block)
 
 
-def _check_titles(cases: Sequence[Case]) -> None:
+def _check_titles(cases: Sequence[StreamCase]) -> None:
     """Titles name cases in reports and filters, so no two may be the same."""
-    first: dict[str, Case] = {}
+    first: dict[str, StreamCase] = {}
     for case in cases:
         if first.setdefault(case.title, case) is not case:
             msg = f"the case in line {first[case.title].line} has the same title"

@@ -16,7 +16,7 @@ from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory, arrivals_of, relation_elements
 from penstock.reference.timeline import Bag, Emission, Row, Timeline
 from penstock.runtime.local_run import LocalRun
-from penstock.testing.engines import Answer
+from penstock.testing.engines import CaseAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +35,7 @@ QUERY = "query"
 class InlineEngine:
     """Runs a plan on a lane: all input in one feed, then the end."""
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         """The complete result."""
         plan, inputs = question.plan, question.inputs
         refuse_bad_inputs(plan, inputs)
@@ -58,11 +58,11 @@ def refuse_bad_inputs(plan: Plan, inputs: Inputs) -> None:
             relation_elements(node, inputs)
 
 
-def answer_of(plan: Plan, blocks: Sequence[Block], failures: int) -> Answer:
+def answer_of(plan: Plan, blocks: Sequence[Block], failures: int) -> CaseAnswer:
     """The answer that the blocks of a finished query give."""
     if isinstance(plan, RelationToStream):
-        return Answer(emissions(blocks), failures)
-    return Answer(timeline(blocks), failures)
+        return CaseAnswer(emissions(blocks), failures)
+    return CaseAnswer(timeline(blocks), failures)
 
 
 def tables_of(running: LocalRun, inputs: Inputs) -> dict[str, pa.Table]:

@@ -15,7 +15,7 @@ from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.algebra.types import BIGINT, BOOLEAN, DOUBLE, STRING, Type
 from penstock.algebra.values import format_value
 from penstock.errors import DataError
-from penstock.reference.compare import Difference, by_instant, report, unmatched
+from penstock.reference.compare import Mismatch, by_instant, report, unmatched
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.timeline import Row, Timeline, in_order
 from penstock.testing.engines import Question
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Value
     from penstock.algebra.plan import Plan
     from penstock.reference.timeline import Emission
-    from penstock.testing.engines import Engine
+    from penstock.testing.engines import CaseEngine
 
 Content = dict[int, list[tuple[str, Row]]]
 """At each instant the rows, each with its sign (none for content)."""
@@ -89,7 +89,7 @@ def _case(path: Path, number: int, line: str) -> JsonCase:
     return JsonCase(str(path), number, content)
 
 
-def run_json_case(case: JsonCase, engine: Engine) -> Verdict:
+def run_json_case(case: JsonCase, engine: CaseEngine) -> Verdict:
     """Run a case in a session of its own."""
     return answered(CaseRun(case.title, case.place, asking(case)), engine)
 
@@ -205,11 +205,11 @@ def _signed(sign: str, rows: Iterable[Sequence[Value]]) -> list[tuple[str, Row]]
 
 def _difference(
     at: int, expected: list[tuple[str, Row]], actual: list[tuple[str, Row]], plan: Plan
-) -> Difference | None:
+) -> Mismatch | None:
     missing, unexpected = unmatched(expected, actual, _accepts)
     if not (missing or unexpected):
         return None
-    return Difference(
+    return Mismatch(
         at,
         [f"{sign} {' | '.join(map(json.dumps, row))}".lstrip() for sign, row in missing],
         [

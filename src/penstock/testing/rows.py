@@ -11,7 +11,7 @@ from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.errors import DataError
 from penstock.reference.compare import (
     DEFAULT_TOLERANCE,
-    Difference,
+    Mismatch,
     by_instant,
     out_of_order,
     report,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.reference.timeline import Emission
-    from penstock.testing.blocks import Block
-    from penstock.testing.format import Case
+    from penstock.testing.blocks import TextBlock
+    from penstock.testing.format import StreamCase
     from penstock.testing.timed import TimedLine
 
 Content = dict[int, list[tuple[str, Row]]]
@@ -56,7 +56,7 @@ class Computed:
         return self.plan.unit or TimeUnit.TICK
 
 
-def compare(case: Case, block: Block, computed: Computed) -> str | None:
+def compare(case: StreamCase, block: TextBlock, computed: Computed) -> str | None:
     """The difference of the rows of a block and the computed ones, as text; None if they agree.
 
     Raises:
@@ -74,7 +74,7 @@ def compare(case: Case, block: Block, computed: Computed) -> str | None:
     return report([one for one in differences if one is not None], computed.unit)
 
 
-def written(case: Case, block: Block, computed: Computed) -> list[str]:
+def written(case: StreamCase, block: TextBlock, computed: Computed) -> list[str]:
     """The lines the block must have to agree with what was computed.
 
     A row that was expected keeps its spelling (`19.77~`), a snapshot its place in the block.
@@ -94,7 +94,7 @@ def written(case: Case, block: Block, computed: Computed) -> list[str]:
     )
 
 
-def _expected(case: Case, block: Block, computed: Computed) -> Expected:
+def _expected(case: StreamCase, block: TextBlock, computed: Computed) -> Expected:
     unit = computed.plan.unit
     expected: defaultdict[int, list[tuple[str, ExpectedRow]]] = defaultdict(list)
     for timed in timed_lines(case.source, block):
@@ -113,7 +113,7 @@ def _instant(timed: TimedLine, unit: TimeUnit | None, computed: Computed) -> int
     return read_instant(timed.instant, unit, computed.day)
 
 
-def _content(block: Block, computed: Computed, expected: Iterable[int]) -> Content:
+def _content(block: TextBlock, computed: Computed, expected: Iterable[int]) -> Content:
     """The content that the block would have to have."""
     result = computed.result
     if not isinstance(result, Timeline):
@@ -148,14 +148,14 @@ def _difference(
     computed: Computed,
     *,
     ordered: bool,
-) -> Difference | None:
+) -> Mismatch | None:
     wanted = [f"{sign} {row}".lstrip() for sign, row in expected]
     found = [f"{sign} {' | '.join(_cells(row, (), computed))}".lstrip() for sign, row in actual]
     missing, unexpected = unmatched(
         range(len(wanted)), range(len(found)), lambda i, j: _accepts(expected[i], actual[j])
     )
     if missing or unexpected:
-        return Difference(at, [wanted[i] for i in missing], [found[j] for j in unexpected])
+        return Mismatch(at, [wanted[i] for i in missing], [found[j] for j in unexpected])
     if ordered:
         return out_of_order(at, wanted, found, list(map(_accepts, expected, actual)))
     return None

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
-from penstock.testing.engines import Answer, Question
-from penstock.testing.expectations import Finding, Outcome, check
+from penstock.testing.engines import CaseAnswer, Question
+from penstock.testing.expectations import CaseOutcome, FailedExpectation, check
 from penstock.testing.rows import Computed
 from penstock.testing.setup import set_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.testing.blocks import Block
-    from penstock.testing.engines import Engine
-    from penstock.testing.format import Case
+    from penstock.testing.blocks import TextBlock
+    from penstock.testing.engines import CaseEngine
+    from penstock.testing.format import StreamCase
     from penstock.testing.setup import Setup
 
 
@@ -32,7 +32,7 @@ class Verdict:
     title: str
     place: str
     text: str = ""
-    replacements: dict[Block, tuple[str, ...]] = field(default_factory=dict)
+    replacements: dict[TextBlock, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -40,7 +40,7 @@ class Verdict:
         return not self.text
 
 
-Asking = Generator[Question, Answer, Verdict]
+Asking = Generator[Question, CaseAnswer, Verdict]
 """The steps of a case: it asks its question, if it comes to that, and judges the answer."""
 
 
@@ -56,7 +56,7 @@ class CaseRun:
         self.verdict: Verdict | None = None
         self._go(lambda: next(steps))
 
-    def take(self, answer: Answer | Exception) -> Verdict:
+    def take(self, answer: CaseAnswer | Exception) -> Verdict:
         """Judge an answer, or the failure to give one."""
         if isinstance(answer, Exception):
             self._go(lambda: self._steps.throw(answer))
@@ -78,17 +78,17 @@ class CaseRun:
             self.verdict = Verdict(self._title, self._place, text)
 
 
-def run_case(case: Case, engine: Engine) -> Verdict:
+def run_case(case: StreamCase, engine: CaseEngine) -> Verdict:
     """Run a case in a session of its own."""
     return answered(CaseRun(case.title, case.place, asking(case)), engine)
 
 
-def answered(running: CaseRun, engine: Engine) -> Verdict:
+def answered(running: CaseRun, engine: CaseEngine) -> Verdict:
     """The verdict of a case that an engine answers."""
     if running.question is None:
         assert running.verdict is not None
         return running.verdict
-    answer: Answer | Exception
+    answer: CaseAnswer | Exception
     try:
         answer = engine.answer(running.question)
     except Exception as error:
@@ -96,20 +96,20 @@ def answered(running: CaseRun, engine: Engine) -> Verdict:
     return running.take(answer)
 
 
-def asking(case: Case) -> Asking:
+def asking(case: StreamCase) -> Asking:
     """Run a case up to its question, and on from the answer."""
     setup = set_up(case)
     try:
         outcome = yield from _outcome(case, setup)
     except PenstockError as error:
-        outcome = Outcome(error=str(error))
+        outcome = CaseOutcome(error=str(error))
     return _verdict(case, check(case, outcome))
 
 
-def _outcome(case: Case, setup: Setup) -> Generator[Question, Answer, Outcome]:
+def _outcome(case: StreamCase, setup: Setup) -> Generator[Question, CaseAnswer, CaseOutcome]:
     if case.subject.kind == "statement":
         setup.session.execute(case.subject.text)
-        return Outcome()
+        return CaseOutcome()
     bound = setup.session.bind(case.subject.text)
     answer = yield Question(
         bound.plan,
@@ -118,12 +118,12 @@ def _outcome(case: Case, setup: Setup) -> Generator[Question, Answer, Outcome]:
         case.subject.text,
         setup.session.settings.tactics,
     )
-    return Outcome(
+    return CaseOutcome(
         computed=Computed(bound.plan, bound.warnings, answer.result, answer.failures, setup.day)
     )
 
 
-def _verdict(case: Case, findings: Sequence[Finding]) -> Verdict:
+def _verdict(case: StreamCase, findings: Sequence[FailedExpectation]) -> Verdict:
     text = "\n".join(
         f"line {finding.block.first}, {finding.block.kind}: {finding.text}" for finding in findings
     )

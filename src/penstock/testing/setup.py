@@ -17,8 +17,8 @@ from penstock.testing.values import read_row, split_cells
 if TYPE_CHECKING:
     from penstock.reference.timeline import Row
     from penstock.session import Session
-    from penstock.testing.blocks import Block, Line
-    from penstock.testing.format import Case
+    from penstock.testing.blocks import Line, TextBlock
+    from penstock.testing.format import StreamCase
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Setup:
         return Inputs(dict(self.streams), relations)
 
 
-def set_up(case: Case) -> Setup:
+def set_up(case: StreamCase) -> Setup:
     """Run the statements of a case in a new session and read its rows.
 
     Raises:
@@ -66,7 +66,7 @@ def set_up(case: Case) -> Setup:
     return setup
 
 
-def _add_rows(case: Case, setup: Setup, block: Block) -> None:
+def _add_rows(case: StreamCase, setup: Setup, block: TextBlock) -> None:
     definition = setup.session.catalog.get(block.argument)
     if isinstance(definition, StreamDefinition):
         if not block.body:
@@ -85,7 +85,9 @@ def _add_rows(case: Case, setup: Setup, block: Block) -> None:
         raise case.fault(msg, block.first, hint)
 
 
-def _add_changes(case: Case, setup: Setup, block: Block, relation: RelationDefinition) -> None:
+def _add_changes(
+    case: StreamCase, setup: Setup, block: TextBlock, relation: RelationDefinition
+) -> None:
     columns = _Columns(relation.schema, relation.schema)
     body = block.body
     if body and body[0].text.strip()[0] not in "@+-":
@@ -119,7 +121,7 @@ class _Columns:
         return tuple(by_name[name] for name in self.declared.names)
 
 
-def _header(case: Case, of: StreamDefinition | RelationDefinition, line: Line) -> _Columns:
+def _header(case: StreamCase, of: StreamDefinition | RelationDefinition, line: Line) -> _Columns:
     by_name = {one.short_name.lower(): one for one in of.schema}
     names = [cell.lower() for cell in split_cells(line.text)]
     if sorted(names) != sorted(by_name):
@@ -129,14 +131,14 @@ def _header(case: Case, of: StreamDefinition | RelationDefinition, line: Line) -
     return _Columns(Schema(tuple(by_name[name] for name in names)), of.schema)
 
 
-def _row(case: Case, setup: Setup, line: Line, text: str, columns: _Columns) -> Row:
+def _row(case: StreamCase, setup: Setup, line: Line, text: str, columns: _Columns) -> Row:
     try:
         return read_row(text, columns.written, setup.day)
     except DataError as fault:
         raise case.fault(fault.message, line.number, fault.hint) from fault
 
 
-def _instant(case: Case, setup: Setup, line: Line, text: str) -> int:
+def _instant(case: StreamCase, setup: Setup, line: Line, text: str) -> int:
     try:
         return read_instant(text, None, setup.day)
     except DataError as fault:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.errors import PenstockError
-from penstock.pipeline.plans import Group, PipelinePlan
+from penstock.pipeline.plans import PipelinePlan, QueryGroup
 from penstock.pipeline.query_groups import groups_for
 from penstock.planner.physical.building import Choices
 from penstock.reference.arrow_rows import stream_table
@@ -32,7 +32,7 @@ from penstock.testing.inline import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.testing.engines import Answer, Question
+    from penstock.testing.engines import CaseAnswer, Question
 
 _STREAM = re.compile(r"\bCREATE\s+STREAM\b[^;]*", re.IGNORECASE)
 _OPTIONS = re.compile(r"\bOPTIONS\s*\([^()]*\)$", re.IGNORECASE)
@@ -50,7 +50,7 @@ def _with_reader(statement: str) -> str:
     return f"{text} OPTIONS (reader 'spark')"
 
 
-class SparkEngine:
+class SparkCaseEngine:
     """Runs queries on Spark: all input in one micro-batch, then the end.
 
     Of half of the queries the input is read by Spark, of the others by the tasks themselves.
@@ -61,14 +61,14 @@ class SparkEngine:
         self._spark = start_session("penstock test")
         self._spark.sparkContext.setLogLevel("ERROR")
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         """The complete result."""
         refuse_bad_inputs(question.plan, question.inputs)
         return self._answered([_Asked(question, question, QUERY)])[0]
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer | PenstockError]:
+    def answers(self, questions: Sequence[Question]) -> list[CaseAnswer | PenstockError]:
         """The complete results; questions with the same settings share a pipeline."""
-        found: dict[int, Answer | PenstockError] = {}
+        found: dict[int, CaseAnswer | PenstockError] = {}
         companies: dict[tuple[str, ...] | int, dict[int, _Asked]] = {}
         for number, question in enumerate(questions):
             try:
@@ -83,7 +83,7 @@ class SparkEngine:
             found.update(zip(company, self._answered(list(company.values())), strict=True))
         return [found[number] for number in range(len(questions))]
 
-    def _answered(self, asked: Sequence[_Asked]) -> list[Answer]:
+    def _answered(self, asked: Sequence[_Asked]) -> list[CaseAnswer]:
         with tempfile.TemporaryDirectory(prefix="penstock-test-") as folder:
             home = Home(Path(folder))
             home.open()
@@ -122,7 +122,7 @@ def _plan_of(asked: Sequence[_Asked], tasks: int) -> PipelinePlan:
     """All queries in one catalog, each in a group of its own."""
     statements: list[str] = []
     session = Session()
-    groups: list[Group] = []
+    groups: list[QueryGroup] = []
     for one in asked:
         declared = [text for text in one.running.statements if text not in statements]
         for text in declared:
@@ -148,7 +148,7 @@ def _bring_inputs(pipeline: Pipeline, asked: _Asked) -> None:
         pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
 
 
-def _answer_of(pipeline: Pipeline, asked: _Asked) -> Answer:
+def _answer_of(pipeline: Pipeline, asked: _Asked) -> CaseAnswer:
     """The answer that a finished pipeline has written down to a query."""
     home = pipeline.home
     blocks = [

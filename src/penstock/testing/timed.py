@@ -12,8 +12,8 @@ from penstock.testing.values import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.errors import Source
-    from penstock.testing.blocks import Block
+    from penstock.errors import SourceText
+    from penstock.testing.blocks import TextBlock
 
 START = "start"
 """The instant before all input."""
@@ -34,7 +34,7 @@ class TimedLine:
 
 
 def timed_lines(
-    source: Source, block: Block, body: Sequence[Line] | None = None
+    source: SourceText, block: TextBlock, body: Sequence[Line] | None = None
 ) -> list[TimedLine]:
     """The rows of a block with their instants, still as text.
 
@@ -54,7 +54,7 @@ def timed_lines(
     return [one for one in found if one.instant]
 
 
-def _split(source: Source, line: Line) -> tuple[str, str]:
+def _split(source: SourceText, line: Line) -> tuple[str, str]:
     text = line.text.strip()
     if not text.startswith("@"):
         return "", text
@@ -65,7 +65,7 @@ def _split(source: Source, line: Line) -> tuple[str, str]:
     return match[1], text[match.end() :]
 
 
-def _timed(source: Source, line: Line, instant: str, rest: str, *, signed: bool) -> TimedLine:
+def _timed(source: SourceText, line: Line, instant: str, rest: str, *, signed: bool) -> TimedLine:
     if rest in NOTHING:
         return TimedLine(line, instant, "", None)
     if signed:

@@ -13,15 +13,15 @@ from penstock.testing.runner import CaseRun
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from penstock.testing.engines import Engine
-    from penstock.testing.format import Case
+    from penstock.testing.engines import CaseEngine
+    from penstock.testing.format import StreamCase
     from penstock.testing.runner import Verdict
 
 AT_ONCE = 40
 """Cases that share a pipeline."""
 
 
-def run_all(cases: Sequence[Case | jsonl.JsonCase], engine: Engine) -> Iterator[Verdict]:
+def run_all(cases: Sequence[StreamCase | jsonl.JsonCase], engine: CaseEngine) -> Iterator[Verdict]:
     """The verdicts of cases, in their order."""
     if isinstance(engine, SharingEngine):
         for first in range(0, len(cases), AT_ONCE):
@@ -31,18 +31,18 @@ def run_all(cases: Sequence[Case | jsonl.JsonCase], engine: Engine) -> Iterator[
             yield run(case, engine)
 
 
-def run(case: Case | jsonl.JsonCase, engine: Engine) -> Verdict:
+def run(case: StreamCase | jsonl.JsonCase, engine: CaseEngine) -> Verdict:
     """Run a case of either form."""
     return runner.answered(_begun(case), engine)
 
 
-def _begun(case: Case | jsonl.JsonCase) -> CaseRun:
+def _begun(case: StreamCase | jsonl.JsonCase) -> CaseRun:
     steps = jsonl.asking(case) if isinstance(case, jsonl.JsonCase) else runner.asking(case)
     return CaseRun(case.title, case.place, steps)
 
 
 def run_together(
-    cases: Sequence[Case | jsonl.JsonCase], engine: SharingEngine
+    cases: Sequence[StreamCase | jsonl.JsonCase], engine: SharingEngine
 ) -> Sequence[Verdict]:
     """Run cases together; those that do not pass run once more, alone, to be told as clearly.
 
@@ -62,7 +62,7 @@ def run_together(
     ]
 
 
-def _alone(case: Case | jsonl.JsonCase, before: Verdict, engine: Engine) -> Verdict:
+def _alone(case: StreamCase | jsonl.JsonCase, before: Verdict, engine: CaseEngine) -> Verdict:
     alone = run(case, engine)
     if not alone.passed:
         return alone
@@ -70,7 +70,7 @@ def _alone(case: Case | jsonl.JsonCase, before: Verdict, engine: Engine) -> Verd
 
 
 def _judged_together(
-    cases: Sequence[Case | jsonl.JsonCase], engine: SharingEngine
+    cases: Sequence[StreamCase | jsonl.JsonCase], engine: SharingEngine
 ) -> list[Verdict]:
     running = [_begun(case) for case in cases]
     answers = iter(engine.answers([one.question for one in running if one.question is not None]))

@@ -9,7 +9,7 @@ from penstock.testing.format import with_blocks
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from penstock.testing.blocks import Block
+    from penstock.testing.blocks import TextBlock
     from penstock.testing.collect import TestFile
     from penstock.testing.runner import Verdict
 
@@ -22,7 +22,7 @@ def update(file: TestFile, verdicts: Iterable[Verdict]) -> list[str]:
     """
     if file.stream_test is None:
         return []
-    replacements: dict[Block, tuple[str, ...]] = {}
+    replacements: dict[TextBlock, tuple[str, ...]] = {}
     notes = []
     for verdict in verdicts:
         replacements |= verdict.replacements

@@ -10,16 +10,15 @@ from operators.accumulating import call_of
 from operators.contract import inputs
 from operators.contract.trial import Case, Edge, Trial, column, spread_by
 from penstock.algebra.expressions import Column, Literal
+from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import BIGINT, BOOLEAN, DOUBLE, STRING, decimal, to_arrow
-from penstock.compute.failures import Failures
 from penstock.operators.aggregate.accumulators.choice import accumulator_for
-from penstock.operators.aggregate.aggregate import Aggregate
-from penstock.operators.aggregate.aggregate_calls import Call
-from penstock.operators.aggregate.combine_partials import Combining
+from penstock.operators.aggregate.aggregate import AggregateOperator
+from penstock.operators.aggregate.aggregate_calls import ComputedCall
+from penstock.operators.aggregate.combine_partials import CombineOperator
 from penstock.operators.aggregate.partials import partial_for
 from penstock.reference.aggregate_values import aggregate
-from penstock.reference.failure import Failures as ReferenceFailures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,7 +85,7 @@ def values(calls: Sequence[AggregateCall], found: Sequence[Row]) -> Row:
         place = place_of(call)
         more = [one.value for one in call.args if isinstance(one, Literal)]
         own = [() if place is None else (row[place], *more) for row in found]
-        made.append(aggregate(call, own, ReferenceFailures()))
+        made.append(aggregate(call, own, Failures()))
     return tuple(made)
 
 
@@ -97,16 +96,16 @@ def aggregated(
         pattern = random.choice(list(Pattern))
         keys = [(column(0), TYPES[0])] if by_key else []
 
-        def make() -> Aggregate:
+        def make() -> AggregateOperator:
             made = [
                 (
-                    Call(one.function, arguments(one), accumulator_for(one, pattern)),
+                    ComputedCall(one.function, arguments(one), accumulator_for(one, pattern)),
                     to_arrow(one.of),
                 )
                 for one in calls
             ]
             span, partitions = inputs.queue(random)
-            return Aggregate(
+            return AggregateOperator(
                 keys, made, pattern, span, partitions, Failures(), row_over_nothing=row_over_nothing
             )
 
@@ -130,17 +129,20 @@ def combining(random: Draws) -> Trial:
     partials = [partial_for(one.function, arguments(one), to_arrow(one.of)) for one in PHASED]
     pattern = random.choice(inputs.TAME)
     edges = [Edge(inputs.edge(random, pattern, rows), TYPES)]
-    make = lambda: Combining([column(0)], partials, Failures())  # noqa: E731
+    make = lambda: CombineOperator([column(0)], partials, Failures())  # noqa: E731
     return Trial(make, edges, spread_by(0, 1 + len(PHASED), strict=False))
 
 
 CASES = [
-    *(Case(Aggregate, name, aggregated(calls, by_key=True)) for name, calls in GROUPS.items()),
-    Case(Aggregate, "of all", aggregated(GROUPS["counts and sums"], by_key=False)),
+    *(
+        Case(AggregateOperator, name, aggregated(calls, by_key=True))
+        for name, calls in GROUPS.items()
+    ),
+    Case(AggregateOperator, "of all", aggregated(GROUPS["counts and sums"], by_key=False)),
     Case(
-        Aggregate,
+        AggregateOperator,
         "of all, if any",
         aggregated(GROUPS["extremes"], by_key=False, row_over_nothing=False),
     ),
-    Case(Combining, "", combining),
+    Case(CombineOperator, "", combining),
 ]

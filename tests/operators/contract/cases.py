@@ -17,7 +17,7 @@ from operators.contract import (
 from operators.contract.inputs import Draws, Size
 from penstock.operators.join.matching import Matching
 from penstock.operators.operator import Operator
-from penstock.operators.set.set_counts import Counting
+from penstock.operators.set.set_counts import CountingOperator
 
 if TYPE_CHECKING:
     from operators.contract.trial import Case, Trial
@@ -29,7 +29,7 @@ CASES = [
     *aggregate_cases.CASES,
     *output_cases.CASES,
 ]
-BASES: set[type[Operator]] = {Counting, Matching}
+BASES: set[type[Operator]] = {CountingOperator, Matching}
 """Classes that others are made of, and that no plan runs."""
 
 

@@ -13,11 +13,11 @@ from operators.contract import inputs
 from operators.contract.trial import Case, Edge, Trial, spread_by
 from operators.multi_join_model import plain_orders
 from penstock.algebra.patterns import Pattern
-from penstock.operators.join.anti import AntiJoin
+from penstock.operators.join.anti import AntiJoinOperator
 from penstock.operators.join.arrival import Mode, ReadOnArrival
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_sides import JoinSide
-from penstock.operators.join.outer import OuterJoin
+from penstock.operators.join.outer import OuterJoinOperator
 from penstock.operators.join.withdrawal_index import Finding
 from penstock.operators.multi_join.multi_join import (
     Evaluation,
@@ -27,7 +27,7 @@ from penstock.operators.multi_join.multi_join import (
 )
 from penstock.operators.multi_join.multi_join_reordering import (
     Chosen,
-    Ordering,
+    JoinOrders,
     ReorderingJoin,
 )
 
@@ -103,9 +103,9 @@ def at_once(random: Draws) -> int:
 def join(random: Draws) -> Trial:
     patterns, residual = [any_pattern(random) for _ in range(2)], random.random() < 0.5
 
-    def make() -> Join:
+    def make() -> JoinOperator:
         both = [side(random, one) for one in patterns]
-        return Join(both[0], both[1], asks if residual else None, at_once(random))
+        return JoinOperator(both[0], both[1], asks if residual else None, at_once(random))
 
     is_strict = Pattern.STR in patterns
     return Trial(
@@ -121,9 +121,9 @@ def outer_join(random: Draws) -> Trial:
     patterns = [any_pattern(random) for _ in range(2)]
     padded = random.choice([(True, False), (False, True), (True, True)])
 
-    def make() -> OuterJoin:
+    def make() -> OuterJoinOperator:
         both = [side(random, one) for one in patterns]
-        return OuterJoin(both[0], both[1], padded, at_once(random))
+        return OuterJoinOperator(both[0], both[1], padded, at_once(random))
 
     def meaning(bags: Sequence[Bag]) -> Bag:
         found = pairs(bags, residual=False)
@@ -140,9 +140,9 @@ def outer_join(random: Draws) -> Trial:
 def anti_join(random: Draws) -> Trial:
     pattern, signed = any_pattern(random), random.random() < 0.5
 
-    def make() -> AntiJoin:
+    def make() -> AntiJoinOperator:
         right = side(random, Pattern.STR, TYPES[:2])
-        return AntiJoin(side(random, pattern), right, at_once(random))
+        return AntiJoinOperator(side(random, pattern), right, at_once(random))
 
     def meaning(bags: Sequence[Bag]) -> Bag:
         covered = bags[1].keys()
@@ -238,14 +238,14 @@ def reordering_join(
     def choose(*_: Any) -> Chosen:
         return Chosen(orders(random, width))
 
-    ordering = Ordering(choose(), [1.0] * width, [1.0] * width, choose, counted=range(width))
+    ordering = JoinOrders(choose(), [1.0] * width, [1.0] * width, choose, counted=range(width))
     return ReorderingJoin(sides, [(0, 1)] * width, thetas, ordering, **ways(random))
 
 
 CASES = [
-    Case(Join, "", join),
-    Case(OuterJoin, "", outer_join),
-    Case(AntiJoin, "", anti_join),
+    Case(JoinOperator, "", join),
+    Case(OuterJoinOperator, "", outer_join),
+    Case(AntiJoinOperator, "", anti_join),
     *(Case(ReadOnArrival, mode, on_arrival(mode)) for mode in get_args(Mode)),
     Case(MultiJoin, "of two", many_inputs(2, multi_join)),
     Case(MultiJoin, "of three", many_inputs(3, multi_join)),

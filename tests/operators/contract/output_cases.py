@@ -12,17 +12,17 @@ from operators.contract.inputs import TAME, TYPES
 from operators.contract.trial import Case, Edge, Trial, column, spread_by
 from operators.contract.window_cases import any_pattern, as_it_is, one_input
 from operators.join_model import Element
+from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
-from penstock.compute.failures import Failures
-from penstock.operators.output.cuts import Coalesce, Split
-from penstock.operators.output.emit_final import Final
+from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
+from penstock.operators.output.emit_final import FinalOperator
 from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.order_limit import FirstRows, Ordering, OrderKey
+from penstock.operators.output.order_limit import FirstRows, OrderKey, RowOrder
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.set.counted import CountedRows, Target
-from penstock.operators.stateless import Map
+from penstock.operators.stateless import MapOperator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,11 +49,11 @@ def instants_edge(found: Sequence[int]) -> Edge:
 def split(random: Draws) -> Trial:
     pattern = random.choice([Pattern.WKS, Pattern.WK, Pattern.STR])
     length = random.randint(1, 7)
-    return one_input(random, lambda: Split(length), pattern, meaning=as_it_is)
+    return one_input(random, lambda: SplitOperator(length), pattern, meaning=as_it_is)
 
 
 def coalesce(random: Draws) -> Trial:
-    return one_input(random, Coalesce, any_pattern(random), meaning=as_it_is)
+    return one_input(random, CoalesceOperator, any_pattern(random), meaning=as_it_is)
 
 
 def announced(random: Draws) -> Trial:
@@ -68,8 +68,8 @@ def announced(random: Draws) -> Trial:
 def final(random: Draws) -> Trial:
     pattern = any_pattern(random)
 
-    def make() -> Final:
-        return Final(TYPES, strict=pattern is Pattern.STR)
+    def make() -> FinalOperator:
+        return FinalOperator(TYPES, strict=pattern is Pattern.STR)
 
     return one_input(random, make, pattern, meaning=as_it_is, strict=False, on_time=False)
 
@@ -153,16 +153,16 @@ def ordered_result(random: Draws) -> Trial:
     limit, offset = random.choice([None, 1, 3]), random.choice([0, 2])
 
     def make() -> WholeResult:
-        shown = Map([column(1), lambda columns, *_: pc.negate(columns[0])], Failures())
+        shown = MapOperator([column(1), lambda columns, *_: pc.negate(columns[0])], Failures())
         return WholeResult(counted(random, pattern), ordering(limit, offset, [shown]))
 
     return Trial(make, edges)
 
 
-def ordering(limit: int | None, offset: int, maps: Sequence[Map] = ()) -> Ordering:
+def ordering(limit: int | None, offset: int, maps: Sequence[MapOperator] = ()) -> RowOrder:
     """By name, the last first."""
     keys = [OrderKey(column(1), descending=True, nulls_first=False)]
-    return Ordering(keys, limit, offset, maps, Failures())
+    return RowOrder(keys, limit, offset, maps, Failures())
 
 
 def first_rows(random: Draws) -> Trial:
@@ -205,10 +205,10 @@ def restored(by_rows: bool) -> Callable[[Draws], Trial]:
 
 
 CASES = [
-    Case(Split, "", split),
-    Case(Coalesce, "", coalesce),
+    Case(SplitOperator, "", split),
+    Case(CoalesceOperator, "", coalesce),
     Case(AnnouncedEnds, "", announced),
-    Case(Final, "", final),
+    Case(FinalOperator, "", final),
     Case(Boundaries, "", boundaries),
     Case(TimeSlides, "", time_slides),
     Case(TimeSlides, "that may be skipped", skipping_slides),

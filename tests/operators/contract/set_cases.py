@@ -10,7 +10,7 @@ from operators.contract.inputs import TAME, TYPES
 from operators.contract.trial import Case, Edge, Trial, spread_by
 from penstock.algebra.patterns import Pattern
 from penstock.operators.set.counted import CountedRows, Target, only_grows
-from penstock.operators.set.distinct import Distinct
+from penstock.operators.set.distinct import DistinctOperator
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ def edges_of(random: Draws, patterns: Sequence[Pattern]) -> list[Edge]:
 
 
 def distinct(random: Draws) -> Trial:
-    def make() -> Distinct:
-        return Distinct(TYPES, *inputs.queue(random))
+    def make() -> DistinctOperator:
+        return DistinctOperator(TYPES, *inputs.queue(random))
 
     edges = edges_of(random, [random.choice(TAME)])
     return Trial(make, edges, spread_by(0, 2, strict=False), MEANINGS[Target.DISTINCT])
@@ -74,7 +74,7 @@ def reported(kind: type[InsertedRows]) -> Callable[[Draws], Trial]:
 
 
 CASES = [
-    Case(Distinct, "", distinct),
+    Case(DistinctOperator, "", distinct),
     *(Case(SetOperation, target.name, set_operation(target)) for target in Target),
     Case(InsertedRows, "", reported(InsertedRows)),
     Case(RemovedRows, "", reported(RemovedRows)),

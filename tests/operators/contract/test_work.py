@@ -14,25 +14,25 @@ from operators.contract.inputs import Size
 from operators.contract.run import Run
 from operators.contract.trial import changes_of
 from penstock.algebra.time import INFINITY
-from penstock.operators.aggregate.aggregate import Aggregate
-from penstock.operators.aggregate.combine_partials import Combining
-from penstock.operators.join.anti import AntiJoin
+from penstock.operators.aggregate.aggregate import AggregateOperator
+from penstock.operators.aggregate.combine_partials import CombineOperator
+from penstock.operators.join.anti import AntiJoinOperator
 from penstock.operators.join.arrival import ReadOnArrival
-from penstock.operators.join.join import Join
-from penstock.operators.join.outer import OuterJoin
+from penstock.operators.join.join import JoinOperator
+from penstock.operators.join.outer import OuterJoinOperator
 from penstock.operators.multi_join.multi_join import MultiJoin
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
-from penstock.operators.output.cuts import Coalesce, Split
-from penstock.operators.output.emit_final import Final
+from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
+from penstock.operators.output.emit_final import FinalOperator
 from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.negative import AnnouncedEnds
 from penstock.operators.output.order_limit import FirstRows
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
-from penstock.operators.set.distinct import Distinct
+from penstock.operators.set.distinct import DistinctOperator
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import InOrder, Passing, RelationRows
-from penstock.operators.stateless import Filter, Map
+from penstock.operators.stateless import FilterOperator, MapOperator
 from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
@@ -65,8 +65,8 @@ class Work(NamedTuple):
 BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     InOrder: (Work(1, 0), "rows as they come"),
     Passing: (Work(1.6, 0), "rows as they come"),
-    Filter: (Work(1.6, 0), "rows as they come"),
-    Map: (Work(1.6, 0), "rows as they come"),
+    FilterOperator: (Work(1.6, 0), "rows as they come"),
+    MapOperator: (Work(1.6, 0), "rows as they come"),
     RelationRows: (Work(1, 0.1), "of rows alike, one with the number of copies"),
     TimeWindow: (Work(1.3, 0.3), "an element for a row; with a slide, rows wait for it"),
     RowsWindow: (Work(2.5, 0.5), "a row that pushes out an equal one changes nothing"),
@@ -76,22 +76,28 @@ BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     DropEnds: (Work(1, 0), "rows as they come"),
     EndsToColumn: (Work(1.2, 0), "rows as they come"),
     EndsFromColumn: (Work(1, 0), "rows as they come"),
-    Distinct: (Work(4, 0.4), "the youngest duplicate takes over once in a lifetime"),
+    DistinctOperator: (Work(4, 0.4), "the youngest duplicate takes over once in a lifetime"),
     SetOperation: (Work(1, 1.4), "each different row, and the ends of rows"),
     InsertedRows: (Work(1, 1.4), "each different row, and the ends of rows"),
     RemovedRows: (Work(1, 1.4), "each different row, and the ends of rows"),
-    Join: (Work(1, 1), "an element for a pair; the rows that can match"),
-    OuterJoin: (Work(1.2, 1), "an element for a pair or a row alone; the rows that can match"),
-    AntiJoin: (Work(1, 1.2), "rows that can be covered, and covered keys with their ends"),
+    JoinOperator: (Work(1, 1), "an element for a pair; the rows that can match"),
+    OuterJoinOperator: (
+        Work(1.2, 1),
+        "an element for a pair or a row alone; the rows that can match",
+    ),
+    AntiJoinOperator: (Work(1, 1.2), "rows that can be covered, and covered keys with their ends"),
     ReadOnArrival: (Work(1, 1), "the rows of the relation"),
     MultiJoin: (Work(1, 1), "the rows that can match; some that have ended, if lazily forgotten"),
     ReorderingJoin: (Work(1, 1), "as the join that does not reorder"),
-    Aggregate: (Work(1, 2.2), "a row for two changes; groups, ends of rows, and their values"),
-    Combining: (Work(1, 0), "at most a row for each that comes"),
-    Split: (Work(70, 1), "a piece for each length of time that an element lives"),
-    Coalesce: (Work(1.3, 0), "at most a row for each that comes"),
+    AggregateOperator: (
+        Work(1, 2.2),
+        "a row for two changes; groups, ends of rows, and their values",
+    ),
+    CombineOperator: (Work(1, 0), "at most a row for each that comes"),
+    SplitOperator: (Work(50, 1), "a piece for each length of time that an element lives"),
+    CoalesceOperator: (Work(1.3, 0), "at most a row for each that comes"),
     AnnouncedEnds: (Work(1.8, 1), "an element, and a negative row; the elements that will end"),
-    Final: (Work(1, 4), "an open element holds back those that began behind it"),
+    FinalOperator: (Work(1.2, 4), "rows as they come; an open one holds back those behind it"),
     Boundaries: (Work(1, 0.7), "each different end"),
     TimeSlides: (Work(1, 0), "a row for each slide"),
     RowSlides: (Work(1, 0.2), "a number for each partition"),

@@ -12,6 +12,7 @@ from operators.contract import inputs
 from operators.contract.inputs import TYPES
 from operators.contract.trial import Case, Edge, Trial, column, spread_by
 from operators.join_model import Element
+from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import (
@@ -24,10 +25,9 @@ from penstock.algebra.windows import (
     Unbounded,
     WindowSpec,
 )
-from penstock.compute.failures import Failures
 from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.sources import InOrder, Passing, RelationRows
-from penstock.operators.stateless import Filter, Map
+from penstock.operators.stateless import FilterOperator, MapOperator
 from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
@@ -90,8 +90,8 @@ def passing(random: Draws) -> Trial:
 
 
 def filtered(random: Draws) -> Trial:
-    def make() -> Filter:
-        return Filter(lambda columns, *_: pc.equal(columns[0], 2), Failures())
+    def make() -> FilterOperator:
+        return FilterOperator(lambda columns, *_: pc.equal(columns[0], 2), Failures())
 
     def meaning(bags: Sequence[Bag]) -> Bag:
         return type(bags[0])({row: n for row, n in bags[0].items() if row[0] == 2})
@@ -100,9 +100,9 @@ def filtered(random: Draws) -> Trial:
 
 
 def mapped(random: Draws) -> Trial:
-    def make() -> Map:
+    def make() -> MapOperator:
         doubled = lambda columns, *_: pc.multiply(columns[0], 2)  # noqa: E731
-        return Map([column(0), doubled], Failures())
+        return MapOperator([column(0), doubled], Failures())
 
     def meaning(bags: Sequence[Bag]) -> Bag:
         found = type(bags[0])()
@@ -203,8 +203,8 @@ def ends_from_column(random: Draws) -> Trial:
 CASES = [
     Case(InOrder, "", in_order),
     Case(Passing, "", passing),
-    Case(Filter, "", filtered),
-    Case(Map, "", mapped),
+    Case(FilterOperator, "", filtered),
+    Case(MapOperator, "", mapped),
     Case(RelationRows, "", relation),
     *(Case(TimeWindow, str(spec), time_window(spec)) for spec in WINDOWS),
     Case(RowsWindow, "", rows_window((), tell_vanished=False)),

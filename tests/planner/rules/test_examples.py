@@ -11,7 +11,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.text import plan_text
-from penstock.builder import Query, stream
+from penstock.builder import QueryBuilder, stream
 from penstock.planner.explain.explain import Explaining, described_rules
 from penstock.planner.optimizing import optimized
 from penstock.planner.rewriting import Rewriting, alternatives
@@ -217,7 +217,7 @@ def test_every_rule_has_an_example() -> None:
     assert len(names) == len(set(names)) >= 25
 
 
-def built_as(query: Query) -> str:
+def built_as(query: QueryBuilder) -> str:
     return plan_text(optimized({"q": query.plan})["q"].plan)
 
 

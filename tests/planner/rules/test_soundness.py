@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.reference.inputs import Inputs
-    from penstock.testing.engines import Answer
+    from penstock.testing.engines import CaseAnswer
 
 TRIALS = amount(usual=300, long=3000)
 ENOUGH = amount(usual=30, long=300)
@@ -49,11 +49,11 @@ MEETING = (op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.GroupJoin, op.Scala
 RULES: tuple[Rule | TogetherRule, ...] = (*ALWAYS, *BY_COST, *TOGETHER)
 
 
-def answered(plan: Plan, inputs: Inputs) -> Answer:
+def answered(plan: Plan, inputs: Inputs) -> CaseAnswer:
     return OracleEngine().evaluated(plan, inputs)
 
 
-def assert_same(plan: Plan, expected: Answer, made: Plan, inputs: Inputs, what: str) -> None:
+def assert_same(plan: Plan, expected: CaseAnswer, made: Plan, inputs: Inputs, what: str) -> None:
     answer = answered(made, inputs)
     difference = compare_answers(plan, expected, answer, tolerance_for(plan, inputs))
     assert difference is None, f"{what}: {difference}"
@@ -61,7 +61,7 @@ def assert_same(plan: Plan, expected: Answer, made: Plan, inputs: Inputs, what: 
         assert bool(answer.failures) == bool(expected.failures), f"{what}: failures"
 
 
-def is_empty(answer: Answer) -> bool:
+def is_empty(answer: CaseAnswer) -> bool:
     result = answer.result
     return not (result.changes() if isinstance(result, Timeline) else result)
 
@@ -113,7 +113,7 @@ def trials() -> list[tuple[Plan, Inputs]]:
 
 
 @cache
-def expected(number: int) -> Answer:
+def expected(number: int) -> CaseAnswer:
     return answered(*trials()[number])
 
 

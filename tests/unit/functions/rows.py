@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Column, Expression, Literal, Value
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import (
     BIGINT,
     BOOLEAN,
@@ -21,7 +22,7 @@ from penstock.algebra.types import (
 )
 from penstock.algebra.values import parse_date, parse_timestamp
 from penstock.catalog.functions import resolve_call
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.algebra.expressions import Case, Cast, Column, Expression, Literal, Value
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import BOOLEAN, DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
 from penstock.algebra.values import NAN, format_date, format_timestamp
 from penstock.catalog.functions import resolve_call
 from penstock.catalog.functions.time_text import date_in_text, timestamp_in_text
 from penstock.errors import InternalError
 from penstock.reference.calendar import CYCLE_DAYS, CYCLE_YEARS, days_of, year_of
-from penstock.reference.expressions import Failures, evaluate
+from penstock.reference.expressions import evaluate
 from penstock.reference.failure import fit
 from penstock.reference.functions import MEANING
 

@@ -12,7 +12,7 @@ from penstock.errors import DataError, PenstockError
 from penstock.reference.inputs import Inputs
 from penstock.session import Session
 from penstock.testing.company import named_apart, settings_of
-from penstock.testing.engines import Answer, OracleEngine, Question
+from penstock.testing.engines import CaseAnswer, OracleEngine, Question
 from penstock.testing.format import load_test
 from penstock.testing.runner import CaseRun, asking
 from penstock.testing.together import run_all, run_together
@@ -20,7 +20,7 @@ from penstock.testing.together import run_all, run_together
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from penstock.testing.format import Case
+    from penstock.testing.format import StreamCase
 
 QUERIES = Path(__file__).parents[2] / "queries"
 
@@ -81,15 +81,15 @@ def test_all_stream_tests_without_settings_fit_into_one_catalog() -> None:
 class Together(OracleEngine):
     """The reference evaluator, as an engine that is asked many questions at once."""
 
-    spoil: Callable[[Answer], Answer | PenstockError] = lambda answer: answer
+    spoil: Callable[[CaseAnswer], CaseAnswer | PenstockError] = lambda answer: answer
     asked: list[int] = field(default_factory=list)
 
-    def answers(self, questions: Sequence[Question]) -> list[Answer | PenstockError]:
+    def answers(self, questions: Sequence[Question]) -> list[CaseAnswer | PenstockError]:
         self.asked.append(len(questions))
         return [self.spoil(self.answer(one)) for one in questions]
 
 
-def some_cases() -> Sequence[Case]:
+def some_cases() -> Sequence[StreamCase]:
     cases = load_test(QUERIES / "windows" / "rows.stream").cases
     return [case for case in cases if case.expectations[0].kind != "error"]
 
@@ -108,7 +108,7 @@ def test_a_case_that_passes_only_alone_has_failed() -> None:
 
 
 def test_a_crash_of_all_together_is_a_failure() -> None:
-    def crash(_: Answer) -> Answer:
+    def crash(_: CaseAnswer) -> CaseAnswer:
         msg = "all are down"
         raise RuntimeError(msg)
 

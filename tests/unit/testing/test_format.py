@@ -8,7 +8,7 @@ from penstock.errors import DataError
 from penstock.testing.format import parse_test, with_blocks
 
 if TYPE_CHECKING:
-    from penstock.testing.blocks import Block
+    from penstock.testing.blocks import TextBlock
 
 TEXT = """\
 # Two cases over one stream.
@@ -46,7 +46,7 @@ there is no stream called "t"
 """
 
 
-def summary(blocks: tuple[Block, ...]) -> list[tuple[str, str, int, int]]:
+def summary(blocks: tuple[TextBlock, ...]) -> list[tuple[str, str, int, int]]:
     return [(block.kind, block.argument, block.first, block.last) for block in blocks]
 
 

@@ -8,7 +8,7 @@ import pytest
 from penstock.errors import DataError
 from penstock.reference.inputs import RelationChange
 from penstock.reference.timeline import Emission
-from penstock.testing.engines import Answer, Engine, OracleEngine
+from penstock.testing.engines import CaseAnswer, CaseEngine, OracleEngine
 from penstock.testing.jsonl import (
     inputs_of,
     load_json_cases,
@@ -43,8 +43,8 @@ SLIDING: dict[str, Any] = {
 class Canned:
     """An engine that sends out one row, whatever it is asked."""
 
-    def answer(self, question: Question) -> Answer:
-        return Answer([Emission(1, (10.0,))])
+    def answer(self, question: Question) -> CaseAnswer:
+        return CaseAnswer([Emission(1, (10.0,))])
 
 
 def loaded(folder: Path, **changed: object) -> JsonCase:
@@ -54,7 +54,7 @@ def loaded(folder: Path, **changed: object) -> JsonCase:
     return case
 
 
-def verdict(folder: Path, engine: Engine | None = None, **changed: object) -> str:
+def verdict(folder: Path, engine: CaseEngine | None = None, **changed: object) -> str:
     return run_json_case(loaded(folder, **changed), engine or OracleEngine()).text
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from penstock.algebra.time import BEGINNING
 from penstock.reference.timeline import Bag, Emission, Timeline
-from penstock.testing.engines import Answer, Engine, OracleEngine
+from penstock.testing.engines import CaseAnswer, CaseEngine, OracleEngine
 from penstock.testing.format import parse_test
 from penstock.testing.runner import run_case
 
@@ -42,13 +42,13 @@ class Canned:
     """An engine that has its answer ready."""
 
     def __init__(self, result: Timeline | list[Emission], failures: int = 0) -> None:
-        self.prepared = Answer(result, failures)
+        self.prepared = CaseAnswer(result, failures)
 
-    def answer(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> CaseAnswer:
         return self.prepared
 
 
-def verdict(text: str, engine: Engine = ORACLE) -> str:
+def verdict(text: str, engine: CaseEngine = ORACLE) -> str:
     """What is wrong with the only case of a file; nothing if it passes."""
     (case,) = parse_test(text, "x.stream").cases
     return run_case(case, engine).text
@@ -164,7 +164,7 @@ def test_a_statement_can_be_the_one_under_test() -> None:
 
 def test_a_crash_shows_its_traceback() -> None:
     class Crashing:
-        def answer(self, question: Question) -> Answer:
+        def answer(self, question: Question) -> CaseAnswer:
             raise ZeroDivisionError
 
     text = verdict(SHARED + QUERY + "changes\n", Crashing())

@@ -20,7 +20,7 @@ ONE = Arity(1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class AggregateType:
     """An aggregate: what a reference page says of it, and how it is typed."""
 
     name: str
@@ -88,33 +88,33 @@ def _same(type_: Type) -> Type:
 
 
 AGGREGATES = (
-    Aggregate(
+    AggregateType(
         "count", ANY, _always(BIGINT), "How many rows; COUNT(x): how many x that are not NULL.",
         arity=Arity(0, None),
     ),
-    Aggregate("sum", NUMBER, _sum_type, "The sum; of integers a BIGINT, NULL if it overflows."),
-    Aggregate("avg", NUMBER, _mean_type, "The mean; of integers a DOUBLE.", ("mean",)),
-    Aggregate("min", ANY, _same, "The least value."),
-    Aggregate("max", ANY, _same, "The greatest value; NaN is the greatest number."),
-    Aggregate(
+    AggregateType("sum", NUMBER, _sum_type, "The sum; of integers a BIGINT, NULL if it overflows."),
+    AggregateType("avg", NUMBER, _mean_type, "The mean; of integers a DOUBLE.", ("mean",)),
+    AggregateType("min", ANY, _same, "The least value."),
+    AggregateType("max", ANY, _same, "The greatest value; NaN is the greatest number."),
+    AggregateType(
         "var_samp", REAL, _always(DOUBLE), "The variance of a sample; of one row NULL.",
         ("var", "variance"),
     ),
-    Aggregate(
+    AggregateType(
         "stddev_samp", REAL, _always(DOUBLE),
         "The standard deviation of a sample; of one row NULL.", ("stddev", "std"),
     ),
-    Aggregate("var_pop", REAL, _always(DOUBLE), "The variance of all rows; of one row 0."),
-    Aggregate(
+    AggregateType("var_pop", REAL, _always(DOUBLE), "The variance of all rows; of one row 0."),
+    AggregateType(
         "stddev_pop", REAL, _always(DOUBLE), "The standard deviation of all rows; of one row 0."
     ),
-    Aggregate("median", NUMBER, _always(DOUBLE), "The middle value, between the middle two."),
-    Aggregate(
+    AggregateType("median", NUMBER, _always(DOUBLE), "The middle value, between the middle two."),
+    AggregateType(
         "quantile", NUMBER, _always(DOUBLE),
         "QUANTILE(x, p): the value at rank (n - 1) * p from the least, interpolated.",
         ("percentile",), Arity(2, 2),
     ),
-    Aggregate("count_if", TRUTH, _always(BIGINT), "How many rows meet the condition."),
-    Aggregate("bool_and", TRUTH, _always(BOOLEAN), "Whether all are TRUE.", ("every",)),
-    Aggregate("bool_or", TRUTH, _always(BOOLEAN), "Whether one is TRUE.", ("some", "any")),
+    AggregateType("count_if", TRUTH, _always(BIGINT), "How many rows meet the condition."),
+    AggregateType("bool_and", TRUTH, _always(BOOLEAN), "Whether all are TRUE.", ("every",)),
+    AggregateType("bool_or", TRUTH, _always(BOOLEAN), "Whether one is TRUE.", ("some", "any")),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from penstock.errors import Refused, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall, Expression
-    from penstock.catalog.functions.aggregate_types import Aggregate
+    from penstock.catalog.functions.aggregate_types import AggregateType
     from penstock.catalog.functions.kinds import Function
 
 THEMES: dict[str, tuple[Function, ...]] = {
@@ -34,7 +34,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 """Every scalar function and operator by its canonical name."""
 
-AGGREGATES: dict[str, Aggregate] = {aggregate.name: aggregate for aggregate in _AGGREGATES}
+AGGREGATES: dict[str, AggregateType] = {aggregate.name: aggregate for aggregate in _AGGREGATES}
 """Every aggregate by its canonical name."""
 
 NOT_DETERMINISTIC = frozenset({

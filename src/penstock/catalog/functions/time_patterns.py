@@ -17,14 +17,14 @@ _PARTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PatternPart:
     """A run of one letter, as in `yyyy`, or text that stands for itself."""
 
     text: str
     is_field: bool
 
 
-def parts_of(pattern: str) -> list[Part]:
+def parts_of(pattern: str) -> list[PatternPart]:
     """The pattern taken apart.
 
     Raises:
@@ -36,19 +36,19 @@ def parts_of(pattern: str) -> list[Part]:
     return [_part(found) for found in _PARTS.finditer(pattern)]
 
 
-def _part(found: re.Match[str]) -> Part:
+def _part(found: re.Match[str]) -> PatternPart:
     if found["letters"] is not None:
         return _field(found["letters"])
     if found["quoted"] is not None:
-        return Part(found["quoted"].replace("''", "'") or "'", is_field=False)
+        return PatternPart(found["quoted"].replace("''", "'") or "'", is_field=False)
     if found["plain"] is not None:
-        return Part(found["plain"], is_field=False)
+        return PatternPart(found["plain"], is_field=False)
     unclosed = found[0] == "'"
     msg = "a quote in it is not closed" if unclosed else f"{found[0]} in it is not quoted"
     raise ValueError(msg)
 
 
-def _field(letters: str) -> Part:
+def _field(letters: str) -> PatternPart:
     letter = letters[0]
     if letter not in LETTERS:
         msg = f"{letter} is not one of its letters"
@@ -56,4 +56,4 @@ def _field(letters: str) -> Part:
     if len(letters) > LETTERS[letter]:
         msg = f"it takes at most {LETTERS[letter]} of {letter} side by side"
         raise ValueError(msg)
-    return Part(letters, is_field=True)
+    return PatternPart(letters, is_field=True)

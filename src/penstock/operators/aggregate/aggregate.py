@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.operators.aggregate.accumulators.events import Events
-from penstock.operators.aggregate.aggregate_calls import Arrivals, Call
+from penstock.operators.aggregate.accumulators.events import GroupEvents
+from penstock.operators.aggregate.aggregate_calls import ComputedCall, GroupedRows
 from penstock.operators.aggregate.aggregate_loops import by_group, change_ends
 from penstock.operators.aggregate.aggregate_members import members_for
 from penstock.operators.aggregate.aggregate_order import in_time, portions_in_time
@@ -26,13 +26,13 @@ from penstock.state.fingerprints import fingerprints
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from penstock.algebra.failures import Failures
     from penstock.algebra.patterns import Pattern
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.state.arrays import Flags, Ints, Values
 
 
-class Aggregate(Operator):
+class AggregateOperator(Operator):
     """Groups in slots: their keys, how many rows they have, and the row last sent out.
 
     What begins and ends in one step is sent with its interval. The last row of a group in a step
@@ -42,7 +42,7 @@ class Aggregate(Operator):
     def __init__(
         self,
         keys: Sequence[tuple[Evaluator, pa.DataType]],
-        calls: Sequence[tuple[Call, pa.DataType]],
+        calls: Sequence[tuple[ComputedCall, pa.DataType]],
         pattern: Pattern,
         span: int,
         partitions: int,
@@ -98,8 +98,8 @@ class Aggregate(Operator):
         return Block(row, np.array([BEGINNING]), forever, np.ones(1, np.int8))
 
     def _events(
-        self, arrived: Arrivals, clock: int
-    ) -> Iterator[tuple[Events, list[tuple[Values, ...]]]]:
+        self, arrived: GroupedRows, clock: int
+    ) -> Iterator[tuple[GroupEvents, list[tuple[Values, ...]]]]:
         """Who enters and leaves which group, by group and time, with their payload by call.
 
         They come in portions that follow each other in time, most often all in one.
@@ -116,17 +116,17 @@ class Aggregate(Operator):
             group, at = groups[order], times[order]
             is_last = np.ones(len(order), np.bool_)
             is_last[:-1] = (group[1:] != group[:-1]) | (at[1:] != at[:-1])
-            events = Events(group, at, signs[order], ends[order], np.flatnonzero(is_last))
+            events = GroupEvents(group, at, signs[order], ends[order], np.flatnonzero(is_last))
             yield events, self._payloads(arrived.payloads, kept, len(ended), order)
 
-    def _arrivals(self, block: Block | None, clock: int) -> Arrivals:
+    def _arrivals(self, block: Block | None, clock: int) -> GroupedRows:
         if block is None:
             nothing = np.zeros(0, np.int64)
             payloads = [
                 tuple(np.zeros(0, one) for one in call.accumulator.payload_types)
                 for call in self._calls
             ]
-            return Arrivals(nothing, nothing, nothing, nothing.astype(np.int8), payloads, 0)
+            return GroupedRows(nothing, nothing, nothing, nothing.astype(np.int8), payloads, 0)
         failures = self._failures
         keys = tuple(key(block.columns, len(block), failures) for key in self._keys)
         groups, new = self._groups.find_or_add(fingerprints(keys, len(block)))
@@ -142,7 +142,7 @@ class Aggregate(Operator):
         ]
         self._members.enter(block, groups, kept, clock)
         longest = int(block.texts().max(initial=0)) if self._with_text else 0
-        return Arrivals(groups, block.ts, block.te, block.signs, payloads, longest)
+        return GroupedRows(groups, block.ts, block.te, block.signs, payloads, longest)
 
     def _enter_keys(self, slots: Ints, keys: Sequence[pa.Array]) -> None:
         nulls = [pa.nulls(len(slots), type_) for type_ in self._types[len(keys) :]]
@@ -164,7 +164,7 @@ class Aggregate(Operator):
 
     def _changes(
         self,
-        events: Events,
+        events: GroupEvents,
         payloads: list[tuple[Values, ...]],
         emptied: list[tuple[Ints, Flags]],
     ) -> list[Block]:
@@ -201,7 +201,9 @@ class Aggregate(Operator):
         for call, payload in zip(self._calls, payloads, strict=True):
             call.accumulator.drop(tuple(values[settled] for values in payload))
 
-    def _value(self, call: Call, events: Events, payload: tuple[Values, ...]) -> pa.Array:
+    def _value(
+        self, call: ComputedCall, events: GroupEvents, payload: tuple[Values, ...]
+    ) -> pa.Array:
         value, failed = call.accumulator.sweep(events, payload)
         self._failures.add(call.function, failed)
         return value

@@ -9,14 +9,14 @@ from penstock.operators.aggregate.group_ends import kept_types
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.operators.aggregate.accumulators.accumulator import Accumulator
     from penstock.operators.block import Block
     from penstock.state.arrays import Ints, Values
 
 
-class Call:
+class ComputedCall:
     """An aggregate of the query: its accumulator, and what its arguments are computed by."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Call:
         return self.accumulator.prepare(values, len(block))
 
 
-class Arrivals(NamedTuple):
+class GroupedRows(NamedTuple):
     """The rows of a step: the group of each, from when to when, its sign, its payload by call.
 
     `longest` is how much text a row has at most, where text matters.

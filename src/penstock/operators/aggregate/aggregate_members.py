@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from penstock.operators.aggregate.accumulators.accumulator import Accumulator
-    from penstock.operators.aggregate.accumulators.events import Events
+    from penstock.operators.aggregate.accumulators.events import GroupEvents
     from penstock.operators.block import Block
     from penstock.operators.declared_state.slot_table import SlotTable
     from penstock.state.arrays import Ints, Signs, Values
@@ -45,7 +45,7 @@ class Members(Protocol):
     def leave(self, clock: int) -> Leavers:
         """What happens by itself before the clock."""
 
-    def after(self, events: Events) -> Ints:
+    def after(self, events: GroupEvents) -> Ints:
         """Whether the group of each point has members after it: 0, or more."""
 
     def settle(self, groups: Ints, clock: int) -> None:
@@ -98,7 +98,7 @@ class CountedMembers:
         ended, (groups, changes, *kept) = self._ends.queue.pop(clock)
         return ended, groups.astype(np.int64), changes, kept
 
-    def after(self, events: Events) -> Ints:
+    def after(self, events: GroupEvents) -> Ints:
         """Count."""
         return counts_at(events.groups, events.signs, events.points, self._counts.values)
 
@@ -145,7 +145,7 @@ class Candidates:
         ended, (groups, changes) = self._ends.queue.pop(clock)
         return ended, groups.astype(np.int64), changes, []
 
-    def after(self, events: Events) -> Ints:
+    def after(self, events: GroupEvents) -> Ints:
         """Whether the latest end is still to come."""
         return latest_at(
             events.groups,

@@ -9,9 +9,9 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positions
 from penstock.algebra.types import Type, to_arrow
 from penstock.operators.aggregate.accumulators.choice import accumulator_for
-from penstock.operators.aggregate.aggregate import Aggregate
-from penstock.operators.aggregate.aggregate_calls import Call
-from penstock.operators.aggregate.combine_partials import Combining
+from penstock.operators.aggregate.aggregate import AggregateOperator
+from penstock.operators.aggregate.aggregate_calls import ComputedCall
+from penstock.operators.aggregate.combine_partials import CombineOperator
 from penstock.operators.aggregate.matched_aggregate import MatchTotals
 from penstock.operators.aggregate.partials import partial_for
 from penstock.operators.spec import (
@@ -27,7 +27,7 @@ from penstock.operators.spec import (
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall, Expression
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,17 @@ class AggregateSpec(Spec):
     row_over_nothing: bool
     partitions: int
 
-    def build(self, failures: Failures) -> Aggregate:
+    def build(self, failures: Failures) -> AggregateOperator:
         """The operator."""
         rows, schema = self.rows, self.rows.schema
         keys = zip(evaluators(self.keys, schema), self.keys, strict=True)
         calls = [
-            Call(one.function, evaluators(one.args, schema), accumulator_for(one, rows.pattern))
+            ComputedCall(
+                one.function, evaluators(one.args, schema), accumulator_for(one, rows.pattern)
+            )
             for one in self.calls
         ]
-        return Aggregate(
+        return AggregateOperator(
             [(compiled, to_arrow(key.type)) for compiled, key in keys],
             [(made, to_arrow(one.of)) for made, one in zip(calls, self.calls, strict=True)],
             rows.pattern,
@@ -81,14 +83,14 @@ class CombineSpec(Spec):
     keys: tuple[Expression, ...]
     calls: tuple[AggregateCall, ...]
 
-    def build(self, failures: Failures) -> Combining:
+    def build(self, failures: Failures) -> CombineOperator:
         """The operator."""
         schema = positions(self.types)
         partials = [
             partial_for(one.function, evaluators(one.args, schema), to_arrow(one.of))
             for one in self.calls
         ]
-        return Combining(evaluators(self.keys, schema), partials, failures)
+        return CombineOperator(evaluators(self.keys, schema), partials, failures)
 
     def lineage(self) -> Lineage:
         """Keys of rows that came."""

@@ -16,13 +16,13 @@ from penstock.state.sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.operators.aggregate.partials import Partial, Whole
     from penstock.state.arrays import Ints
 
 
-class Combining(Operator):
+class CombineOperator(Operator):
     """One row for rows with equal keys and one validity; nothing is remembered between steps."""
 
     meets = False

@@ -11,15 +11,15 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.operators.aggregate.accumulators.choice import accumulator_for
-from penstock.operators.aggregate.accumulators.events import Events
+from penstock.operators.aggregate.accumulators.events import GroupEvents
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.expressions import AggregateCall
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.state.arrays import Ints
 
 
@@ -48,7 +48,7 @@ class MatchTotals:
         points = np.flatnonzero(is_last)
         once = np.zeros(len(groups), np.int64)
         ends = np.full(len(groups), INFINITY, np.int64)
-        events = Events(groups, once, np.ones(len(groups), np.int8), ends, points)
+        events = GroupEvents(groups, once, np.ones(len(groups), np.int8), ends, points)
         chosen = tuple(column.take(pa.array(order)) for column in columns)
         return tuple(
             self._total(call, arguments, events, chosen, rows) for call, arguments in self._calls
@@ -58,7 +58,7 @@ class MatchTotals:
         self,
         call: AggregateCall,
         arguments: Sequence[Evaluator],
-        events: Events,
+        events: GroupEvents,
         columns: tuple[pa.Array, ...],
         rows: int,
     ) -> pa.Array:

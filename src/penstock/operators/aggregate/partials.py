@@ -21,8 +21,8 @@ from penstock.operators.output.order_limit import order_codes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.operators.block import Block
     from penstock.state.arrays import Flags, Ints
 

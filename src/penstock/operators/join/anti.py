@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.operators.block import Block, concatenated, stored_blocks
 from penstock.operators.declared_state.state_part import DeclaredState
-from penstock.operators.join.anti_coverage import Coverage
+from penstock.operators.join.anti_coverage import KeyCoverage
 from penstock.operators.join.anti_loops import ended_within, uncovered
 from penstock.operators.join.join_chains import Chains
 from penstock.operators.join.join_loops import Incoming, Pairs
@@ -27,7 +27,7 @@ LEFT, COVERAGE = 0, 1
 """The ports."""
 
 
-class AntiJoin(Operator):
+class AntiJoinOperator(Operator):
     """Left rows (port 0) while their key is not covered.
 
     Coverage (port 1) is made of rows of the key columns, at every instant each at most once:
@@ -48,7 +48,7 @@ class AntiJoin(Operator):
         self._rows_at_once = rows_at_once
         self._chains = Chains(1)
         self._rows = rows_of_side(left, 0)
-        self._coverage = Coverage(coverage, self._chains, COVERAGE)
+        self._coverage = KeyCoverage(coverage, self._chains, COVERAGE)
         self._opened = LoopRoom(np.int64, lambda: len(self._rows.kept().records))
         self.state = DeclaredState(
             left=SideState(self._rows, self._chains, lambda one: self._accept(one)[0], port=LEFT),

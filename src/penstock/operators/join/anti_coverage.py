@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import concatenated
 from penstock.operators.declared_state.state_part import StatePart
-from penstock.operators.join.anti_loops import Changes
+from penstock.operators.join.anti_loops import CoverageChanges
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.expiry import CalendarQueue
 from penstock.state.fingerprints import fingerprints
@@ -33,7 +33,7 @@ NUMBER, DELTA = np.dtype(np.int32), np.dtype(np.int8)
 """What is kept of a change to come: the number of the key, and the change."""
 
 
-class Coverage(StatePart):
+class KeyCoverage(StatePart):
     """How many times each key is covered: once or not at all, at the end of any instant.
 
     An element of coverage is two changes: its sign at its ts and the opposite at its te. So a
@@ -62,7 +62,7 @@ class Coverage(StatePart):
         self._awaited = grown(self._awaited, self._chains.index.capacity)
         return numbers
 
-    def changes(self, blocks: Sequence[Block], clock: int) -> Changes:
+    def changes(self, blocks: Sequence[Block], clock: int) -> CoverageChanges:
         """All changes before the clock, those brought by the blocks of a step included."""
         parts = [self._arriving(concatenated(blocks))] if blocks else []
         ends, numbers, deltas = _widened(*self._queue.pop(clock))
@@ -71,7 +71,7 @@ class Coverage(StatePart):
             np.concatenate(columns) for columns in zip(*parts, (ends, numbers, deltas), strict=True)
         )
         order = order_of(ts, key)
-        return Changes(ts[order], key[order], delta[order])
+        return CoverageChanges(ts[order], key[order], delta[order])
 
     def drop_unused(self, candidates: Ints) -> None:
         """Forget the keys without rows that are not covered and await no change."""

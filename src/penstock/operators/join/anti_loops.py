@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _FOREVER = INFINITY
 
 
-class Changes(NamedTuple):
+class CoverageChanges(NamedTuple):
     """By how much the coverage of a key changes at an instant; by instant, then key."""
 
     ts: Ints
@@ -43,7 +43,7 @@ def _show(incoming: Incoming, row: int, pairs: Pairs, count: int, at: int) -> No
 
 
 @compiled_borrowing
-def _same_change(changes: Changes, change: int) -> tuple[int, int]:
+def _same_change(changes: CoverageChanges, change: int) -> tuple[int, int]:
     """The sum of all changes of this key at this instant, and the change behind them."""
     ts, key, total = changes.ts[change], changes.key[change], 0
     while change < len(changes.ts) and changes.ts[change] == ts and changes.key[change] == key:
@@ -54,7 +54,7 @@ def _same_change(changes: Changes, change: int) -> tuple[int, int]:
 
 @compiled_borrowing
 def uncovered(
-    incoming: Incoming, kept: SideRows, changes: Changes, heads: Ints, cover: Signs,
+    incoming: Incoming, kept: SideRows, changes: CoverageChanges, heads: Ints, cover: Signs,
     cursor: Ints, pairs: Pairs,
 ) -> int:  # fmt: skip
     """Rows that enter or leave the result, until the pairs are full (their second is not used).

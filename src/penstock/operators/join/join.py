@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Residual = Callable[[Sequence[pa.Array], int], Flags]
 
 
-class Join(Matching):
+class JoinOperator(Matching):
     """All pairs of left and right rows with equal keys that satisfy the residual condition.
 
     A pair is valid where both rows are. `residual` is given the columns of both sides, left

@@ -30,7 +30,7 @@ _SAMPLE = 8
 _DEEPEST = 1024
 
 
-class Choosing:
+class SideEffort:
     """The work of one side so far."""
 
     def __init__(self) -> None:

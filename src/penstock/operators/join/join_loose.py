@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.algebra.time import INFINITY
 from penstock.operators.block import Block
-from penstock.operators.join.join_choosing import Choosing
+from penstock.operators.join.join_choosing import SideEffort
 from penstock.operators.join.join_loops import (
     GONE,
     KEY,
@@ -68,7 +68,7 @@ class LooseSide:
         self._twins: WithdrawalIndex | None = None
         if finding is not None:
             self._twins = HashedWithdrawals() if finding == "hashed" else ScannedWithdrawals()
-        self._choosing = Choosing() if finding == "auto" else None
+        self._choosing = SideEffort() if finding == "auto" else None
 
     def __len__(self) -> int:
         return len(self._places)

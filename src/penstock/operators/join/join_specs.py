@@ -9,11 +9,11 @@ from penstock.algebra.expressions import Expression, Literal
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import moved, positions
 from penstock.compute.evaluate import compile_expression
-from penstock.operators.join.anti import AntiJoin
+from penstock.operators.join.anti import AntiJoinOperator
 from penstock.operators.join.arrival import Mode, ReadOnArrival
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_sides import JoinSide
-from penstock.operators.join.outer import OuterJoin
+from penstock.operators.join.outer import OuterJoinOperator
 from penstock.operators.join.pair_condition import PairCondition
 from penstock.operators.spec import (
     Columns,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
     from penstock.operators.aggregate.aggregate_specs import Totals
     from penstock.operators.block import Block
     from penstock.operators.join.withdrawal_index import Finding
@@ -115,11 +115,11 @@ class JoinSpec(Spec):
     right: SideSpec
     residual: Expression | None = None
 
-    def build(self, failures: Failures) -> Join:
+    def build(self, failures: Failures) -> JoinOperator:
         """The operator."""
         sides = (self.left.rows, self.right.rows)
         asked = condition_of(self.residual, sides, failures)
-        made = Join(self.left.build(failures), self.right.build(failures), asked)
+        made = JoinOperator(self.left.build(failures), self.right.build(failures), asked)
         made.condition = asked
         return made
 
@@ -140,9 +140,9 @@ class OuterJoinSpec(Spec):
     right: SideSpec
     padded: tuple[bool, bool]
 
-    def build(self, failures: Failures) -> OuterJoin:
+    def build(self, failures: Failures) -> OuterJoinOperator:
         """The operator."""
-        return OuterJoin(self.left.build(failures), self.right.build(failures), self.padded)
+        return OuterJoinOperator(self.left.build(failures), self.right.build(failures), self.padded)
 
     def lineage(self) -> Lineage:
         """Rows of both, or of one."""
@@ -174,9 +174,9 @@ class AntiJoinSpec(Spec):
     left: SideSpec
     coverage: SideSpec
 
-    def build(self, failures: Failures) -> AntiJoin:
+    def build(self, failures: Failures) -> AntiJoinOperator:
         """The operator."""
-        return AntiJoin(self.left.build(failures), self.coverage.build(failures))
+        return AntiJoinOperator(self.left.build(failures), self.coverage.build(failures))
 
     def lineage(self) -> Lineage:
         """Left rows."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.operators.block import Block, concatenated, stored_blocks
-from penstock.operators.join.join import Join
+from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_loops import START, Pairs
 from penstock.operators.join.join_pairs import PAIRS_AT_ONCE, filled
 from penstock.operators.join.join_sides import no_rows
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.operators.operator import Inputs
 
 
-class OuterJoin(Join):
+class OuterJoinOperator(JoinOperator):
     """All pairs of rows with equal keys; and rows alone, beside NULLs, while they have no partner.
 
     `padded` says for the left and the right side whether its rows may stand alone. The result is

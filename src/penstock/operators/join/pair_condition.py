@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
     from penstock.state.arrays import Flags
 
     Watch = Callable[[Sequence[pa.Array], int], None]

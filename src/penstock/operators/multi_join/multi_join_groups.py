@@ -50,7 +50,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Groups:
+class RowGroups:
     """New rows that look for others together. Those of group g stand in `members[starts[g]:]`.
 
     They are numbered as they stand among those that may find anything. `probes` are made for
@@ -88,7 +88,7 @@ class Grouping:
         self._keys = _keys(course, inputs[course.origin].tables)
         self._pause = 0
 
-    def groups(self, rows: Ints, bounds: Ints) -> Groups | None:
+    def groups(self, rows: Ints, bounds: Ints) -> RowGroups | None:
         """The new rows of some numbers by key; None: each had better look by itself."""
         if not self._most or self._keys is None or len(rows) <= self._pause:
             self._pause = max(self._pause - len(rows), 0)
@@ -108,7 +108,7 @@ class Grouping:
         least = np.minimum.reduceat(bounds[members], starts, axis=0)
         together[:, FIRST_TS], together[:, FIRST] = least[:, FIRST_TS], least[:, FIRST]
         together[:, LAST] = np.maximum.reduceat(bounds[members, LAST], starts)
-        return Groups(members, np.append(starts, len(rows)), together, probes)
+        return RowGroups(members, np.append(starts, len(rows)), together, probes)
 
     def _reach(self) -> int:
         """The distance, in ranks, that rows of a group may have."""

@@ -40,7 +40,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Ordering:
+class JoinOrders:
     """Orders to begin with, what they were chosen for, and how others are chosen.
 
     Args:
@@ -75,7 +75,7 @@ class ReorderingJoin(MultiJoin):
         inputs: Sequence[JoinSide],
         agreements: Sequence[tuple[int, ...]],
         thetas: Sequence[Theta],
-        ordering: Ordering,
+        ordering: JoinOrders,
         *,
         evaluation: Evaluation = "lazy",
         expiration: Expiration = "lazy",

@@ -28,7 +28,7 @@ MOST_PIECES = 10_000
 """An element is not cut into more pieces than that in one step."""
 
 
-class Split(Operator):
+class SplitOperator(Operator):
     """Elements in pieces, cut at the multiples of a length; a piece is sent when it begins.
 
     An element that may be withdrawn is cut as time goes on, also if its end is not known.
@@ -100,7 +100,7 @@ def _ended(block: Block) -> tuple[Block, Block]:
     return elements, withdrawn.take(pieces | is_left)
 
 
-class Coalesce(Operator):
+class CoalesceOperator(Operator):
     """Equal rows whose intervals meet within a step become one element.
 
     An element sent out cannot grow any more, so intervals that meet across steps stay apart.

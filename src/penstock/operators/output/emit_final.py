@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LEAST = 64
 
 
-class Final(Operator):
+class FinalOperator(Operator):
     """Holds elements until they have ended, and until all that began before them have.
 
     Elements stand in the order they began, so what can be sent stands in front: up to the first
@@ -48,7 +48,7 @@ class Final(Operator):
     """
 
     def __init__(self, types: Sequence[pa.DataType], *, strict: bool) -> None:
-        self._held = _Held(types, strict=strict)
+        self._held = _HeldElements(types, strict=strict)
         self.state = DeclaredState(held=self._held)
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
@@ -59,7 +59,7 @@ class Final(Operator):
         return self._held.final(clock)
 
 
-class _Held(RowsPart):
+class _HeldElements(RowsPart):
     """Elements by ts, and which of them have been sent."""
 
     def __init__(self, types: Sequence[pa.DataType], *, strict: bool) -> None:

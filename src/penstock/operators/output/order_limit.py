@@ -9,20 +9,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.operators.set.counted import Changes
+from penstock.operators.set.counted import CopyChanges
 from penstock.operators.set.set_counts import SetOperation
 from penstock.state.arrays import is_text, validity_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
-    from penstock.compute.failures import Failures
     from penstock.operators.block import Block
     from penstock.operators.declared_state.slot_table import SlotTable
     from penstock.operators.operator import Inputs
     from penstock.operators.set.counted import CountedRows
-    from penstock.operators.stateless import Map
+    from penstock.operators.stateless import MapOperator
     from penstock.state.arrays import Ints
 
 
@@ -36,13 +36,13 @@ class OrderKey:
 
 
 @dataclass(frozen=True)
-class Ordering:
+class RowOrder:
     """Keys, how many rows to leave out and to keep, and what of the rows is shown."""
 
     keys: Sequence[OrderKey]
     limit: int | None
     offset: int
-    maps: Sequence[Map]
+    maps: Sequence[MapOperator]
     failures: Failures
 
     def arranged(self, rows: SlotTable, slots: Ints, times: Ints) -> tuple[Ints, Ints]:
@@ -114,7 +114,7 @@ def _key_codes(key: OrderKey, columns: Sequence[pa.Array], length: int, failures
 class FirstRows(SetOperation):
     """The first rows of each instant's result; a row may be pushed out by another."""
 
-    def __init__(self, counted: CountedRows, ordering: Ordering) -> None:
+    def __init__(self, counted: CountedRows, ordering: RowOrder) -> None:
         super().__init__(counted)
         self.ordering = ordering
         self._shown = counted.rows.column(np.int64, None)
@@ -134,7 +134,7 @@ class FirstRows(SetOperation):
         self.counted.release()
         return made
 
-    def _followed(self, changes: Changes, ranked: Ints, counts: dict[int, int]) -> Changes:
+    def _followed(self, changes: CopyChanges, ranked: Ints, counts: dict[int, int]) -> CopyChanges:
         """How the rows within the limit change, instant by instant."""
         found: list[tuple[int, int, int]] = []
         copies = np.array([counts.get(slot, 0) for slot in ranked.tolist()], np.int64)
@@ -152,7 +152,7 @@ class FirstRows(SetOperation):
             shown = wanted
         self._shown.values[ranked] = shown
         columns = np.array(found, np.int64).reshape(-1, 3)
-        return Changes(*(np.ascontiguousarray(columns[:, one]) for one in range(3)))
+        return CopyChanges(*(np.ascontiguousarray(columns[:, one]) for one in range(3)))
 
     def _within(self, copies: Ints) -> Ints:
         """How many copies of each row lie within the limit, rows in order."""

@@ -9,11 +9,11 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positions
 from penstock.algebra.types import Type, to_arrow
 from penstock.compute.evaluate import compile_expression
-from penstock.operators.output.cuts import Coalesce, Split
-from penstock.operators.output.emit_final import Final
+from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
+from penstock.operators.output.emit_final import FinalOperator
 from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.order_limit import FirstRows, Ordering, OrderKey
+from penstock.operators.output.order_limit import FirstRows, OrderKey, RowOrder
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.spec import (
@@ -32,7 +32,7 @@ from penstock.operators.spec import (
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
     from penstock.operators.operator import Operator
     from penstock.operators.set.set_specs import Counting
     from penstock.operators.source_specs import MapSpec
@@ -57,7 +57,7 @@ class OrderSpec:
     offset: int
     maps: tuple[MapSpec, ...] = ()
 
-    def build(self, failures: Failures) -> Ordering:
+    def build(self, failures: Failures) -> RowOrder:
         """What puts rows in order."""
         schema = positions(self.types)
         keys = [
@@ -65,7 +65,7 @@ class OrderSpec:
             for one in self.keys
         ]
         maps = [one.build(failures) for one in self.maps]
-        return Ordering(keys, self.limit, self.offset, maps, failures)
+        return RowOrder(keys, self.limit, self.offset, maps, failures)
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class CutSpec(Spec):
 
     def build(self, failures: Failures) -> Operator:
         """Split or coalesce."""
-        return Coalesce() if self.length is None else Split(self.length)
+        return CoalesceOperator() if self.length is None else SplitOperator(self.length)
 
     def lineage(self) -> Lineage:
         """Rows as they came."""
@@ -240,9 +240,9 @@ class FinalSpec(Spec):
 
     rows: Edge
 
-    def build(self, failures: Failures) -> Final:
+    def build(self, failures: Failures) -> FinalOperator:
         """What waits for their ends."""
-        return Final(self.rows.arrow_types, strict=self.rows.pattern is Pattern.STR)
+        return FinalOperator(self.rows.arrow_types, strict=self.rows.pattern is Pattern.STR)
 
     def lineage(self) -> Lineage:
         """Rows as they came."""

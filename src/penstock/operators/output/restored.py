@@ -14,7 +14,7 @@ from penstock.operators.declared_state.slot_entries import SlotEntries
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator, Segments
 from penstock.operators.saved_tables import arrays_of
-from penstock.operators.set.set_counts import Counting
+from penstock.operators.set.set_counts import CountingOperator
 from penstock.operators.waiting import Waiting
 from penstock.operators.window.time_windows import rounded_up
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.operators.division import Moves
-    from penstock.operators.set.counted import Changes, CountedRows
+    from penstock.operators.set.counted import CopyChanges, CountedRows
     from penstock.state.arrays import Ints
     from penstock.state.moving import Moved
 
@@ -52,7 +52,7 @@ class NextInstant(Operator):
         return [arriving(block.columns, moved)]
 
 
-class RestoredResult(Counting):
+class RestoredResult(CountingOperator):
     """RSTREAM RESTORE: at each slide the max-union of the result and of what entered it.
 
     Port 0 brings the result without slides, port 1 the slides, the others the rows of the windows
@@ -86,7 +86,7 @@ class RestoredResult(Counting):
         self._release()
         return made
 
-    def _enter(self, changes: Changes, slides: Ints) -> None:
+    def _enter(self, changes: CopyChanges, slides: Ints) -> None:
         """Note what entered the result, under the slide at which it is restored."""
         entering = (changes.deltas > 0) & (changes.times > BEGINNING)
         times = changes.times[entering]
@@ -106,7 +106,9 @@ class RestoredResult(Counting):
             found |= {at for at, _ in self._entered.copies if at < clock}
         return sorted(found)
 
-    def _sent(self, due: list[int], changes: Changes, copies: dict[int, int]) -> tuple[Ints, Ints]:
+    def _sent(
+        self, due: list[int], changes: CopyChanges, copies: dict[int, int]
+    ) -> tuple[Ints, Ints]:
         slots: list[int] = []
         times: list[int] = []
         place = 0

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.operators.block import Block, rows_by_time, stored_arrivals
-from penstock.operators.set.set_counts import Counting
+from penstock.operators.set.set_counts import CountingOperator
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.operators.operator import Inputs
-    from penstock.operators.output.order_limit import Ordering
+    from penstock.operators.output.order_limit import RowOrder
     from penstock.operators.set.counted import CountedRows
     from penstock.state.arrays import Ints
 
@@ -22,12 +22,12 @@ Chosen = tuple["Ints", "Ints"]
 """Slots of rows and the instants they are sent out at."""
 
 
-class WholeResult(Counting):
+class WholeResult(CountingOperator):
     """Port 0 brings the result, port 1 the instants; at each all rows are sent out."""
 
     meets = False
 
-    def __init__(self, counted: CountedRows, ordering: Ordering | None) -> None:
+    def __init__(self, counted: CountedRows, ordering: RowOrder | None) -> None:
         super().__init__(counted)
         self.ordering = ordering
 

@@ -51,7 +51,7 @@ def only_grows(target: Target, patterns: Sequence[Pattern]) -> bool:
     return not takes_away and all(one is Pattern.MON for one in patterns)
 
 
-class Changes(NamedTuple):
+class CopyChanges(NamedTuple):
     """How the number of copies of rows changes: by slot of the row, in time order."""
 
     slots: Ints
@@ -59,16 +59,16 @@ class Changes(NamedTuple):
     deltas: Ints
 
 
-class Events(NamedTuple):
+class RowEvents(NamedTuple):
     """Rows that come and go in an input: by slot of the row, in any order."""
 
     slots: Ints
     times: Ints
     deltas: Signs
 
-    def chosen(self, which: Flags) -> Events:
+    def chosen(self, which: Flags) -> RowEvents:
         """Some of them."""
-        return self if which.all() else Events._make(one[which] for one in self)
+        return self if which.all() else RowEvents._make(one[which] for one in self)
 
 
 class CountedRows:
@@ -93,19 +93,19 @@ class CountedRows:
         self._space = self.rows.column(np.int32, None)
         self._alive = self.rows.column(np.bool_, None, there=True)
         self._met: Ints = np.zeros(0, np.int64)
-        self._held = self.rows.beside(_Held())
+        self._held = self.rows.beside(_HeldSlots())
         self._ends = [
             self.rows.beside(SlotQueue(queue, f"ends{side}", SAVED, is_net=True, counts=True))
             for side, queue in enumerate(_queue(one, span, partitions) for one in patterns)
         ]
 
-    def step(self, inputs: Sequence[Block | None], clock: int) -> Changes:
+    def step(self, inputs: Sequence[Block | None], clock: int) -> CopyChanges:
         """Count the rows of a step, and what ends in it; the changes of the result."""
         times, slots, sides, deltas = [], [], [], []
         for side, block in enumerate(inputs):
             found = [] if block is None else self._enter(side, block, clock)
             ends, (ended, change) = self._ends[side].queue.pop(clock)
-            for one in (*found, Events(ended.astype(np.int64), ends, change)):
+            for one in (*found, RowEvents(ended.astype(np.int64), ends, change)):
                 times.append(one.times)
                 slots.append(one.slots)
                 deltas.append(one.deltas)
@@ -124,7 +124,7 @@ class CountedRows:
         )
         if changed[3] > WIDE:
             self._counts.values = self.counts.astype(np.int64)
-        return Changes(*changed[:3])
+        return CopyChanges(*changed[:3])
 
     def short(self) -> Ints:
         """Slots of the last step's rows that were taken out more often than they were there."""
@@ -156,14 +156,14 @@ class CountedRows:
         """Keep the rows of these slots at the next release, even if they occur nowhere."""
         self._held.now = slots
 
-    def _enter(self, side: int, block: Block, clock: int) -> list[Events]:
+    def _enter(self, side: int, block: Block, clock: int) -> list[RowEvents]:
         """Count rows, and await their ends; those before the clock are told at once."""
         slots, new = self.rows.enter(block.columns, len(block))
         self._alive.values[slots[new]] = True
-        found = [Events(slots, block.ts, block.signs)]
+        found = [RowEvents(slots, block.ts, block.signs)]
         ending = np.flatnonzero(block.te < INFINITY)
         if len(ending):
-            ends = Events(slots[ending], block.te[ending], -block.signs[ending])
+            ends = RowEvents(slots[ending], block.te[ending], -block.signs[ending])
             soon = ends.times < clock
             if soon.any():
                 found.append(ends.chosen(soon))
@@ -178,7 +178,7 @@ class CountedRows:
         return tuple(one.structure for one in queues if isinstance(one, StrictQueue))
 
 
-class _Held(SlotEntries):
+class _HeldSlots(SlotEntries):
     """Slots of rows that are kept at the next release, and of those kept at the last one."""
 
     def __init__(self) -> None:

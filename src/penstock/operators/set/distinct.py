@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.state.arrays import Ints
 
 
-class Distinct(Operator):
+class DistinctOperator(Operator):
     """Every different row once, in elements that follow each other without a gap."""
 
     def __init__(self, types: Sequence[pa.DataType], span: int, partitions: int) -> None:

@@ -16,17 +16,17 @@ from penstock.operators.set.counted_loops import strict_elements
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.set.counted import Changes, CountedRows
+    from penstock.operators.set.counted import CopyChanges, CountedRows
 
 
-class Counting(Operator):
+class CountingOperator(Operator):
     """An operator whose state is counted rows."""
 
     def __init__(self, counted: CountedRows) -> None:
         self.counted = counted
         self.state = DeclaredState(counted=counted.rows)
 
-    def counts(self, inputs: Inputs, clock: int) -> Changes:
+    def counts(self, inputs: Inputs, clock: int) -> CopyChanges:
         """How the rows of a step, and what ends in it, change the result."""
         return self.counted.step([*map(rows_by_time, inputs)], clock)
 
@@ -36,7 +36,7 @@ class Counting(Operator):
         return self.counted.structures
 
 
-class SetOperation(Counting):
+class SetOperation(CountingOperator):
     """A set operation on bags; on strict input DISTINCT, too."""
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
@@ -45,19 +45,19 @@ class SetOperation(Counting):
         self.counted.release()
         return [replace(block, sign=None) for block in made] if self.counted.only_grows else made
 
-    def _elements(self, changes: Changes) -> list[Block]:
+    def _elements(self, changes: CopyChanges) -> list[Block]:
         elements = strict_elements(*changes, self.counted.space)
         return stored_blocks(self.counted.rows, *elements)
 
 
-class InsertedRows(Counting):
+class InsertedRows(CountingOperator):
     """ISTREAM: the rows that enter the result, netted, each from then on."""
 
     def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
         """The rows whose copies become more."""
         return self._reported(self.counts(inputs, clock), 1)
 
-    def _reported(self, changes: Changes, direction: int) -> list[Block]:
+    def _reported(self, changes: CopyChanges, direction: int) -> list[Block]:
         amounts = changes.deltas * direction
         reported = np.flatnonzero((amounts > 0) & (changes.times > BEGINNING))
         times = np.repeat(reported, amounts[reported])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.operators.set.counted import CountedRows, Target, only_grows
-from penstock.operators.set.distinct import Distinct
+from penstock.operators.set.distinct import DistinctOperator
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import RelationRows
 from penstock.operators.spec import (
@@ -23,7 +23,7 @@ from penstock.operators.spec import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
     from penstock.operators.flow import Flow
 
 
@@ -125,9 +125,9 @@ class DistinctSpec(Spec):
     rows: Edge
     partitions: int
 
-    def build(self, failures: Failures) -> Distinct:
+    def build(self, failures: Failures) -> DistinctOperator:
         """The operator."""
-        return Distinct(self.rows.arrow_types, self.rows.span, self.partitions)
+        return DistinctOperator(self.rows.arrow_types, self.rows.span, self.partitions)
 
     def lineage(self) -> Lineage:
         """Rows that came."""

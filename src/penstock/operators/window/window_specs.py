@@ -27,7 +27,7 @@ from penstock.operators.window.rows_window import RowsWindow
 from penstock.operators.window.time_windows import TimeWindow
 
 if TYPE_CHECKING:
-    from penstock.compute.failures import Failures
+    from penstock.algebra.failures import Failures
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from penstock.errors import InternalError
 from penstock.operators.flow import DIFFERENT_VALUES
 from penstock.operators.source_specs import ExchangeSpec, StreamSpec
 from penstock.planner.cost.costs import Cost
-from penstock.planner.cost.flow_rules import RULES, Place
+from penstock.planner.cost.flow_rules import RULES, EstimateContext
 from penstock.planner.cost.prices import price_of
 from penstock.planner.physical.graph import Estimate
 from penstock.planner.statistics.statistics import Statistics
@@ -51,7 +51,7 @@ class Estimates:
         self._statistics = statistics or Statistics()
         self._exchanged = exchanged
         self._default_unit = unit
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, EstimateContext] = {}
         self._flows: dict[int, Flow] = {}
         self._costs: dict[int, Cost] = {}
 
@@ -94,7 +94,7 @@ class Estimates:
             node = self._graph.nodes[one]
             inputs = [self._flows[below] for below in node.inputs]
             patterns = [self._graph.nodes[below].pattern for below in node.inputs]
-            place = Place(node, inputs, patterns, self._statistics, unit, self._exchanged)
+            place = EstimateContext(node, inputs, patterns, self._statistics, unit, self._exchanged)
             self._places[one] = place
             self._flows[one] = _flow_of(place)
 
@@ -118,7 +118,7 @@ class Estimates:
         return self._default_unit
 
 
-def _flow_of(place: Place) -> Flow:
+def _flow_of(place: EstimateContext) -> Flow:
     """The rows that an operator sends, all columns of them."""
     if type(place.spec) not in RULES:
         msg = f"nobody has said which rows {type(place.spec).__name__} makes"

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class EstimateContext:
     """An operator where it stands, and what is known there.
 
     Args:
@@ -94,20 +94,20 @@ class Place:
         return replace(assumed, rate=came * sent, withdrawn=came * withdrawn, live=live)
 
 
-Rule = Callable[[Place], Flow]
+Rule = Callable[[EstimateContext], Flow]
 NOTHING = Flow(0.0, 0.0, 0.0)
 
 
-def _unchanged(at: Place) -> Flow:
+def _unchanged(at: EstimateContext) -> Flow:
     return at.first
 
 
-def _beside_number(at: Place) -> Flow:
+def _beside_number(at: EstimateContext) -> Flow:
     """Rows with one more column, which tells them apart."""
     return replace(at.first, different=(*at.first.different, max(at.first.live, 1.0)))
 
 
-def _stream(at: Place) -> Flow:
+def _stream(at: EstimateContext) -> Flow:
     source, known = at.spec.source, at.statistics
     rate = known.rate(source.name, source.time_unit)
     names = source.schema.names
@@ -117,7 +117,7 @@ def _stream(at: Place) -> Flow:
     return Flow(rate, 0.0, rate * forever(source.time_unit), _values_of(source, known), even)
 
 
-def _exchanged(at: Place) -> Flow:
+def _exchanged(at: EstimateContext) -> Flow:
     """What another fragment sends; where nobody knows that, as much as a stream."""
     source = at.spec.source
     if source.name in at.exchanged:
@@ -128,7 +128,7 @@ def _exchanged(at: Place) -> Flow:
     return Flow(rate, 0.0, RELATION_ROWS, _values_of(source, at.statistics))
 
 
-def _changes(at: Place) -> Flow:
+def _changes(at: EstimateContext) -> Flow:
     known = _values_of(at.spec.source, at.statistics)
     return Flow(RELATION_ROWS / at.forever, 0.0, RELATION_ROWS, known)
 
@@ -137,11 +137,11 @@ def _values_of(source: Source, known: Statistics) -> tuple[float, ...]:
     return tuple(known.different(source.name, one.name, one.type) for one in source.schema)
 
 
-def _filtered(at: Place) -> Flow:
+def _filtered(at: EstimateContext) -> Flow:
     return at.first.share(at.selectivity(at.spec.predicate, pairs.by_name([at.first])))
 
 
-def _mapped(at: Place) -> Flow:
+def _mapped(at: EstimateContext) -> Flow:
     """The same rows with other columns."""
     columns, rows = at.spec.columns, at.first
     even = {
@@ -157,26 +157,26 @@ def _values(expression: Expression, rows: Flow) -> float:
     return max((rows.different[int(one)] for one in columns_of(expression)), default=1.0)
 
 
-def _time_window(at: Place) -> Flow:
+def _time_window(at: EstimateContext) -> Flow:
     stay = at.spec.window.mean_stay
     return at.first if stay is None else replace(at.first, live=at.first.rate * stay)
 
 
-def _rows_window(at: Place) -> Flow:
+def _rows_window(at: EstimateContext) -> Flow:
     live = at.spec.count * present(at.first.values(at.spec.partition_by), at.first.live)
     return replace(at.first, live=live, withdrawn=at.first.rate)
 
 
-def _announced(at: Place) -> Flow:
+def _announced(at: EstimateContext) -> Flow:
     return replace(at.first, withdrawn=at.first.rate)
 
 
-def _stays(at: Place) -> Flow:
+def _stays(at: EstimateContext) -> Flow:
     """Rows that are never withdrawn, and stay for ever."""
     return replace(at.first, withdrawn=0.0, live=at.first.rate * at.forever)
 
 
-def _attached(at: Place) -> Flow:
+def _attached(at: EstimateContext) -> Flow:
     """What was made of rows, for as long as these: numbers first, then what was made."""
     elements, made = at.inputs
     share = made.rate / max(elements.rate, 1e-9)
@@ -184,7 +184,7 @@ def _attached(at: Place) -> Flow:
     return replace(found, different=made.different[:-1], even={})
 
 
-def _distinct(at: Place) -> Flow:
+def _distinct(at: EstimateContext) -> Flow:
     """Each value with its first row; and again, with a later end, when that has come.
 
     About once in the time for which rows live.
@@ -196,7 +196,7 @@ def _distinct(at: Place) -> Flow:
     return at.as_measured(at.node.made_of, found)
 
 
-def _counted(at: Place) -> Flow:
+def _counted(at: EstimateContext) -> Flow:
     target, withdraws = at.spec.counting.target, at.node.pattern is Pattern.STR
     left, right = at.inputs[0], at.inputs[-1]
     match target:
@@ -217,7 +217,7 @@ def _distinct_counted(rows: Flow) -> Flow:
     return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different, rows.even)
 
 
-def _grouped(at: Place) -> Flow:
+def _grouped(at: EstimateContext) -> Flow:
     """Each row that comes or goes changes the row of its group."""
     rows, changes = at.first, 2 * at.first.rate
     keys = tuple(_values(one, rows) for one in at.spec.keys)
@@ -229,7 +229,7 @@ def _grouped(at: Place) -> Flow:
     return at.as_measured(at.node.made_of, Flow(changes, changes, groups, (*keys, *calls)))
 
 
-def _joined(at: Place) -> Flow:
+def _joined(at: EstimateContext) -> Flow:
     share = pairs.share_of(at.spec.left, at.spec.right, at.inputs)
     meeting = at.node.meeting
     if meeting is not None and meeting.of_pairs:
@@ -241,20 +241,20 @@ def _joined(at: Place) -> Flow:
     return found
 
 
-def residual_share(at: Place) -> float:
+def residual_share(at: EstimateContext) -> float:
     """The share of the pairs with equal keys that satisfy what else a join asks for."""
     if at.spec.residual is None:
         return 1.0
     return at.selectivity(at.spec.residual, pairs.by_name(at.inputs))
 
 
-def _padded(at: Place) -> Flow:
+def _padded(at: EstimateContext) -> Flow:
     spec, (left, right) = at.spec, at.inputs
     share = pairs.share_of(spec.left, spec.right, at.inputs)
     return pairs.padded(left, right, share, spec.padded)
 
 
-def _uncovered(at: Place) -> Flow:
+def _uncovered(at: EstimateContext) -> Flow:
     left, covered = at.inputs
     share = pairs.share_of(at.spec.left, at.spec.coverage, at.inputs)
     alone = 1 - min(share * covered.live, 1.0)
@@ -262,7 +262,7 @@ def _uncovered(at: Place) -> Flow:
     return at.as_measured(None if at.node.meeting is None else at.node.meeting.condition, assumed)
 
 
-def _read(at: Place) -> Flow:
+def _read(at: EstimateContext) -> Flow:
     """Each row meets a relation once; what changes there later is nothing to it."""
     spec, (left, right) = at.spec, at.inputs
     share = pairs.share_of(spec.stream, spec.relation, at.inputs) * residual_share(at)
@@ -279,18 +279,18 @@ def _read(at: Place) -> Flow:
     return replace(found, different=beside.different, even=beside.even)
 
 
-def _first_rows(at: Place) -> Flow:
+def _first_rows(at: EstimateContext) -> Flow:
     limit = at.spec.order.limit
     return at.first if limit is None else replace(at.first, live=min(at.first.live, float(limit)))
 
 
-def _boundaries(at: Place) -> Flow:
+def _boundaries(at: EstimateContext) -> Flow:
     """Where rows begin and end; the ends of what counts rows are told when they have come."""
     known = [one for one, how in zip(at.inputs, at.patterns, strict=True) if how is Pattern.WKS]
     return Flow(united(at.inputs).sent, 0.0, sum(one.live for one in known))
 
 
-def _row_slides(at: Place) -> Flow:
+def _row_slides(at: EstimateContext) -> Flow:
     groups = present(at.first.values(at.spec.partition_by), at.first.live)
     return Flow(at.first.rate / at.spec.slide, 0.0, groups)
 

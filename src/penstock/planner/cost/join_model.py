@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from penstock.planner.cost.sequencing import Run, led_by, side_by_side
+from penstock.planner.cost.sequencing import StepSequence, led_by, side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +100,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Probe:
+class WindowProbe:
     """The probe of a window, for one new row.
 
     Args:
@@ -126,7 +126,7 @@ class JoinModel:
     asked: Sequence[ConditionEstimate] = ()
     weights: Weights = Weights()
 
-    def probes(self, origin: int, order: Order) -> Iterator[Probe]:
+    def probes(self, origin: int, order: Order) -> Iterator[WindowProbe]:
         """The probes for one new row of an input, in an order of the others."""
         if not order:
             return
@@ -136,7 +136,7 @@ class JoinModel:
             order, self._fitting(origin, order), behind, strict=True
         ):
             found, cost = self._asked_of(numbers, partial * fits)
-            yield Probe(place, partial, partial * visits, asked + cost, found)
+            yield WindowProbe(place, partial, partial * visits, asked + cost, found)
             partial, asked = found, 0.0
 
     def _fitting(self, origin: int, order: Order) -> list[tuple[float, float]]:
@@ -171,7 +171,7 @@ class JoinModel:
         levels = self._earliest(origin, order)
         if any(levels[number] < len(order) for number in self._patient):
             probes = [
-                Run((_PROBE,), self.weights.look + self.weights.visit * visits, fits)
+                StepSequence((_PROBE,), self.weights.look + self.weights.visit * visits, fits)
                 for visits, fits in self._fitting(origin, order)
             ]
             self._postpone(levels, probes)
@@ -180,20 +180,22 @@ class JoinModel:
     @cached_property
     def _patient(self) -> list[int]:
         """Conditions that may be worth less than a probe which finds nothing at all."""
-        nothing = Run((), self.weights.look, 0.0)
+        nothing = StepSequence((), self.weights.look, 0.0)
         return [number for number, one in enumerate(self._steps) if one.rank > nothing.rank]
 
     @cached_property
-    def _steps(self) -> list[Run]:
-        return [Run((number,), one.cost, one.share) for number, one in enumerate(self.asked)]
+    def _steps(self) -> list[StepSequence]:
+        return [
+            StepSequence((number,), one.cost, one.share) for number, one in enumerate(self.asked)
+        ]
 
-    def _postpone(self, levels: list[int], probes: Sequence[Run]) -> None:
+    def _postpone(self, levels: list[int], probes: Sequence[StepSequence]) -> None:
         """Move conditions from where they can be asked to where they had better be."""
-        ready: list[list[Run]] = [[] for _ in range(len(probes) + 1)]
+        ready: list[list[StepSequence]] = [[] for _ in range(len(probes) + 1)]
         for step, level in zip(self._steps, levels, strict=True):
             if level <= len(probes):
                 ready[level].append(step)
-        runs: list[Run] = []
+        runs: list[StepSequence] = []
         for number in range(len(probes), 0, -1):
             # Of what is alike, conditions come first: as they always do where nothing is gained.
             runs = led_by(probes[number - 1], side_by_side([ready[number], runs]))

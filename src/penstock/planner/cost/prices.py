@@ -22,7 +22,7 @@ from penstock.operators.window import window_specs as windows
 from penstock.planner.conditions import conjuncts
 from penstock.planner.cost.condition_cost import asking_cost
 from penstock.planner.cost.costs import Cost
-from penstock.planner.cost.flow_rules import Place, residual_share
+from penstock.planner.cost.flow_rules import EstimateContext, residual_share
 from penstock.planner.cost.join_flows import key_values
 from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 
@@ -48,7 +48,7 @@ INSERT, TABLE, GATHER = 35.0, 15.0, 2.0
 """Of a join of many: for a row that comes, for each hash table, for each input of a result."""
 
 
-def price_of(at: Place, out: Flow) -> Cost:
+def price_of(at: EstimateContext, out: Flow) -> Cost:
     """The cost of an operator: its time by its rule, its state by what it declares.
 
     State in no order is `loose`: under the direct strategy all of it is looked through.
@@ -61,7 +61,7 @@ def price_of(at: Place, out: Flow) -> Cost:
     return found
 
 
-Rule = Callable[[Place, "Flow"], float]
+Rule = Callable[[EstimateContext, "Flow"], float]
 """Nanoseconds in a step of time, by what comes and what is sent."""
 
 
@@ -75,14 +75,14 @@ def _made(weight: float) -> Rule:
     return lambda _at, out: out.sent * weight
 
 
-def _handled(at: Place, port: int, each: float) -> float:
+def _handled(at: EstimateContext, port: int, each: float) -> float:
     """The rows of an input that are kept until they end or are withdrawn."""
     pattern = at.patterns[port]
     found = FOUND if pattern is Pattern.STR else 0.0
     return at.inputs[port].sent * (each + END[pattern] + found)
 
 
-def _side(at: Place, port: int, side: SideSpec, each: float) -> float:
+def _side(at: EstimateContext, port: int, side: SideSpec, each: float) -> float:
     """The same of a side of a join, where what is withdrawn may be looked for without an index."""
     if not side.is_choosing:
         return _handled(at, port, each)
@@ -92,28 +92,28 @@ def _side(at: Place, port: int, side: SideSpec, each: float) -> float:
     return rows.sent * (each + END[Pattern.STR] + min(looking, FOUND))
 
 
-def _filter(at: Place, _out: Flow) -> float:
+def _filter(at: EstimateContext, _out: Flow) -> float:
     return at.first.sent * FILTER * len(conjuncts(at.spec.predicate))
 
 
-def _number(at: Place, _out: Flow) -> float:
+def _number(at: EstimateContext, _out: Flow) -> float:
     """A number is found again when its row is withdrawn."""
     return _handled(at, 0, PASS) if at.spec.structures() else at.first.sent * PASS
 
 
-def _sent(at: Place, _out: Flow) -> float:
+def _sent(at: EstimateContext, _out: Flow) -> float:
     """A result that is counted before it is sent out."""
     return _handled(at, 0, SENT)
 
 
-def _counted(at: Place, out: Flow) -> float:
+def _counted(at: EstimateContext, out: Flow) -> float:
     if at.spec.counting.target is Target.DISTINCT:
         return at.first.sent * (COUNTED + FOUND)
     each = sum(_handled(at, port, DISTINCT) for port in range(len(at.inputs)))
     return each + out.sent * COUNTED
 
 
-def _join(at: Place, out: Flow) -> float:
+def _join(at: EstimateContext, out: Flow) -> float:
     spec, (left, right) = at.spec, at.inputs
     sides = _side(at, 0, spec.left, JOIN) + _side(at, 1, spec.right, JOIN)
     compared = asking = 0.0
@@ -126,29 +126,29 @@ def _join(at: Place, out: Flow) -> float:
     return sides + out.sent * PAIR + compared * max(COMPARED, asking)
 
 
-def _outer_join(at: Place, out: Flow) -> float:
+def _outer_join(at: EstimateContext, out: Flow) -> float:
     spec = at.spec
     return _side(at, 0, spec.left, JOIN) + _side(at, 1, spec.right, JOIN) + out.sent * PAIR
 
 
-def _anti_join(at: Place, out: Flow) -> float:
+def _anti_join(at: EstimateContext, out: Flow) -> float:
     spec = at.spec
     sides = _side(at, 0, spec.left, ANTI_JOIN) + _side(at, 1, spec.coverage, RESULT)
     return sides + out.sent * RESULT
 
 
-def _read(at: Place, out: Flow) -> float:
+def _read(at: EstimateContext, out: Flow) -> float:
     return at.first.sent * JOIN + _handled(at, 1, JOIN) + out.sent * PAIR
 
 
-def _multi_join(at: Place, out: Flow) -> float:
+def _multi_join(at: EstimateContext, out: Flow) -> float:
     spec = at.spec
     sides = (_handled(at, port, INSERT + count * TABLE) for port, count in enumerate(spec.tables))
     results = out.sent * GATHER * len(spec.sides)
     return sum(sides, results + float(spec.model.total(spec.orders)))
 
 
-def _aggregate(at: Place, out: Flow) -> float:
+def _aggregate(at: EstimateContext, out: Flow) -> float:
     each = GROUP + CALL * len(at.spec.calls)
     return _handled(at, 0, 2 * each) + out.sent * RESULT
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-class Run(NamedTuple):
+class StepSequence(NamedTuple):
     """Steps that are taken one after the other, by number.
 
     Args:
@@ -36,16 +36,16 @@ class Run(NamedTuple):
             return -math.inf if self.factor <= 1.0 else math.inf
         return (self.factor - 1.0) / self.cost
 
-    def then(self, other: Run) -> Run:
+    def then(self, other: StepSequence) -> StepSequence:
         """Both, one behind the other."""
         cost = self.cost + self.factor * other.cost
-        return Run(self.steps + other.steps, cost, self.factor * other.factor)
+        return StepSequence(self.steps + other.steps, cost, self.factor * other.factor)
 
 
 _rank = attrgetter("rank")
 
 
-def side_by_side(several: Iterable[Sequence[Run]]) -> list[Run]:
+def side_by_side(several: Iterable[Sequence[StepSequence]]) -> list[StepSequence]:
     """Sequences that do not wait for each other as one; each has ascending ranks.
 
     Of runs that are alike, those of a sequence that is named earlier come first.
@@ -53,7 +53,7 @@ def side_by_side(several: Iterable[Sequence[Run]]) -> list[Run]:
     return sorted((run for one in several for run in one), key=_rank)
 
 
-def led_by(first: Run, rest: Sequence[Run]) -> list[Run]:
+def led_by(first: StepSequence, rest: Sequence[StepSequence]) -> list[StepSequence]:
     """A sequence that must come behind a step, with that step, in ascending ranks again."""
     behind = list(rest)
     while behind and first.rank > behind[0].rank:

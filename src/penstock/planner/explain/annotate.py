@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.time import TimeUnit
-    from penstock.planner.explain.shown import Shown
+    from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.physical.graph import Node
 
 LEAST = 0.0005
@@ -32,7 +32,7 @@ class Annotations:
 
     def __init__(
         self,
-        top: Shown,
+        top: ShownOperator,
         unit: TimeUnit | None,
         shared: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
@@ -55,7 +55,7 @@ class Annotations:
                     found.pop(child.identity, None)
         return found
 
-    def note(self, one: Shown) -> str:
+    def note(self, one: ShownOperator) -> str:
         """One operator in a few words."""
         kept = " + ".join(dict.fromkeys(_structures(one.node)))
         found = one.node.estimate
@@ -86,7 +86,7 @@ class Annotations:
         """What is spent in a second, or a tick."""
         return f"{_short(nanoseconds * _per(self._unit) / 1000)} us/{_step(self._unit)}"
 
-    def json(self, one: Shown) -> dict[str, Any]:
+    def json(self, one: ShownOperator) -> dict[str, Any]:
         """An operator and all below it, for programs; rates and costs per second, or per tick."""
         node, spec, per = one.node, one.node.spec, _per(self._unit)
         made: dict[str, Any] = {
@@ -110,7 +110,7 @@ class Annotations:
             }
         return made | {"inputs": [self.json(child) for child in one.children]}
 
-    def _cost_of(self, nodes: Iterable[Shown]) -> Cost:
+    def _cost_of(self, nodes: Iterable[ShownOperator]) -> Cost:
         found = (one.node.estimate for one in nodes)
         each = (Cost(one.time, one.rows, one.size) for one in found if one is not None)
         return sum(each, Cost(0.0))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
-    from penstock.planner.explain.shown import Shown
+    from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.rules.rule import Described
     from penstock.planner.statistics.statistics import Statistics
@@ -135,7 +135,9 @@ class Explaining:
         return ", ".join(self._found[name].fired) or "no rule fired"
 
 
-def _shared(tops: Mapping[str, Shown], gone: Collection[str]) -> dict[str, dict[str, list[str]]]:
+def _shared(
+    tops: Mapping[str, ShownOperator], gone: Collection[str]
+) -> dict[str, dict[str, list[str]]]:
     """For each query, the names of others that have its operators, too, by their identity."""
     below = {name: {one.identity for one in all_shown(top)} for name, top in tops.items()}
     return {

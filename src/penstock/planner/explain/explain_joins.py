@@ -47,7 +47,7 @@ def _why(way: MultiwayChoice) -> str:
 
 
 @dataclass(frozen=True)
-class ExpectedRow:
+class NewRowEstimate:
     """What is expected of a new row of an input.
 
     Args:
@@ -65,7 +65,7 @@ class ExpectedRow:
     found: float
 
 
-def expected_rows(way: MultiwayChoice) -> Iterator[ExpectedRow]:
+def expected_rows(way: MultiwayChoice) -> Iterator[NewRowEstimate]:
     """What is expected of a row of each input."""
     many = way.many
     texts = [condition_text(many.flat, one) for one in many.agreed.conditions]
@@ -74,7 +74,7 @@ def expected_rows(way: MultiwayChoice) -> Iterator[ExpectedRow]:
         _, *behind = many.model.asked_behind(origin, order)
         asked = [[texts[number] for number in numbers] for numbers in behind]
         visits = sum(one.visits for one in probes)
-        yield ExpectedRow(origin, order, asked, visits, probes[-1].found)
+        yield NewRowEstimate(origin, order, asked, visits, probes[-1].found)
 
 
 def joins_json(ways: Sequence[MultiwayChoice], choices: Choices) -> list[dict[str, Any]]:

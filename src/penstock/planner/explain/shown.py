@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownOperator:
     """An operator of a plan that runs, and those it reads.
 
     Args:
@@ -26,17 +26,17 @@ class Shown:
 
     node: Node
     identity: str
-    children: tuple[Shown, ...] = field(repr=False)
+    children: tuple[ShownOperator, ...] = field(repr=False)
 
     def label(self) -> str:
         """It in a line."""
         return self.node.label
 
 
-def shown(plan: PhysicalPlan) -> dict[str, Shown]:
+def shown(plan: PhysicalPlan) -> dict[str, ShownOperator]:
     """The operators with the results of queries, by name; what is read twice is one object."""
-    sent: dict[str, Shown] = {}
-    made: dict[str, Shown] = {}
+    sent: dict[str, ShownOperator] = {}
+    made: dict[str, ShownOperator] = {}
     for fragment in plan.fragments:
         found = _fragment(fragment, sent)
         results = {name: found[number] for name, number in fragment.graph.results.items()}
@@ -44,19 +44,19 @@ def shown(plan: PhysicalPlan) -> dict[str, Shown]:
     return made
 
 
-def _fragment(fragment: Fragment, sent: Mapping[str, Shown]) -> list[Shown]:
-    found: list[Shown] = []
+def _fragment(fragment: Fragment, sent: Mapping[str, ShownOperator]) -> list[ShownOperator]:
+    found: list[ShownOperator] = []
     for node, identity in zip(fragment.graph.nodes, fragment.graph.identities, strict=True):
         if isinstance(node.spec, ExchangeSpec) and node.spec.source.name in sent:
             found.append(sent[node.spec.source.name])
         else:
-            found.append(Shown(node, identity, tuple(found[one] for one in node.inputs)))
+            found.append(ShownOperator(node, identity, tuple(found[one] for one in node.inputs)))
     return found
 
 
-def all_shown(top: Shown) -> list[Shown]:
+def all_shown(top: ShownOperator) -> list[ShownOperator]:
     """An operator and all below it, each once."""
-    found: dict[int, Shown] = {}
+    found: dict[int, ShownOperator] = {}
     waiting = [top]
     while waiting:
         one = waiting.pop()
@@ -66,12 +66,14 @@ def all_shown(top: Shown) -> list[Shown]:
     return list(found.values())
 
 
-def tree_text(top: Shown, note: Callable[[Shown], str]) -> str:
+def tree_text(top: ShownOperator, note: Callable[[ShownOperator], str]) -> str:
     """Operators as a tree, the result on top; what was shown before is only named again."""
     return "\n".join(_lines(top, 0, note, set()))
 
 
-def _lines(one: Shown, depth: int, note: Callable[[Shown], str], seen: set[int]) -> Iterator[str]:
+def _lines(
+    one: ShownOperator, depth: int, note: Callable[[ShownOperator], str], seen: set[int]
+) -> Iterator[str]:
     start = f"{'  ' * depth}{one.label()}"
     if id(one) in seen and one.children:
         yield f"{start}  as above"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.planner.clocks import has_clock
 from penstock.planner.cost.estimates import Estimates
+from penstock.planner.operator_facts import facts_of, is_plain
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.partition.phases import in_phases
 from penstock.planner.physical.lowering import operator_graph
@@ -29,35 +29,6 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
     from penstock.planner.physical.graph import Graph
     from penstock.planner.statistics.statistics import Statistics
-
-_STATELESS = st.Source | op.Filter | op.Map | op.Alias | op.UnionAll
-_PLAIN = (
-    op.Filter
-    | op.Map
-    | op.Alias
-    | op.Group
-    | op.Distinct
-    | op.UnionAll
-    | op.BagOperation
-    | op.Aggregate
-    | op.Product
-    | op.Join
-    | op.SemiJoin
-    | op.AntiJoin
-    | op.ScalarProduct
-    | op.GroupJoin
-    | op.Coalesce
-    | op.Split
-    | op.Final
-    | op.Sort
-)
-"""Operators that look at nothing but the rows of their inputs, so that these can be cut off."""
-
-
-def _is_plain(plan: Plan) -> bool:
-    if isinstance(plan, st.IStream):
-        return not plan.restore
-    return isinstance(plan, _PLAIN | st.DStream)
 
 
 def fragments_of(
@@ -152,7 +123,7 @@ class _Cutting:
 
         Only where all that lies above looks at rows alone.
         """
-        if not _is_plain(plan):
+        if not is_plain(plan):
             return plan
         phases = in_phases(plan) if self._choices.strategy != "negative" else None
         if phases is not None and has_clock(plan):
@@ -183,7 +154,7 @@ class _Cutting:
         partitioning = partitioning_of(plan)
         if self._is_island(plan, partitioning):
             return self._send(plan, partitioning)
-        if _is_plain(plan):
+        if is_plain(plan):
             return self._without_islands(plan)
         return self._send(plan, partitioning) if not self._stage else plan
 
@@ -226,6 +197,6 @@ class _Cutting:
 
 def _is_stateless(plan: Plan) -> bool:
     return all(
-        isinstance(node, _STATELESS) or (isinstance(node, st.Window) and not node.spec.counts_rows)
+        facts_of(node).is_stateless or (isinstance(node, st.Window) and not node.spec.counts_rows)
         for node in different_nodes(plan)
     )

@@ -28,7 +28,7 @@ MOST_CHOICES = 2000
 
 
 @dataclass(frozen=True)
-class Group:
+class SourceGroup:
     """Sources whose keys depend on each other, and the choices they have."""
 
     choices: tuple[Choice, ...]
@@ -39,7 +39,7 @@ class Group:
         return frozenset(self.choices[0])
 
 
-Routes = tuple[Group, ...]
+Routes = tuple[SourceGroup, ...]
 """Groups without a common source; any choice of one goes with any choice of another."""
 
 
@@ -49,7 +49,7 @@ def combined(parts: Iterable[Routes]) -> Routes:
     Raises:
         NoKey: Two of them need different routes for one source.
     """
-    found: list[Group] = []
+    found: list[SourceGroup] = []
     for group in itertools.chain.from_iterable(parts):
         joined = group
         apart = []
@@ -62,7 +62,7 @@ def combined(parts: Iterable[Routes]) -> Routes:
     return tuple(found)
 
 
-def _joined(one: Group, other: Group) -> Group:
+def _joined(one: SourceGroup, other: SourceGroup) -> SourceGroup:
     common = sorted(one.sources & other.sources)
     choices = tuple(
         first | second
@@ -72,10 +72,10 @@ def _joined(one: Group, other: Group) -> Group:
     if not choices:
         keys = [_keys_of(common[0], group) for group in (one, other)]
         raise conflict(common, keys)
-    return Group(choices[:MOST_CHOICES])
+    return SourceGroup(choices[:MOST_CHOICES])
 
 
-def _keys_of(name: str, group: Group) -> str:
+def _keys_of(name: str, group: SourceGroup) -> str:
     return " or ".join(dict.fromkeys(str(choice[name]) for choice in group.choices))
 
 
@@ -96,7 +96,7 @@ def any_of(alternatives: Sequence[Routes]) -> Routes:
     if not choices:
         firsts = (group.choices[0] for group in alternatives[0])
         choices = [{name: key for part in firsts for name, key in part.items()}]
-    return (Group(tuple(choices)),)
+    return (SourceGroup(tuple(choices)),)
 
 
 def key_tuples(routes: Routes) -> dict[str, tuple[Expression, ...]]:

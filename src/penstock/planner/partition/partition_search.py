@@ -22,6 +22,7 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.positions import equalities
 from penstock.algebra.windows import Range, Rows
 from penstock.errors import InternalError
+from penstock.planner.operator_facts import empties
 from penstock.planner.partition import partition_reasons as reasons
 from penstock.planner.partition.partition_keys import (
     Classes,
@@ -39,7 +40,7 @@ from penstock.planner.partition.partition_keys import (
     within,
 )
 from penstock.planner.partition.partition_reasons import NoKey, sources_of
-from penstock.planner.partition.partition_routes import Group, Routes, any_of, combined
+from penstock.planner.partition.partition_routes import Routes, SourceGroup, any_of, combined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -151,7 +152,7 @@ class Search:
         else:
             own = columns(source.schema) if need is None else need.keys
             keys = dict.fromkeys(own) | {key: None for key in wanted if determined(key, own)}
-        return (Group(tuple({source.name: key} for key in keys)),)
+        return (SourceGroup(tuple({source.name: key} for key in keys)),)
 
     def _mapped(self, plan: op.Alias | op.Map, need: Need | None, equal: Classes) -> Routes:
         if isinstance(plan, op.Map):
@@ -314,20 +315,3 @@ def _joined_by(plan: Plan, need: Need) -> list[Expression]:
         for one in dict.fromkeys(sides)
         if over(one, plan.schema) and determined(one, need.keys) and one not in need.keys
     ]
-
-
-def empties(plan: Plan) -> bool:
-    """Whether a result is empty at least as soon as all windows of the query are."""
-    match plan:
-        case st.Relation() | st.Exchanged() | st.Internal():
-            return False
-        case st.Window() | st.Stream() | st.RelationToStream():
-            return True
-        case op.Product() | op.Join() | op.SemiJoin() | op.Intersection():
-            return any(map(empties, plan.children))
-        case op.UnionAll() | op.MaxUnion():
-            return all(map(empties, plan.children))
-        case op.Aggregate():
-            # Without keys there is a row over nothing as well.
-            return bool(plan.keys) and empties(plan.child)
-    return empties(plan.children[0])

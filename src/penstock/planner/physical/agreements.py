@@ -15,7 +15,7 @@ from penstock.planner.partition.partition_keys import classes_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.planner.flattening import Flat, Part
+    from penstock.planner.flattening import Flat, PositionedCondition
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Agreed:
     keys: tuple[tuple[Key, ...], ...]
     filters: tuple[Expression | None, ...]
     conditions: tuple[Condition, ...]
-    above: tuple[Part, ...]
+    above: tuple[PositionedCondition, ...]
     classes: tuple[tuple[Expression, ...], ...]
 
 
@@ -71,7 +71,7 @@ class _Sorting:
     def agreed(self) -> Agreed:
         equal: dict[str, list[tuple[Expression, ...]]] = {one: [] for one in EQUAL}
         conditions: list[Condition] = []
-        constant: list[Part] = []
+        constant: list[PositionedCondition] = []
         for part in self._flat.parts:
             read = self._read(part.asks)
             if _is_equality(part.asks) and self._joins_two(part.asks):
@@ -111,7 +111,7 @@ class _Sorting:
         sides = [self._read(one) for one in asks.children]
         return all(len(one) == 1 for one in sides) and sides[0] != sides[1]
 
-    def _condition(self, part: Part, inputs: Sequence[int]) -> Condition:
+    def _condition(self, part: PositionedCondition, inputs: Sequence[int]) -> Condition:
         return Condition(tuple(inputs), self._over(part.asks, inputs), part.name)
 
     def _own(self, place: int, parts: Sequence[Expression]) -> Expression | None:

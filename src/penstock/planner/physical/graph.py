@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.expressions import Expression
+    from penstock.algebra.failures import Failures
     from penstock.algebra.patterns import Pattern
     from penstock.algebra.streams import Exchanged, Relation, Stream
     from penstock.algebra.types import Schema, Type
-    from penstock.compute.failures import Failures
     from penstock.operators.operator import Operator
 
 

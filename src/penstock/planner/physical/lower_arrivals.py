@@ -42,7 +42,7 @@ MODES: dict[type[Plan], Mode] = {
 
 
 @dataclass(frozen=True)
-class Chain:
+class ArrivalChain:
     """Where rows of one stream come from, and what is done to each, first thing first."""
 
     source: Plan
@@ -103,7 +103,7 @@ def _by_value(building: Building, child: int, first: int | None = None) -> int:
     )
 
 
-def _chains(plan: Plan) -> list[Chain]:
+def _chains(plan: Plan) -> list[ArrivalChain]:
     """The streams below reads, filters and maps, one chain for each branch of a union."""
     if isinstance(plan, op.UnionAll):
         return [chain for child in plan.inputs for chain in _chains(child)]
@@ -112,20 +112,20 @@ def _chains(plan: Plan) -> list[Chain]:
     elif isinstance(plan, op.Filter | op.Map | op.Alias | op.Group):
         below = _chains(plan.child)
     else:
-        return [Chain(plan, ())]
-    return [Chain(chain.source, (*chain.steps, plan)) for chain in below]
+        return [ArrivalChain(plan, ())]
+    return [ArrivalChain(chain.source, (*chain.steps, plan)) for chain in below]
 
 
-def _positions_kept(plan: Plan) -> Chain:
+def _positions_kept(plan: Plan) -> ArrivalChain:
     """The stream whose positions the rows of a plan still have, and what is done to them."""
     if isinstance(plan, st.Stream | st.RelationToStream):
-        return Chain(plan, ())
+        return ArrivalChain(plan, ())
     below = plan.reading.left if isinstance(plan, op.OnArrival) else plan.children[0]
     chain = _positions_kept(below)
-    return Chain(chain.source, (*chain.steps, plan))
+    return ArrivalChain(chain.source, (*chain.steps, plan))
 
 
-def _windowed(lowering: Lowering, chain: Chain) -> int:
+def _windowed(lowering: Lowering, chain: ArrivalChain) -> int:
     """The rows of a chain: its steps on the rows as they come, then the window."""
     building = lowering.building
     window = chain.source
@@ -138,7 +138,7 @@ def _windowed(lowering: Lowering, chain: Chain) -> int:
     return streams.announced_node(building, ended)
 
 
-def _attached(lowering: Lowering, window: st.Window, chain: Chain) -> int:
+def _attached(lowering: Lowering, window: st.Window, chain: ArrivalChain) -> int:
     """Under a window that counts rows: what is made of each row lives as long as the row."""
     building = lowering.building
     numbered = joins.number_node(building, arranged_node(lowering, window.child))

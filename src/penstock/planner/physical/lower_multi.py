@@ -13,7 +13,7 @@ from penstock.planner.statistics.tracing import predicate_of_parts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.planner.flattening import Part
+    from penstock.planner.flattening import PositionedCondition
     from penstock.planner.physical.agreements import Agreed
     from penstock.planner.physical.building import Building
     from penstock.planner.physical.lower_plans import Lowering
@@ -36,7 +36,7 @@ def multiway_node(lowering: Lowering, plan: Multiway) -> int:
     return building.mapped(node, shown, "Map")
 
 
-def _filtered(building: Building, child: int, parts: Sequence[Part]) -> int:
+def _filtered(building: Building, child: int, parts: Sequence[PositionedCondition]) -> int:
     """The combinations that satisfy what is asked at last."""
     asks = conjunction([one.asks for one in parts])
     schema = building.node(child).schema

@@ -22,7 +22,7 @@ from penstock.operators.output.output_specs import (
 from penstock.operators.set.set_specs import ChangedSpec, RelationSpec
 from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, MapSpec, StreamSpec
 from penstock.operators.window.window_specs import DropEndsSpec, RowsWindowSpec, TimeWindowSpec
-from penstock.planner.partition.partition_search import empties
+from penstock.planner.operator_facts import empties
 from penstock.planner.physical import lower_internal as internal
 from penstock.planner.physical import lower_rows as rows
 

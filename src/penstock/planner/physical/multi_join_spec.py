@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.operators.join.join_specs import SideSpec, condition_of
 from penstock.operators.multi_join.multi_join import Theta
-from penstock.operators.multi_join.multi_join_reordering import Chosen, Ordering, ReorderingJoin
+from penstock.operators.multi_join.multi_join_reordering import Chosen, JoinOrders, ReorderingJoin
 from penstock.operators.spec import Columns, Lineage, Spec, Structure
 from penstock.planner.cost.join_orders import Orders, orders_at
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.expressions import Expression
+    from penstock.algebra.failures import Failures
     from penstock.algebra.tactics import Evaluation, Expiration
-    from penstock.compute.failures import Failures
     from penstock.planner.cost.join_model import JoinModel
     from penstock.planner.physical.agreements import Condition
 
@@ -82,9 +82,9 @@ class MultiJoinSpec(Spec):
         join.conditions = {name: one for name, one in named if name is not None}
         return join
 
-    def _ordering(self) -> Ordering:
+    def _ordering(self) -> JoinOrders:
         sides = self.model.sides
-        return Ordering(
+        return JoinOrders(
             _with_levels(self.model, self.orders),
             [side.rate for side in sides],
             [side.live for side in sides],

@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import substituted
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.windows import Rows
 from penstock.planner.cost.condition_cost import asking_cost
 from penstock.planner.cost.join_flows import by_name, key_values
 from penstock.planner.cost.join_model import ConditionEstimate, JoinModel, Side, Weights
 from penstock.planner.cost.selectivity import selectivity
+from penstock.planner.operator_facts import follows_rate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,16 +128,6 @@ def _share_of(condition: Condition, flows: Sequence[Flow], known: Statistics) ->
     if measured is not None:
         return measured
     return selectivity(condition.asks, by_name([flows[place] for place in condition.inputs]))
-
-
-def follows_rate(plan: Plan) -> bool:
-    """Whether more rows are valid at a time when more come: not if windows count their rows."""
-    match plan:
-        case st.Window(_, Rows()) | st.Relation() | op.Aggregate() | op.Combine() | op.Distinct():
-            return False
-        case st.Source():
-            return True
-    return any(map(follows_rate, plan.children))
 
 
 def has_stream(plan: Plan) -> bool:

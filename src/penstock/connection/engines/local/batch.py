@@ -12,7 +12,7 @@ from penstock.planner.physical.codec import content_hash
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
 from penstock.results.answer_kind import is_relation
-from penstock.results.settling import Content
+from penstock.results.settling import ChangingContent
 from penstock.runtime.changes import due_from, told_by
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.algebra.failures import Failures
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
-    from penstock.compute.failures import Failures
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
-    from penstock.runtime.lane import Results
+    from penstock.runtime.lane import LaneOutput
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Batch:
         """The input has come to its end."""
         self._take_in(self.lanes.finish())
 
-    def _take_in(self, results: Results) -> None:
+    def _take_in(self, results: LaneOutput) -> None:
         for name, outcomes in self.outcomes.items():
             outcomes.add(results.blocks.get(name, []), self.clock(name))
 
@@ -118,10 +118,10 @@ class Batch:
         """The results of a query for instants before this are final."""
         return min(lane.clock(query) for lane in self.lanes.lanes)
 
-    def content(self, query: str) -> Content:
+    def content(self, query: str) -> ChangingContent:
         """An empty content of a query whose result is a relation."""
         node = self.graph.nodes[self.graph.results[query]]
-        return Content(node.arrow_types, node.span, self.choices.queue_partitions)
+        return ChangingContent(node.arrow_types, node.span, self.choices.queue_partitions)
 
     def failures(self, query: str) -> Failures:
         """How many expressions failed in what a query computes."""

@@ -30,7 +30,7 @@ _NUMBERS = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LoggedStep:
     """Elements that came together, the last of which is before number `end`, and the clock then."""
 
     end: int
@@ -67,7 +67,7 @@ class ElementLog:
         self.is_over = False
         self._keep = keep
         self._has_content = has_content
-        self._steps: list[Step] = []
+        self._steps: list[LoggedStep] = []
 
     @property
     def first(self) -> int:
@@ -85,7 +85,7 @@ class ElementLog:
         if self._steps and self._steps[-1].block is None:
             # The clock alone says nothing that the next one does not say.
             self._steps.pop()
-        self._steps.append(Step(self.end, clock, block))
+        self._steps.append(LoggedStep(self.end, clock, block))
         self._join()
         if self.end - self.first > self._keep + self._keep // 4:
             self._forget()
@@ -97,7 +97,7 @@ class ElementLog:
         last = self._steps[-JOINED:]
         blocks = [one.block for one in last if one.block is not None]
         if sum(map(len, blocks)) < min(JOINED_ROWS, self._keep // 8):
-            self._steps[-JOINED:] = [Step(self.end, self.clock, concatenated(blocks))]
+            self._steps[-JOINED:] = [LoggedStep(self.end, self.clock, concatenated(blocks))]
 
     def _forget(self) -> None:
         """Forget the oldest steps, as long as enough elements are kept."""
@@ -113,17 +113,17 @@ class ElementLog:
             waiting = [one.take(one.ts >= self.left_clock) for one in gone]
             self.left = concatenated(waiting) if any(map(len, waiting)) else None
 
-    def after(self, number: int, clock: int) -> Step | None:
+    def after(self, number: int, clock: int) -> LoggedStep | None:
         """The next elements from a number on, or a later clock."""
         for step in self._steps:
             if step.end > number:
                 block = step.block
                 assert block is not None
-                return Step(
+                return LoggedStep(
                     step.end, step.clock, block.stretch(max(number - step.start, 0), len(block))
                 )
             if step.clock > clock:
-                return Step(step.end, step.clock, None)
+                return LoggedStep(step.end, step.clock, None)
         return None
 
     def steps(self) -> Iterator[tuple[list[Block], int]]:
@@ -164,7 +164,7 @@ class ElementLog:
         before = place
         for end, clock in zip(ends[1:], clocks[1:], strict=True):
             block = None if whole is None else whole.stretch(before - place, end - place)
-            self._steps.append(Step(end, clock, block if end > before else None))
+            self._steps.append(LoggedStep(end, clock, block if end > before else None))
             before = end
 
 

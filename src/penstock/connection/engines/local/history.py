@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Entry:
+class HistoryEntry:
     """A statement, and the query that it makes, if it makes one.
 
     `drops` is the entry of the query that it drops.
@@ -20,21 +20,21 @@ class Entry:
 
     text: str
     query: QueryDefinition | None = None
-    drops: Entry | None = None
+    drops: HistoryEntry | None = None
 
 
 class History:
     """The entries, in order. What only concerns queries that are gone for good is left out."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[HistoryEntry] = []
 
-    def add(self, entry: Entry) -> Entry:
+    def add(self, entry: HistoryEntry) -> HistoryEntry:
         """Append an entry."""
         self.entries.append(entry)
         return entry
 
-    def keep(self, needed: Collection[Entry]) -> None:
+    def keep(self, needed: Collection[HistoryEntry]) -> None:
         """Leave out the entries of queries that are not needed, and those that drop them."""
         gone = {one for one in self.entries if one.query is not None and one not in needed}
         self.entries = [one for one in self.entries if one not in gone and one.drops not in gone]

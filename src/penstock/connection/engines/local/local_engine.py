@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
-    from penstock.builder import Query as BuiltQuery
+    from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
         QueryDefinition,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from penstock.connection.engines.local.batch import Batch, Options
     from penstock.connection.engines.local.element_log import ElementLog
     from penstock.cql import syntax
-    from penstock.results.settling import Content, Elements
+    from penstock.results.settling import ChangingContent, Elements
     from penstock.session import Outcome, Session
 
 
@@ -74,7 +74,7 @@ class LocalAnswer:
         """Whether no further results will come."""
         return self._log.is_over
 
-    def content(self) -> Content:
+    def content(self) -> ChangingContent:
         """An empty content of the query."""
         return self._batch.content(self._query)
 

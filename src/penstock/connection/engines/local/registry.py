@@ -10,7 +10,7 @@ from penstock.catalog.definitions import (
     RelationDefinition,
     StreamDefinition,
 )
-from penstock.connection.engines.local.history import Entry, History
+from penstock.connection.engines.local.history import History, HistoryEntry
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PenstockError
 from penstock.planner.clocks import sharing
@@ -36,7 +36,7 @@ class Started:
     """
 
     batch: Batch
-    queries: dict[str, Entry]
+    queries: dict[str, HistoryEntry]
 
 
 class Registry:
@@ -56,9 +56,9 @@ class Registry:
         self.history = History()
         self.started: list[Started] = []
         # By names in lower case: the queries of the catalog, and those of them that run or wait.
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, HistoryEntry] = {}
         self._batches: dict[str, Batch] = {}
-        self._waiting: dict[str, Entry] = {}
+        self._waiting: dict[str, HistoryEntry] = {}
 
     def batch_of(self, query: str) -> Batch | None:
         """The operators that compute a query, if it runs."""
@@ -76,10 +76,10 @@ class Registry:
 
     def take_in(self, outcome: Outcome, text: str) -> None:
         """Do what a statement did to the catalog; queries to start are collected."""
-        self._take_in(outcome, Entry(text))
+        self._take_in(outcome, HistoryEntry(text))
         self._tidy()
 
-    def _take_in(self, outcome: Outcome, entry: Entry) -> None:
+    def _take_in(self, outcome: Outcome, entry: HistoryEntry) -> None:
         statement = outcome.statement
         if isinstance(statement, syntax.Drop):
             self._drop(statement, entry)
@@ -94,14 +94,14 @@ class Registry:
         elif isinstance(found, QueryDefinition):
             self._add(found, entry)
 
-    def _add(self, query: QueryDefinition, entry: Entry) -> None:
+    def _add(self, query: QueryDefinition, entry: HistoryEntry) -> None:
         """A query of the catalog is to start, in place of one of its name if there is one."""
         entry.query = query
         self._stop(query.name)
         self._entries[query.name.lower()] = entry
         self._waiting[query.name.lower()] = entry
 
-    def _drop(self, statement: syntax.Drop, entry: Entry) -> None:
+    def _drop(self, statement: syntax.Drop, entry: HistoryEntry) -> None:
         name = statement.name.text.lower()
         if statement.kind != "QUERY":
             self._feeding.forget(name)
@@ -155,7 +155,7 @@ class Registry:
                 raise
             self.adopt(batch, [self._entries[one.name.lower()] for one in part])
 
-    def adopt(self, batch: Batch, entries: list[Entry]) -> None:
+    def adopt(self, batch: Batch, entries: list[HistoryEntry]) -> None:
         """A batch that runs, and the entries of its queries."""
         queries = {one.query.name: one for one in entries if one.query is not None}
         self.started.append(Started(batch, queries))
@@ -172,9 +172,9 @@ class Registry:
                 return Explaining(_plans(part), choices).text(query.name)
         return explained(query.plan, choices)
 
-    def replay(self, texts: Sequence[str]) -> list[Entry]:
+    def replay(self, texts: Sequence[str]) -> list[HistoryEntry]:
         """Do again what was done, but start no query; the entries."""
-        entries = [Entry(text) for text in texts]
+        entries = [HistoryEntry(text) for text in texts]
         for entry in entries:
             (outcome,) = self.session.execute(entry.text)
             self._take_in(outcome, entry)
@@ -186,7 +186,7 @@ def _plans(queries: list[QueryDefinition]) -> dict[str, Plan]:
     return {one.name: one.plan for one in queries}
 
 
-def _parts(entries: list[Entry]) -> list[list[QueryDefinition]]:
+def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
     """Queries that run alike and may share operators."""
     queries = [one.query for one in entries if one.query is not None]
     parts = []

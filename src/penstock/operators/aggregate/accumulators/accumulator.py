@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.expressions import AggregateCall
-    from penstock.operators.aggregate.accumulators.events import Events, Payload
+    from penstock.operators.aggregate.accumulators.events import GroupEvents, Payload
     from penstock.state.moving import Moved
 
 Values = tuple["pa.Array", int]
@@ -31,7 +31,7 @@ BOOL = np.dtype(np.bool_)
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodeUse:
     """Where codes of a pool are in the state of an accumulator.
 
     Args:
@@ -74,7 +74,7 @@ class Accumulator(ABC):
         """The payload of arriving rows, from the columns of the call's arguments."""
 
     @abstractmethod
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """Take in all events; the payload is aligned with them."""
 
     def drop(self, payload: Payload) -> None:  # noqa: B027  most payloads own nothing
@@ -103,7 +103,7 @@ class Accumulator(ABC):
     def segments(self) -> Segments:
         """The complete state; the column `group` of a table says of whom, only pools have none."""
 
-    def coded(self) -> list[Coded]:
+    def coded(self) -> list[CodeUse]:
         """Where in the state there are codes that a pool has given."""
         return []
 

@@ -17,7 +17,7 @@ from penstock.operators.saved_tables import one_array
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from penstock.operators.aggregate.accumulators.accumulator import Accumulator, Coded, Segments
+    from penstock.operators.aggregate.accumulators.accumulator import Accumulator, CodeUse, Segments
     from penstock.operators.division import Moves
     from penstock.state.arrays import Flags, Ints
 
@@ -48,7 +48,7 @@ def divided_calls(
     first = _FIRST
     for number, accumulator in enumerate(accumulators):
         for coded in accumulator.coded():
-            pools.append(_Pool(coded, f"{number}/", first, accumulator))
+            pools.append(_DividedPool(coded, f"{number}/", first, accumulator))
             pools[-1].unite(kept, ends)
         first += len(accumulator.payload_types) if accumulator.needs_departures else 0
     names = [name for name in kept[0] if name[0].isdigit()]
@@ -65,10 +65,10 @@ def divided_calls(
     return divided, made
 
 
-class _Pool:
+class _DividedPool:
     """The pool of some codes, on its way from old lanes to new ones."""
 
-    def __init__(self, coded: Coded, start: str, first: int, accumulator: Accumulator) -> None:
+    def __init__(self, coded: CodeUse, start: str, first: int, accumulator: Accumulator) -> None:
         self.name = start + coded.pool
         self._table = start + coded.table
         self._coded = coded

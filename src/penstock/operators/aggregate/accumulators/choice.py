@@ -9,10 +9,10 @@ from penstock.algebra.aggregates import facts_of
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import DOUBLE
 from penstock.operators.aggregate.accumulators.counting import Count, Truth
-from penstock.operators.aggregate.accumulators.distinct_values import Distinct
+from penstock.operators.aggregate.accumulators.distinct_values import DistinctAccumulator
 from penstock.operators.aggregate.accumulators.exact_sums import ExactSum
 from penstock.operators.aggregate.accumulators.float_sums import FloatSum, Variance
-from penstock.operators.aggregate.accumulators.ordered import Ordered
+from penstock.operators.aggregate.accumulators.ordered import OrderedAccumulator
 from penstock.operators.aggregate.accumulators.staircase import Staircase
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def accumulator_for(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
         return _plain(plain, input_pattern)
     # Told of every new value, COUNT need not know it.
     inner = replace(plain, args=()) if call.function == "count" else plain
-    return Distinct(call, _plain(inner, input_pattern))
+    return DistinctAccumulator(call, _plain(inner, input_pattern))
 
 
 def _plain(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
@@ -54,11 +54,11 @@ def _summed(call: AggregateCall, _: Pattern) -> Accumulator:
 
 
 def _extreme(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
-    return Ordered(call) if input_pattern is Pattern.STR else Staircase(call)
+    return OrderedAccumulator(call) if input_pattern is Pattern.STR else Staircase(call)
 
 
 def _ranked(call: AggregateCall, _: Pattern) -> Accumulator:
-    return Ordered(call)
+    return OrderedAccumulator(call)
 
 
 def _spread(call: AggregateCall, _: Pattern) -> Accumulator:

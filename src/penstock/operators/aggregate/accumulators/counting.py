@@ -16,7 +16,7 @@ from penstock.operators.aggregate.accumulators.accumulator import (
 )
 from penstock.operators.aggregate.accumulators.count_loops import count
 from penstock.operators.aggregate.accumulators.events import owned
-from penstock.operators.aggregate.accumulators.group_slots import Slots
+from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregate.accumulators.events import (
         Bools,
-        Events,
+        GroupEvents,
         Int8s,
         Int64s,
         Payload,
@@ -35,9 +35,9 @@ class Counts:
     """Several counts of rows per group."""
 
     def __init__(self, width: int = 1) -> None:
-        self.slots = Slots(width)
+        self.slots = GroupSlots(width)
 
-    def sweep(self, events: Events, weights: Int8s | Int64s, column: int = 0) -> Int64s:
+    def sweep(self, events: GroupEvents, weights: Int8s | Int64s, column: int = 0) -> Int64s:
         """Add the weights of events; the counts at the points."""
         self.slots.reach(events.slots)
         out = np.empty(len(events.points), np.int64)
@@ -86,7 +86,7 @@ class Count(_Counting):
             return ()
         return (truth_of(args[0]) if self.call.function == "count_if" else known_of(args, length),)
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """The counts."""
         weights = events.weights(payload[0]) if payload else events.signs
         return pa.array(self.counts.sweep(events, weights), self.type), 0
@@ -102,7 +102,7 @@ class Truth(_Counting):
         """Whether each row is known, and whether it is TRUE."""
         return known_of(args, length), truth_of(args[0])
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """NULL where nothing is known."""
         known = self.counts.sweep(events, events.weights(payload[0]))
         true = self.counts.sweep(events, events.weights(payload[1]), 1)

@@ -12,7 +12,7 @@ from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     INT64,
     Accumulator,
-    Coded,
+    CodeUse,
     Segments,
     Values,
 )
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import AggregateCall
-    from penstock.operators.aggregate.accumulators.events import Bools, Events, Int64s, Payload
+    from penstock.operators.aggregate.accumulators.events import Bools, GroupEvents, Int64s, Payload
     from penstock.state.arrays import Values as Numbers
     from penstock.state.arrays import Words
     from penstock.state.moving import Moved
@@ -41,7 +41,7 @@ POOLED = np.dtype(np.int32)
 """Of numbers in a pool: two billion texts would take more memory than a lane has."""
 
 
-class Distinct(Accumulator):
+class DistinctAccumulator(Accumulator):
     """Counts equal values in each group and passes their comings and goings on to `inner`."""
 
     def __init__(self, call: AggregateCall, inner: Accumulator) -> None:
@@ -62,7 +62,7 @@ class Distinct(Accumulator):
         encoded = ((codes.encode(arg, known), kind) for codes, arg, kind in triples)
         return (*(one.astype(kind, copy=False) for one, kind in encoded), known)
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """The inner aggregate's values."""
         *columns, known = payload = _widened(payload)
         weights = events.weights(known)
@@ -153,10 +153,10 @@ class Distinct(Accumulator):
         """As which the group and the codes of values are saved."""
         return ["group", *(f"key{number + 1}" for number in range(len(self.codes)))]
 
-    def coded(self) -> list[Coded]:
+    def coded(self) -> list[CodeUse]:
         """In the counters; `inner` counts or adds up, and needs no pool."""
         return [
-            Coded(f"pool{i}", "distinct", f"key{i + 1}", "count", payload=i)
+            CodeUse(f"pool{i}", "distinct", f"key{i + 1}", "count", payload=i)
             for i, codes in enumerate(self.codes)
             if codes.is_pooled
         ]

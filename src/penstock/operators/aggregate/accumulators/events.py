@@ -20,7 +20,7 @@ Payload = tuple[npt.NDArray[Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class GroupEvents:
     """Elements entering (+1) and leaving (-1) groups, sorted by group slot, then by time.
 
     The order within one (group, instant) does not matter. A sign of 0 changes nothing, but a

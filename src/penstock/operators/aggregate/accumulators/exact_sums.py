@@ -17,7 +17,7 @@ from penstock.operators.aggregate.accumulators.accumulator import (
 from penstock.operators.aggregate.accumulators.counting import Counts, known_of, rows_of
 from penstock.operators.aggregate.accumulators.decimal_words import from_words, words_of
 from penstock.operators.aggregate.accumulators.events import owned
-from penstock.operators.aggregate.accumulators.group_slots import Slots
+from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.algebra.types import Type
     from penstock.operators.aggregate.accumulators.events import (
         Bools,
-        Events,
+        GroupEvents,
         Int8s,
         Int64s,
         Payload,
@@ -43,10 +43,10 @@ class Sums:
     """Exact sums of wide integers per group."""
 
     def __init__(self, width: int) -> None:
-        self.slots = Slots(width, np.uint64)
+        self.slots = GroupSlots(width, np.uint64)
 
     def sweep(
-        self, events: Events, weights: Int8s, lows: Int64s, highs: Int64s, shifts: Int64s
+        self, events: GroupEvents, weights: Int8s, lows: Int64s, highs: Int64s, shifts: Int64s
     ) -> UInt64s:
         """Add one number (see `limbs.add`) per event; the sums at the points."""
         self.slots.reach(events.slots)
@@ -55,7 +55,7 @@ class Sums:
         limbs.sweep(events.groups, weights, lows, highs, shifts, events.points, rows, out)
         return out
 
-    def sweep_words(self, events: Events, weights: Int8s, words: Int64s) -> UInt64s:
+    def sweep_words(self, events: GroupEvents, weights: Int8s, words: Int64s) -> UInt64s:
         """The same for numbers of one word, into sums of `WIDTH` limbs."""
         self.slots.reach(events.slots)
         out = np.empty((len(events.points), WIDTH), np.uint64)
@@ -88,7 +88,7 @@ class ExactSum(Numeric):
         numbers = args[0].fill_null(0).to_numpy(zero_copy_only=False)
         return (numbers.astype(np.int64), *known)
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """The sums or means; those that overflow are NULL and counted."""
         words, known = payload[: self.words], payload[self.words :]
         weights = events.weights(known[0])
@@ -103,7 +103,7 @@ class ExactSum(Numeric):
         limbs.to_words(sums, low, over)
         return pa.array(low, self.type, mask=unknown | over), int(over.sum())
 
-    def _sums(self, events: Events, weights: Int8s, words: Payload) -> UInt64s:
+    def _sums(self, events: GroupEvents, weights: Int8s, words: Payload) -> UInt64s:
         low = owned(words[0])
         if not self.wide:
             return self.sums.sweep_words(events, weights, low)

@@ -11,7 +11,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.operators.aggregate.accumulators.events import Bools, Doubles, Events, Int8s
+    from penstock.operators.aggregate.accumulators.events import Bools, Doubles, GroupEvents, Int8s
     from penstock.state.moving import Moved
 
 FINEST = 1074
@@ -32,7 +32,7 @@ class Extreme(NamedTuple):
 NONE = Extreme(0, 0, 0)
 
 
-class Span(NamedTuple):
+class ExtremeSpan(NamedTuple):
     """Points start..stop, all of one group, at which the group has the same extreme doubles."""
 
     start: int
@@ -47,8 +47,8 @@ class Extremes:
         self.groups: dict[int, Extreme] = {}
 
     def sweep(
-        self, events: Events, values: Doubles, weights: Int8s, chosen: Bools
-    ) -> Iterator[Span]:
+        self, events: GroupEvents, values: Doubles, weights: Int8s, chosen: Bools
+    ) -> Iterator[ExtremeSpan]:
         """Take in the chosen events; where in the points extreme doubles play a part."""
         indexes = np.flatnonzero(chosen & (weights != 0))
         groups = set(events.groups[indexes].tolist())
@@ -61,9 +61,9 @@ class Extremes:
             places = np.searchsorted(events.points, mine)
             now = self.groups.pop(group, NONE)
             for index, place in zip(mine.tolist(), places.tolist(), strict=True):
-                yield Span(first, place, now)
+                yield ExtremeSpan(first, place, now)
                 first, now = place, _changed(now, float(values[index]), int(weights[index]))
-            yield Span(first, last, now)
+            yield ExtremeSpan(first, last, now)
             if now.rows:
                 self.groups[group] = now
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from penstock.operators.aggregate.accumulators.events import (
         Bytes,
         Doubles,
-        Events,
+        GroupEvents,
         Int8s,
         Int64s,
         Payload,
@@ -45,7 +45,7 @@ COUNT_BITS = 41
 """Bits left free above the largest summand: sums of 2^40 rows, and a sign."""
 
 
-class Parts(NamedTuple):
+class FloatParts(NamedTuple):
     """Doubles as mantissa * 2^(shift - unit), or of a kind for which that is not so."""
 
     mantissas: Int64s
@@ -60,7 +60,7 @@ class Specials:
         self.counts = Counts(3)
         self.seen = False
 
-    def sweep(self, events: Events, weights: Int8s, values: Doubles) -> list[Int64s]:
+    def sweep(self, events: GroupEvents, weights: Int8s, values: Doubles) -> list[Int64s]:
         """How many +inf, -inf and NaN there are at the points."""
         kinds = (values == np.inf, values == -np.inf, np.isnan(values))
         counts = [
@@ -100,7 +100,7 @@ class _Floats(Numeric):
         numbers = args[0].fill_null(0.0).to_numpy(zero_copy_only=False)
         return (numbers, known_of(args[:1], length), *rows_of(args))
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         values, weights = owned(payload[0]), events.weights(payload[1])
         counts = self.counts.sweep(events, events.weights(payload[-1]))
         parts = self._split(values)
@@ -118,13 +118,15 @@ class _Floats(Numeric):
     _fewest = 0
     """The result over so many rows is NULL."""
 
-    def _split(self, values: Doubles) -> Parts:
+    def _split(self, values: Doubles) -> FloatParts:
         size = len(values)
-        parts = Parts(np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8))
+        parts = FloatParts(
+            np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+        )
         float_loops.split(values.view(np.int64), self.unit, self.limit, *parts)
         return parts
 
-    def _sums(self, events: Events, weights: Int8s, parts: Parts) -> tuple[UInt64s, ...]:
+    def _sums(self, events: GroupEvents, weights: Int8s, parts: FloatParts) -> tuple[UInt64s, ...]:
         """Add the ordinary doubles; the sums at the points."""
         numbers = parts.mantissas
         return (self.sums.sweep(events, weights, numbers, numbers >> 63, parts.shifts),)
@@ -181,7 +183,7 @@ class Variance(_Floats):
         self.limit = (64 * self.square_width - COUNT_BITS - 106) // 2
         self.freedom = self._fewest = int(call.function.endswith("_samp"))
 
-    def _sums(self, events: Events, weights: Int8s, parts: Parts) -> tuple[UInt64s, ...]:
+    def _sums(self, events: GroupEvents, weights: Int8s, parts: FloatParts) -> tuple[UInt64s, ...]:
         low, high = np.empty_like(parts.mantissas), np.empty_like(parts.mantissas)
         float_loops.squares(parts.mantissas, low, high)
         squared = self.squares.sweep(events, weights, low, high, 2 * parts.shifts)

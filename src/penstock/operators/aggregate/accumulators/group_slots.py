@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FIRST = 16
 
 
-class Slots:
+class GroupSlots:
     """`width` numbers for each group slot, all zero for a group without rows.
 
     >>> slots = Slots(2)

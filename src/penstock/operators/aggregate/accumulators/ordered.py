@@ -14,7 +14,7 @@ from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     INT64,
     Accumulator,
-    Coded,
+    CodeUse,
     Segments,
     Values,
 )
@@ -26,7 +26,7 @@ from penstock.operators.aggregate.accumulators.codes import (
 )
 from penstock.operators.aggregate.accumulators.counting import known_of
 from penstock.operators.aggregate.accumulators.events import owned
-from penstock.operators.aggregate.accumulators.tree import Tree
+from penstock.operators.aggregate.accumulators.tree import CountedTree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from penstock.operators.aggregate.accumulators.events import (
         Bools,
         Doubles,
-        Events,
+        GroupEvents,
         Int64s,
         Payload,
     )
@@ -46,7 +46,7 @@ EXACT = 2**31
 """Denominators below this are multiplied exactly with any number of rows."""
 
 
-class Ordered(Accumulator):
+class OrderedAccumulator(Accumulator):
     """An aggregate that is the value at a rank, or lies between two.
 
     The rank is exact for fractions of up to nine digits; beyond them it is a double.
@@ -58,14 +58,14 @@ class Ordered(Accumulator):
         super().__init__(call)
         self.codes: Codes = codes_for(call.args[0].type)
         self.rank = _rank(call)
-        self.tree = Tree(distinct=call.distinct)
+        self.tree = CountedTree(distinct=call.distinct)
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         """The code of each value, and whether it is known."""
         known = known_of(args[:1], length)
         return self.codes.encode(args[0], known), known
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """The values at the rank."""
         codes, weights = owned(payload[0]), events.weights(payload[1])
         low, high, beyond = self.tree.sweep(events, weights, codes, self.rank, self.codes.order)
@@ -116,11 +116,11 @@ class Ordered(Accumulator):
         """The counters, and what codes stand for."""
         return {"counters": self.tree.table(), **self.codes.segments()}
 
-    def coded(self) -> list[Coded]:
+    def coded(self) -> list[CodeUse]:
         """In the counters."""
         if not self.codes.is_pooled:
             return []
-        return [Coded("pool", "counters", "code", "count", payload=0)]
+        return [CodeUse("pool", "counters", "code", "count", payload=0)]
 
     def restore(self, segments: Segments) -> None:
         """Take back the counters."""

@@ -11,7 +11,7 @@ from penstock.operators.aggregate.accumulators import staircase_loops as loops
 from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     INT64,
-    Coded,
+    CodeUse,
     Segments,
     SelfExpiring,
     Values,
@@ -19,7 +19,7 @@ from penstock.operators.aggregate.accumulators.accumulator import (
 from penstock.operators.aggregate.accumulators.codes import Codes, PooledCodes, codes_for
 from penstock.operators.aggregate.accumulators.counting import known_of
 from penstock.operators.aggregate.accumulators.events import owned
-from penstock.operators.aggregate.accumulators.group_slots import Slots
+from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
 from penstock.state.moving import Occupancy
 from penstock.state.rows import grown
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.expressions import AggregateCall
-    from penstock.operators.aggregate.accumulators.events import Events, Int64s, Payload
+    from penstock.operators.aggregate.accumulators.events import GroupEvents, Int64s, Payload
     from penstock.state.moving import Moved
 
 FIRST = 16
@@ -49,7 +49,7 @@ class Staircase(SelfExpiring):
         self._reset()
 
     def _reset(self) -> None:
-        self.ends = Slots(2)
+        self.ends = GroupSlots(2)
         self.meta = np.zeros(5, np.int64)
         self._added = np.zeros(0, np.int64)
         self._lately = Occupancy()
@@ -66,7 +66,7 @@ class Staircase(SelfExpiring):
         known = known_of(args, length)
         return self.codes.encode(args[0], known), known
 
-    def sweep(self, events: Events, payload: Payload) -> Values:
+    def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """The best of the candidates whose interval has not ended; leaving events are ignored."""
         out = np.empty(len(events.points), np.int64)
         known = np.empty(len(events.points), np.int64)
@@ -80,7 +80,7 @@ class Staircase(SelfExpiring):
         return values, 0
 
     def _run(
-        self, events: Events, payload: Payload, gone: Int64s, out: Int64s, known: Int64s
+        self, events: GroupEvents, payload: Payload, gone: Int64s, out: Int64s, known: Int64s
     ) -> None:
         self.ends.reach(events.slots)
         self.meta[loops.POINT] = 0
@@ -170,11 +170,11 @@ class Staircase(SelfExpiring):
         candidates = pa.table(dict(zip(("group", "end", "code"), self._listed(), strict=True)))
         return {"candidates": candidates, **self.codes.segments()}
 
-    def coded(self) -> list[Coded]:
+    def coded(self) -> list[CodeUse]:
         """In the candidates."""
         if not self.codes.is_pooled:
             return []
-        return [Coded("pool", "candidates", "code", None, payload=0)]
+        return [CodeUse("pool", "candidates", "code", None, payload=0)]
 
     def restore(self, segments: Segments) -> None:
         """Take back the candidates."""

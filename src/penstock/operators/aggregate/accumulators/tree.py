@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from penstock.operators.aggregate.accumulators import tree_loops as loops
 from penstock.operators.aggregate.accumulators import tree_sweeps as sweeps
-from penstock.operators.aggregate.accumulators.group_slots import Slots
+from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
 
 if TYPE_CHECKING:
     from penstock.operators.aggregate.accumulators.events import (
         Bytes,
         Doubles,
-        Events,
+        GroupEvents,
         Int8s,
         Int64s,
     )
@@ -26,7 +26,7 @@ FIRST = 4
 """Nodes of each kind at first."""
 
 
-class Tree:
+class CountedTree:
     """How often each value is in each group; a change or a rank costs O(log of all values).
 
     With `distinct`, ranks count each value once.
@@ -34,7 +34,7 @@ class Tree:
 
     def __init__(self, *, distinct: bool) -> None:
         self.distinct = distinct
-        self.totals = Slots(1)
+        self.totals = GroupSlots(1)
         self._path = np.zeros((loops.DEEPEST, 2), np.int64)
         self._parents = np.zeros(sweeps.FAR, np.int64)
         self._reset()
@@ -50,7 +50,7 @@ class Tree:
 
     def sweep(
         self,
-        events: Events,
+        events: GroupEvents,
         weights: Int8s,
         codes: Int64s,
         rank: sweeps.Rank,
@@ -142,7 +142,7 @@ class Tree:
         self._load(entries, order)
         groups = entries[0]
         weights = np.minimum(entries[2], 1) if self.distinct else entries[2]
-        self.totals = Slots(1)
+        self.totals = GroupSlots(1)
         self.totals.reach(int(groups.max(initial=-1)) + 1)
         np.add.at(self.totals.rows[:, 0], groups, weights)
 

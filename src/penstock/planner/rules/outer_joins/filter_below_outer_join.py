@@ -15,7 +15,7 @@ from penstock.planner.rules.rule import Rule, RuleContext
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
-from penstock.planner.rules.outer_joins.outer_join_form import OuterJoin, outer_join_in
+from penstock.planner.rules.outer_joins.outer_join_form import OuterJoinForm, outer_join_in
 
 
 class FilterBelowOuterJoin(Rule):
@@ -37,5 +37,5 @@ class FilterBelowOuterJoin(Rule):
         if not down:
             return None
         sides[kept] = op.Filter(sides[kept], conjunction(down))
-        lower = OuterJoin(sides[0], sides[1], outer.condition, outer.padded).plan
+        lower = OuterJoinForm(sides[0], sides[1], outer.condition, outer.padded).plan
         return op.Filter(lower, conjunction(rest)) if rest else lower

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OuterJoin:
+class OuterJoinForm:
     """The parts that an outer join is put together from, and the sides whose rows are padded."""
 
     left: Plan
@@ -28,14 +28,14 @@ class OuterJoin:
         return outer_join(self.left, self.right, self.condition, self.padded)
 
 
-def outer_join_in(plan: op.UnionAll) -> OuterJoin | None:
+def outer_join_in(plan: op.UnionAll) -> OuterJoinForm | None:
     """The outer join that a union is; None if it is something else."""
     pairs, *padded = plan.inputs
     if not isinstance(pairs, op.Join):
         return None
     for sides in ((True, False), (False, True), (True, True)):
         if len(padded) == sum(sides):
-            found = OuterJoin(pairs.left, pairs.right, pairs.condition, sides)
+            found = OuterJoinForm(pairs.left, pairs.right, pairs.condition, sides)
             if found.plan == plan:
                 return found
     return None

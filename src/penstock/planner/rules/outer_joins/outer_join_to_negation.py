@@ -15,7 +15,7 @@ from penstock.planner.rules.truth import Known, may_be_true, never_null
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
-from penstock.planner.rules.outer_joins.outer_join_form import OuterJoin, outer_join_in
+from penstock.planner.rules.outer_joins.outer_join_form import OuterJoinForm, outer_join_in
 
 
 class OuterJoinToNegation(Rule):
@@ -39,6 +39,6 @@ class OuterJoinToNegation(Rule):
         return op.Filter(rows, plan.predicate)
 
 
-def _lets_pairs_pass(predicate: Expression, outer: OuterJoin) -> bool:
+def _lets_pairs_pass(predicate: Expression, outer: OuterJoinForm) -> bool:
     pairs = op.Join(outer.left, outer.right, outer.condition)
     return may_be_true(predicate, Known(never_null=never_null(pairs)))

@@ -15,7 +15,7 @@ from penstock.planner.rules.truth import Known, may_be_true
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
-from penstock.planner.rules.outer_joins.outer_join_form import OuterJoin, outer_join_in
+from penstock.planner.rules.outer_joins.outer_join_form import OuterJoinForm, outer_join_in
 
 
 class SimplifyOuterJoin(Rule):
@@ -42,7 +42,7 @@ class SimplifyOuterJoin(Rule):
         )
         join: Plan = op.Join(outer.left, outer.right, outer.condition)
         if left or right:
-            join = OuterJoin(outer.left, outer.right, outer.condition, (left, right)).plan
+            join = OuterJoinForm(outer.left, outer.right, outer.condition, (left, right)).plan
         return op.Filter(join, plan.predicate)
 
 

@@ -1,0 +1,143 @@
+"""The dispatcher of a lane: lets stations work one block at a time, as a scheduler says.
+
+It is there only while a lane has a time for its work: without, every station takes whole steps in
+order, and nothing waits between them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.runtime.allotment import Step
+from penstock.runtime.marks import Mark
+from penstock.runtime.work_clock import RealClock
+from penstock.scheduling.fifo import Fifo
+from penstock.scheduling.scheduler import Head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from penstock.operators.block import Block
+    from penstock.runtime.allotment import Allotment
+    from penstock.runtime.station import Station
+    from penstock.runtime.work_clock import WorkClock
+    from penstock.scheduling.scheduler import Scheduler
+
+    Say = Callable[[str, Block], None]
+    """Takes a block of results of a query."""
+
+
+class Dispatcher:
+    """Hands blocks from station to station.
+
+    A block is what came of the rows of an input between two cuts, with a mark behind it. It keeps
+    the number and the arrival of its rows on the way.
+
+    Args:
+        stations: Those of the lane, inputs before what reads them.
+        readers: By station, the stations that read it, with the input where.
+        queries: By station, the queries whose results it makes.
+        say: Takes results.
+        scheduler: Says who is next.
+        clock: Tells the time.
+    """
+
+    def __init__(
+        self,
+        stations: Sequence[Station],
+        readers: Sequence[Sequence[tuple[int, int]]],
+        queries: Mapping[int, Sequence[str]],
+        scheduler: Scheduler | None = None,
+        clock: WorkClock | None = None,
+    ) -> None:
+        self._stations = stations
+        self._readers = readers
+        self._queries = queries
+        self.clock = clock or RealClock()
+        self.scheduler = scheduler or Fifo()
+        self.scheduler.replan((), len(stations))
+        self._sequence = 1 + max((one.marks.last_sequence for one in stations), default=-1)
+        for number in range(len(stations)):
+            self._tell(number)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that wait; a block that several stations are to read counts for each."""
+        return sum(one.marks.nbytes for one in self._stations)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a step could be taken."""
+        return any(one.marks.target(one.clock) is not None for one in self._stations)
+
+    def enter(self, number: int, arrival: float, say: Say) -> None:
+        """Let a station where rows enter make a block of those that are due."""
+        station = self._stations[number]
+        before = station.frontier
+        made = station.run()
+        if station.frontier > before:
+            self._hand_on(number, made, Head(arrival, self._sequence), say)
+            self._sequence += 1
+
+    def work(self, allotment: Allotment, say: Say) -> list[Step]:
+        """Work for so long, or repeat steps; the steps that were done."""
+        if allotment.steps is not None:
+            for step in allotment.steps:
+                self._step(*step, say)
+            return list(allotment.steps)
+        done: list[Step] = []
+        end = self.clock.now() + allotment.seconds
+        while (number := self.scheduler.choose(now := self.clock.now())) is not None:
+            if done and now >= end:
+                break
+            done.append(self._next_step(number, say))
+        return done
+
+    def work_off(self, say: Say) -> None:
+        """Do all that can be done, station by station; no marks are left."""
+        for number, station in enumerate(self._stations):
+            while station.marks.target(station.clock) is not None:
+                self._next_step(number, say)
+            station.marks.forget()
+            self._tell(number)
+
+    def _next_step(self, number: int, say: Say) -> Step:
+        """Let a station take its head block, and small ones behind it."""
+        station = self._stations[number]
+        target = station.marks.target(station.clock)
+        assert target is not None
+        step = Step(number, station.marks.extended(target))
+        self._step(*step, say)
+        return step
+
+    def _step(self, number: int, instant: int, say: Say) -> None:
+        station = self._stations[number]
+        began = self.clock.now()
+        rows = station.marks.rows
+        head = station.marks.passed(instant)
+        made = station.run()
+        self.clock.charge(rows - station.marks.rows)
+        self._hand_on(number, made, head, say)
+        self.scheduler.ran(number, self.clock.now() - began)
+        self._tell(number)
+
+    def _hand_on(self, number: int, made: Sequence[Block], head: Head, say: Say) -> None:
+        """Put what a station made into the queues of its readers, or among the results."""
+        readers = self._readers[number]
+        if readers:
+            rows, nbytes = sum(map(len, made)), sum(one.nbytes for one in made)
+            frontier = self._stations[number].frontier
+            mark = Mark(frontier, head.sequence, head.arrival, rows, nbytes)
+            for reader, port in readers:
+                station = self._stations[reader]
+                for block in made:
+                    station.push(port, block)
+                station.marks.put(port, mark)
+                self._tell(reader)
+        for query in self._queries.get(number, ()):
+            for block in made:
+                say(query, block)
+
+    def _tell(self, number: int) -> None:
+        station = self._stations[number]
+        self.scheduler.waits(number, station.marks.head(station.clock))

@@ -1,0 +1,152 @@
+"""Marks: how far the blocks reach that wait at the inputs of a station, and when they came."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from penstock.scheduling.scheduler import Head
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TOGETHER_ROWS = 4096
+"""Blocks of one queue that have no more rows than this together are taken in one step."""
+TOGETHER = 32
+"""At most so many."""
+
+
+class Mark(NamedTuple):
+    """The end of a block in a queue: all rows of its input before an instant are there.
+
+    Args:
+        instant: No row behind the mark lies before it.
+        sequence: The number of the block of which the rows were made.
+        arrival: The instant at which that one came in, in seconds.
+        rows: Those between the mark before and this one.
+        nbytes: Their bytes.
+    """
+
+    instant: int
+    sequence: int
+    arrival: float
+    rows: int = 0
+    nbytes: int = 0
+
+
+class Marks:
+    """The marks at the inputs of a station; the rows wait in its queues.
+
+    Args:
+        reached: By input, the instant to which steps have taken it in; it is kept up to date.
+
+    Attributes:
+        rows: Those that wait,
+        nbytes: and their bytes.
+    """
+
+    def __init__(self, reached: list[int]) -> None:
+        self.rows = 0
+        self.nbytes = 0
+        self._reached = reached
+        self._ports: list[deque[Mark]] = [deque() for _ in reached]
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return sum(map(len, self._ports))
+
+    def put(self, port: int, mark: Mark) -> None:
+        """A mark behind rows that came; one that tells nothing new is not kept."""
+        waiting = self._ports[port]
+        if mark.instant > (waiting[-1].instant if waiting else self._reached[port]):
+            waiting.append(mark)
+            self.rows += mark.rows
+            self.nbytes += mark.nbytes
+
+    def head(self, clock: int) -> Head | None:
+        """The oldest block that waits; None: no step can be taken, as an input is waited for."""
+        return None if self.target(clock) is None else self._oldest()
+
+    def _oldest(self) -> Head:
+        oldest = min((one[0] for one in self._ports if one), key=lambda mark: mark.sequence)
+        return Head(oldest.arrival, oldest.sequence)
+
+    def target(self, clock: int) -> int | None:
+        """The instant to which the first marks allow a step: inputs go together in time."""
+        found = min(
+            one[0].instant if one else reached
+            for one, reached in zip(self._ports, self._reached, strict=True)
+        )
+        return found if found > clock else None
+
+    def extended(self, target: int) -> int:
+        """A later instant to go to at once, where blocks are small."""
+        if len(self) == 1:
+            return target
+        ahead = [[one[at] for at in range(min(len(one), TOGETHER))] for one in self._ports]
+        rows = 0
+        following = target
+        while True:
+            for one in ahead:
+                while one and one[0].instant <= following:
+                    rows += one.pop(0).rows
+            if following > target and rows > TOGETHER_ROWS:
+                return target
+            target = following
+            if not all(ahead):
+                return target
+            following = min(one[0].instant for one in ahead)
+
+    def passed(self, target: int) -> Head:
+        """Take away the marks up to an instant, which a step goes to; the block that it makes.
+
+        It came when the last of the inputs did of which it is made.
+        """
+        taken = [one[0] for one in self._ports if one and one[0].instant <= target]
+        latest = max(taken, key=lambda mark: mark.sequence, default=None)
+        made = self._oldest() if latest is None else Head(latest.arrival, latest.sequence)
+        for port, waiting in enumerate(self._ports):
+            self._reached[port] = max(self._reached[port], target)
+            while waiting and waiting[0].instant <= target:
+                mark = waiting.popleft()
+                self.rows -= mark.rows
+                self.nbytes -= mark.nbytes
+        return made
+
+    def forget(self) -> None:
+        """Let the inputs have reached their last marks: nothing is taken block by block any more.
+
+        What is left then waits for another input.
+        """
+        for port, waiting in enumerate(self._ports):
+            if waiting:
+                self._reached[port] = waiting[-1].instant
+            waiting.clear()
+        self.rows = self.nbytes = 0
+
+    @property
+    def last_sequence(self) -> int:
+        """The greatest number of a block that waits; -1: none does."""
+        return max((one.sequence for waiting in self._ports for one in waiting), default=-1)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The marks of the inputs at which some wait."""
+        return {
+            f"marks{port}": pa.Table.from_pylist([one._asdict() for one in waiting])
+            for port, waiting in enumerate(self._ports)
+            if waiting
+        }
+
+    def take_back(self, tables: Mapping[str, pa.Table]) -> None:
+        """Put the marks of `tables` back; `reached` is as it was then."""
+        for port in range(len(self._ports)):
+            if f"marks{port}" in tables:
+                for values in tables[f"marks{port}"].to_pylist():
+                    self.put(port, Mark(**values))
+
+
+def have_marks(parts: Sequence[Mapping[str, pa.Table]]) -> bool:
+    """Whether rows wait between stations in saved states of lanes."""
+    return any(name.rpartition("/")[2].startswith("marks") for part in parts for name in part)

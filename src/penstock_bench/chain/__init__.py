@@ -1,0 +1,1 @@
+"""`./penstock bench chain`: schedulers under bursts, on a virtual clock."""
