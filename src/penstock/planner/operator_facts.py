@@ -1,4 +1,4 @@
-"""Facts about logical operators that several parts of the planner go by: a row for each operator."""
+"""Facts about logical operators that the planner goes by: a table with a row for each."""
 
 from __future__ import annotations
 
