@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.algebra import operators as op
+from penstock.algebra import patterns
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
@@ -15,6 +16,7 @@ from penstock.builder import relation, stream
 from penstock.operators.spec import Spec
 from penstock.planner.cost import flow_rules, prices
 from penstock.planner.operator_facts import FACTS
+from penstock.planner.physical import lower_plans
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
@@ -35,6 +37,8 @@ ABSTRACT = {
     st.Source,
 }
 FLOWS = flow_rules.RULES
+LOWERED = lower_plans.RULES
+PATTERNS = patterns.RULES
 PRICES = prices.RULES
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
@@ -108,8 +112,9 @@ def test_a_plan_has_a_meaning(plan: Plan) -> None:
     assert all(len(row) == len(plan.schema) for bag in timeline.bags for row in bag)
 
 
-def test_the_planner_knows_the_facts_of_every_operator() -> None:
-    assert {*FACTS} == {*concrete(Plan)} | PLANNED
+@pytest.mark.parametrize("table", [FACTS, LOWERED, PATTERNS])
+def test_the_planner_knows_every_operator(table: Mapping[type[Plan], object]) -> None:
+    assert {*table} == {*concrete(Plan)} | PLANNED
 
 
 @pytest.mark.parametrize("table", [FLOWS, PRICES])

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from penstock.algebra import patterns
 from penstock.algebra.operators import Aggregate
-from penstock.algebra.patterns import RULES as PATTERNS
 from penstock.algebra.patterns import pattern_of
-from penstock.algebra.plan import Plan
 from penstock.builder import stream
 from penstock.errors import InternalError
 from penstock.planner.partition.phases import in_phases
 from penstock.session import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DECLARATIONS = """
 CREATE STREAM s (ts BIGINT, a INT, WATERMARK FOR ts AS ts);
@@ -101,17 +94,6 @@ def test_copies_that_are_counted_are_withdrawn(operation: str, window: str, patt
     while not isinstance(aggregate, Aggregate):
         (aggregate,) = aggregate.children
     assert (in_phases(aggregate) is None) == (pattern == "STR")
-
-
-def concrete(kind: type[Plan]) -> Iterator[type[Plan]]:
-    for below in kind.__subclasses__():
-        yield from concrete(below)
-    if not kind.__subclasses__():
-        yield kind
-
-
-def test_every_operator_has_a_pattern() -> None:
-    assert {*concrete(Plan)} == {*PATTERNS}
 
 
 def test_an_operator_without_one_raises(monkeypatch: pytest.MonkeyPatch) -> None:

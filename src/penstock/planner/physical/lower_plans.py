@@ -6,7 +6,9 @@ kernel are put together from others here, and nowhere else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
@@ -22,18 +24,9 @@ from penstock.planner.physical.lower_multi import multiway_node
 from penstock.planner.physical.lower_outer import outer_join_node
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from penstock.algebra.plan import Plan
     from penstock.planner.physical.building import Building
     from penstock.planner.physical.multiway import Multiway
-
-COUNTED = {
-    op.Difference: Target.DIFFERENCE,
-    op.StrictDifference: Target.STRICT_DIFFERENCE,
-    op.Intersection: Target.INTERSECTION,
-    op.MaxUnion: Target.MAX_UNION,
-}
 
 
 class Lowering:
@@ -71,95 +64,118 @@ class Lowering:
         return self.lower_alone(plan) if many is None else multiway_node(self, many)
 
     def lower_alone(self, plan: Plan) -> int:
-        """What is no join of many inputs."""
-        building = self.building
-        match plan:
-            case st.Stream():
-                return streams.stream_node(building, plan)
-            case st.Relation():
-                return streams.relation_node(building, plan)
-            case st.Exchanged():
-                return streams.exchanged_node(building, plan)
-            case st.Window():
-                return streams.window_node(self, plan)
-            case st.Internal():
-                return streams.internal_node(self, plan)
-            case st.RelationToStream():
-                return streams.emitted_node(self, plan)
-            case op.OnArrival():
-                return arrivals.on_arrival_node(self, plan)
-            case op.Alias():
-                return self.lower(plan.child)
-            case op.Filter():
-                return self._filter(plan)
-            case op.Map():
-                return rows.map_node(building, self.lower(plan.child), plan)
-            case op.Group():
-                below = self.uncut(plan).children[0]
-                return rows.group_node(building, self.lower(plan.child), plan, below)
-            case op.Distinct():
-                made = building.made_of(self.uncut(plan))
-                return rows.distinct_node(building, self.lower(plan.child), made_of=made)
-            case op.UnionAll():
-                return self._union(plan)
-            case op.Aggregate():
-                return self._aggregate(plan)
-            case op.Combine():
-                return self._combine(plan)
-            case op.Split() | op.Coalesce():
-                return rows.cut_node(building, self.lower(plan.child), plan)
-            case op.Final():
-                return rows.final_node(building, self.lower(plan.child))
-            case op.Sort():
-                return self._sort(plan)
-            case op.BagOperation():
-                return self._bag_operation(plan)
-            case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin():
-                return joins.join_node(self, plan)
-            case op.ScalarProduct():
-                return joins.scalar_node(self, plan)
-            case op.GroupJoin():
-                return joins.group_join_node(self, plan)
-        msg = f"no block operator for {type(plan).__name__}"
-        raise InternalError(msg)
+        """The same, where it is no join of many inputs.
 
-    def _union(self, plan: op.UnionAll) -> int:
-        node = outer_join_node(self, plan)
-        if node is not None:
-            return node
-        return rows.union_node(self.building, [self.lower(one) for one in plan.inputs], plan)
+        Raises:
+            InternalError: Nobody has said by which block operators it runs.
+        """
+        if type(plan) not in RULES:
+            msg = f"no block operator for {type(plan).__name__}"
+            raise InternalError(msg)
+        return RULES[type(plan)](self, plan)
 
-    def _filter(self, plan: op.Filter) -> int:
-        rewritten = joined(plan)
-        if isinstance(rewritten, op.Filter):
-            below = self.uncut(plan).children[0]
-            return rows.filter_node(self.building, self.lower(rewritten.child), rewritten, below)
-        return self.lower_alone(rewritten)
 
-    def _aggregate(self, plan: op.Aggregate) -> int:
-        schema = plan.child.schema
-        return rows.aggregate_node(
-            self.building,
-            self.lower(plan.child),
-            [positional(key.expression, schema) for key in plan.keys],
-            [joins.positional_call(call, schema) for _, call in plan.aggregates],
-            plan.label(),
-            row_over_nothing=plan.row_over_nothing,
-            made_of=self.building.made_of(self.uncut(plan)),
-        )
+def _row_by_row(node: Callable[..., int]) -> Rule:
+    """An operator on the rows of its input, which needs nothing else."""
+    return lambda lowering, plan: node(lowering.building, lowering.lower(plan.child), plan)
 
-    def _combine(self, plan: op.Combine) -> int:
-        schema = plan.child.schema
-        keys = [positional(key.expression, schema) for key in plan.keys]
-        calls = [joins.positional_call(call, schema) for _, call in plan.aggregates]
-        return rows.combine_node(self.building, self.lower(plan.child), keys, calls, plan.label())
 
-    def _sort(self, plan: op.Sort) -> int:
-        child = self.lower(plan.child)
-        if plan.limit is None and not plan.offset:
-            return child
-        return rows.first_rows_node(self.building, child, plan)
+def _source(node: Callable[..., int]) -> Rule:
+    return lambda lowering, plan: node(lowering.building, plan)
 
-    def _bag_operation(self, plan: op.BagOperation) -> int:
-        children = [self.lower(plan.left), self.lower(plan.right)]
-        return rows.counted_node(self.building, children, COUNTED[type(plan)], plan.label())
+
+def _group(lowering: Lowering, plan: op.Group) -> int:
+    below = lowering.uncut(plan).children[0]
+    return rows.group_node(lowering.building, lowering.lower(plan.child), plan, below)
+
+
+def _distinct(lowering: Lowering, plan: op.Distinct) -> int:
+    made = lowering.building.made_of(lowering.uncut(plan))
+    return rows.distinct_node(lowering.building, lowering.lower(plan.child), made_of=made)
+
+
+def _union(lowering: Lowering, plan: op.UnionAll) -> int:
+    node = outer_join_node(lowering, plan)
+    if node is not None:
+        return node
+    inputs = [lowering.lower(one) for one in plan.inputs]
+    return rows.union_node(lowering.building, inputs, plan)
+
+
+def _filter(lowering: Lowering, plan: op.Filter) -> int:
+    rewritten = joined(plan)
+    if not isinstance(rewritten, op.Filter):
+        return lowering.lower_alone(rewritten)
+    below, child = lowering.uncut(plan).children[0], lowering.lower(rewritten.child)
+    return rows.filter_node(lowering.building, child, rewritten, below)
+
+
+def _aggregate(lowering: Lowering, plan: op.Aggregate) -> int:
+    schema = plan.child.schema
+    return rows.aggregate_node(
+        lowering.building,
+        lowering.lower(plan.child),
+        [positional(key.expression, schema) for key in plan.keys],
+        [joins.positional_call(call, schema) for _, call in plan.aggregates],
+        plan.label(),
+        row_over_nothing=plan.row_over_nothing,
+        made_of=lowering.building.made_of(lowering.uncut(plan)),
+    )
+
+
+def _combine(lowering: Lowering, plan: op.Combine) -> int:
+    child, schema = lowering.lower(plan.child), plan.child.schema
+    keys = [positional(key.expression, schema) for key in plan.keys]
+    calls = [joins.positional_call(call, schema) for _, call in plan.aggregates]
+    return rows.combine_node(lowering.building, child, keys, calls, plan.label())
+
+
+def _sort(lowering: Lowering, plan: op.Sort) -> int:
+    child = lowering.lower(plan.child)
+    if plan.limit is None and not plan.offset:
+        return child
+    return rows.first_rows_node(lowering.building, child, plan)
+
+
+def _counted(target: Target, lowering: Lowering, plan: op.BagOperation) -> int:
+    children = [lowering.lower(plan.left), lowering.lower(plan.right)]
+    return rows.counted_node(lowering.building, children, target, plan.label())
+
+
+Rule = Callable[[Lowering, Any], int]
+"""The node with the result of an operator."""
+
+RULES: Mapping[type[Plan], Rule] = {
+    st.Stream: _source(streams.stream_node),
+    st.Relation: _source(streams.relation_node),
+    st.Exchanged: _source(streams.exchanged_node),
+    st.Window: streams.window_node,
+    st.Internal: streams.internal_node,
+    st.IStream: streams.emitted_node,
+    st.DStream: streams.emitted_node,
+    st.RStream: streams.emitted_node,
+    op.OnArrival: arrivals.on_arrival_node,
+    op.Alias: lambda lowering, plan: lowering.lower(plan.child),
+    op.Filter: _filter,
+    op.Map: _row_by_row(rows.map_node),
+    op.Group: _group,
+    op.Distinct: _distinct,
+    op.UnionAll: _union,
+    op.Aggregate: _aggregate,
+    op.Combine: _combine,
+    op.Split: _row_by_row(rows.cut_node),
+    op.Coalesce: _row_by_row(rows.cut_node),
+    op.Final: lambda lowering, plan: rows.final_node(lowering.building, lowering.lower(plan.child)),
+    op.Sort: _sort,
+    op.Difference: partial(_counted, Target.DIFFERENCE),
+    op.StrictDifference: partial(_counted, Target.STRICT_DIFFERENCE),
+    op.Intersection: partial(_counted, Target.INTERSECTION),
+    op.MaxUnion: partial(_counted, Target.MAX_UNION),
+    op.Product: joins.join_node,
+    op.Join: joins.join_node,
+    op.SemiJoin: joins.join_node,
+    op.AntiJoin: joins.join_node,
+    op.ScalarProduct: joins.scalar_node,
+    op.GroupJoin: joins.group_join_node,
+}
+"""The block operators of each logical one."""
