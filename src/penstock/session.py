@@ -204,7 +204,9 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        query = QueryDefinition(name, plan, text, self.settings.tactics, bound.warnings)
+        query = QueryDefinition(
+            name, plan, text, self.settings.tactics, bound.warnings, self.settings.work.latency
+        )
         return self._add(statement, query, bound.warnings)
 
     def _create_built(self, statement: syntax.CreateQuery, written: str) -> Outcome:
@@ -214,7 +216,9 @@ class Session:
         plan, name = decoded_plan(written), statement.name.text
         if statement.kind == "VIEW":
             return self._add(statement, ViewDefinition(name, plan, plan_text(plan)))
-        query = QueryDefinition(name, plan, plan_text(plan), self.settings.tactics)
+        query = QueryDefinition(
+            name, plan, plan_text(plan), self.settings.tactics, latency=self.settings.work.latency
+        )
         return self._add(statement, query)
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:

@@ -103,7 +103,7 @@ class Score:
     equal_changes: int
 
     @property
-    def ours(self) -> float:
+    def own_rate(self) -> float:
         """Our rows per second."""
         return self.standings[0].rows_per_second
 
@@ -116,7 +116,7 @@ class Score:
     @property
     def ratio(self) -> float:
         """Our speed in parts of the bound."""
-        return self.ours / self.bound.rows_per_second
+        return self.own_rate / self.bound.rows_per_second
 
 
 def verify(contest: Contest, rows: int = SAMPLE) -> int:

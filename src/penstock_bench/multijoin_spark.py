@@ -14,7 +14,7 @@ from penstock_bench.kernels import SectionOutcome
 from penstock_bench.multijoin_sections import tell
 from penstock_bench.pipeline import CEILING, NATIVE, Bench, PipelineEffort, Way
 from penstock_bench.pipeline_data import Input, written
-from penstock_bench.pipeline_ours import streams_of
+from penstock_bench.pipeline_penstock import streams_of
 from penstock_bench.pipeline_report import SPEED, speed_cells, steady_figures
 from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 

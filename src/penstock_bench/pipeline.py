@@ -14,7 +14,7 @@ from penstock_bench.kernels import SectionOutcome
 from penstock_bench.pipeline_data import KEYS, RATE, SECOND, WINDOW, Input, written
 from penstock_bench.pipeline_latency import Load, latencies
 from penstock_bench.pipeline_native import STATE_STORES
-from penstock_bench.pipeline_ours import streams_of
+from penstock_bench.pipeline_penstock import streams_of
 from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import Steady, steady
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.errors import InternalError
-from penstock_bench import pipeline_ours
+from penstock_bench import pipeline_penstock
 from penstock_bench.pipeline_data import WINDOW
 from penstock_bench.pipeline_run import MASTER
 
@@ -64,14 +64,14 @@ def latencies(load: Load) -> list[float]:
 
 def measured(load: Load, folder: Path) -> list[float]:
     """Run the join while another process drops files."""
-    from penstock.spark.session import start_session
+    from penstock.spark.spark_session import start_session
 
     landing = folder / "landing"
-    for stream in pipeline_ours.streams_of(WORKLOAD):
+    for stream in pipeline_penstock.streams_of(WORKLOAD):
         (landing / stream).mkdir(parents=True)
     spark = start_session("penstock bench", master=MASTER)
-    made = pipeline_ours.statements(WORKLOAD, landing, WINDOW, {})
-    pipeline = pipeline_ours.pipeline_of(spark, folder / "home", made, 2)
+    made = pipeline_penstock.statements(WORKLOAD, landing, WINDOW, {})
+    pipeline = pipeline_penstock.pipeline_of(spark, folder / "home", made, 2)
     records: list[Record] = []
     pipeline.listeners.append(records.append)
     pipeline.start()
@@ -91,7 +91,7 @@ def drop(load: Load, landing: str) -> None:
     began = time.time()
     for number in range(load.files):
         time.sleep(max(began + number * load.pace - time.time(), 0.0))
-        for stream in pipeline_ours.streams_of(WORKLOAD):
+        for stream in pipeline_penstock.streams_of(WORKLOAD):
             path = Path(load.staged) / stream / f"{number:06d}.parquet"
             # The time of the file is when it landed.
             os.utime(path)
@@ -103,7 +103,7 @@ def _per_file(load: Load, landing: Path, records: Sequence[Record]) -> list[floa
     found = []
     following = iter(records)
     record = next(following)
-    streams = pipeline_ours.streams_of(WORKLOAD)
+    streams = pipeline_penstock.streams_of(WORKLOAD)
     for number in range(load.files):
         needed = (number + 1) * load.rows_per_file
         while min(record.streams[stream].rows for stream in streams) < needed:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from penstock.errors import InternalError
-from penstock_bench import multijoin_native, pipeline_ceiling, pipeline_native, pipeline_ours
+from penstock_bench import multijoin_native, pipeline_ceiling, pipeline_native, pipeline_penstock
 from penstock_bench.pipeline_data import WINDOW
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class PipelineSetting:
     """What to measure.
 
     Args:
-        way: One of `FRAMES`, or a workload of `pipeline_ours.QUERIES`.
+        way: One of `FRAMES`, or a workload of `pipeline_penstock.QUERIES`.
         data: The folder of the input.
         warm: The folder of an input of small batches to warm up with; none, if it is empty.
         seconds: After so long no further micro-batch is begun; all are run, if it is 0.
@@ -142,12 +142,12 @@ def in_own_process(run: PipelineSetting) -> PipelineFigures:
 
 def measured(run: PipelineSetting, folder: Path) -> PipelineFigures:
     """Warm up, and measure, in this process."""
-    from penstock.spark.session import start_session
+    from penstock.spark.spark_session import start_session
 
-    other = {} if run.way in pipeline_ours.QUERIES else OF_SPARK
+    other = {} if run.way in pipeline_penstock.QUERIES else OF_SPARK
     settings = {**SETTINGS, **other, **run.settings}
     spark = start_session("penstock bench", master=MASTER, settings=settings)
-    once = _run_frame if run.way in FRAMES else _run_ours
+    once = _run_frame if run.way in FRAMES else _run_penstock
     if run.warm:
         warming = replace(run, data=run.warm, seconds=run.warm_seconds, filling=0)
         once(spark, warming, folder / "warm")
@@ -175,11 +175,13 @@ def _run_frame(spark: SparkSession, run: PipelineSetting, folder: Path) -> Pipel
     return ran
 
 
-def _run_ours(spark: SparkSession, run: PipelineSetting, folder: Path) -> PipelineFigures:
+def _run_penstock(spark: SparkSession, run: PipelineSetting, folder: Path) -> PipelineFigures:
     """Run a workload of ours, with a home that is as durable as any."""
     options = {"maxFilesPerTrigger": "1", **run.options}
-    made = pipeline_ours.statements(run.way, Path(run.data), run.window, options)
-    pipeline = pipeline_ours.pipeline_of(spark, folder, made, run.tasks, one_by_one=run.one_by_one)
+    made = pipeline_penstock.statements(run.way, Path(run.data), run.window, options)
+    pipeline = pipeline_penstock.pipeline_of(
+        spark, folder, made, run.tasks, one_by_one=run.one_by_one
+    )
     ran = PipelineFigures()
     commits = Commits(ran)
     pipeline.listeners.append(commits.add)
@@ -191,7 +193,7 @@ def _run_ours(spark: SparkSession, run: PipelineSetting, folder: Path) -> Pipeli
     pipeline.listeners.remove(commits.add)
     if run.flush:
         pipeline.flush()
-    ran.results = pipeline_ours.results_of(pipeline)
+    ran.results = pipeline_penstock.results_of(pipeline)
     pipeline.home.close()
     return ran
 

@@ -56,7 +56,7 @@ def ratios_table(scores: Mapping[str, Score]) -> Table:
                    "M rows/s", "ours / theirs", left=3)  # fmt: skip
     for name, score in scores.items():
         for number, one in enumerate(score.standings):
-            ratio = f"{score.ours / one.rows_per_second:.2f}" if number else ""
+            ratio = f"{score.own_rate / one.rows_per_second:.2f}" if number else ""
             if one is score.bound:
                 ratio = f"bound {_judged(score.ratio, score.ratio >= RATIO_AIM)}"
             how = f"{one.name} [dim]({one.easier})[/dim]" if one.easier else one.name
@@ -70,7 +70,7 @@ def score_figures(score: Score) -> Figures:
     """How a contest went, and every way that was measured."""
     return {
         "rows": score.rows,
-        "rows_per_second": round(score.ours),
+        "rows_per_second": round(score.own_rate),
         "bound_rows_per_second": round(score.bound.rows_per_second),
         "bound_by": f"{score.bound.engine}: {score.bound.name}",
         "ratio": round(score.ratio, 3),

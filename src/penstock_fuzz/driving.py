@@ -15,6 +15,7 @@ from penstock.lane_host.row_slots import CODE, INSTANT, STREAM, slots_for
 from penstock.lane_host.work import Work
 from penstock.operators.block import arriving
 from penstock.operators.saved_tables import arrays_of
+from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
 from penstock.store.records import LaneState
 
@@ -24,16 +25,25 @@ if TYPE_CHECKING:
     from penstock.lane_host.row_slots import RowFormat
     from penstock.lane_host.work import Done
     from penstock.pipeline.ledger import Ledger
+    from penstock.runtime.work_clock import WorkClock
 
 
 class LaneHostDriver:
     """Drives the lanes of a home as Spark would, with a host for each task."""
 
-    def __init__(self, ledger: Ledger, tasks: int, least_log: int = LEAST_LOG) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        tasks: int,
+        least_log: int = LEAST_LOG,
+        rules: WorkRules | None = None,
+        clock: WorkClock | None = None,
+    ) -> None:
+        self._rules = rules or WorkRules()
         self._ledger = ledger
         self._home = ledger.home
         self._tasks = tasks
-        self._hosts = [LaneHost(self._home, least_log) for _ in range(tasks)]
+        self._hosts = [LaneHost(self._home, least_log, clock) for _ in range(tasks)]
 
     def feed(
         self,
@@ -42,32 +52,53 @@ class LaneHostDriver:
         offsets: Mapping[str, Any] | None = None,
     ) -> list[Done]:
         """Let the lanes take in rows of streams, and commit; `batch` is Spark's name for it."""
+        return self._batch(tables, self._rules, batch, offsets)
+
+    def tick(self) -> list[Done]:
+        """Let all lanes come to the watermarks of the record, however long it takes."""
+        return self._batch({}, WorkRules())
+
+    def _batch(
+        self,
+        tables: Mapping[str, pa.Table],
+        rules: WorkRules,
+        batch: tuple[str, int] | None = None,
+        offsets: Mapping[str, Any] | None = None,
+    ) -> list[Done]:
         slots = slots_for(self._ledger.plan.streams)
         parts = [self._coded(name, table, slots) for name, table in tables.items()]
-        done = self._stages(pa.concat_tables(parts) if parts else None, is_last=False)
+        rows = pa.concat_tables(parts) if parts else None
+        done = self._stages(rows, rules, is_last=False)
         self._ledger.commit_batch(done, self._tasks, batch, None, offsets)
         Sent.by(done).remove(self._home)
         return done
 
     def finish(self) -> list[Done]:
         """The input has come to its end."""
-        done = self._stages(None, is_last=True)
+        done = self._stages(None, self._rules, is_last=True)
         self._ledger.commit_flush(done, self._tasks)
         Sent.by(done).remove(self._home)
         return done
 
-    def _stages(self, rows: pa.Table | None, *, is_last: bool) -> list[Done]:
+    def _stages(self, rows: pa.Table | None, rules: WorkRules, *, is_last: bool) -> list[Done]:
         done: list[Done] = []
         for stage in range(self._ledger.plan.stages):
             sent = Sent.by(done)
             done += [
-                self._ask(stage, task, None if stage else rows, sent, is_last=is_last)
+                self._ask(stage, task, None if stage else rows, sent, rules, is_last=is_last)
                 for task in range(self._tasks)
             ]
         return done
 
     def _ask(
-        self, stage: int, task: int, rows: pa.Table | None, sent: Sent, *, is_last: bool
+        self,
+        stage: int,
+        task: int,
+        rows: pa.Table | None,
+        sent: Sent,
+        rules: WorkRules,
+        *,
+        is_last: bool,
     ) -> Done:
         record, plan = self._ledger.record, self._ledger.plan
         deliveries = deliveries_for(plan, self._tasks)
@@ -91,7 +122,8 @@ class LaneHostDriver:
             for part, table in pending_parts(self._home, record.pending, own):
                 writer.add_table(part, table)
         states = {name: record.lanes.get(name, LaneState()) for name in own}
-        work = Work(str(self._home.path), record.plan, record.number + 1, task, states, log, True)
+        number = record.number + 1
+        work = Work(str(self._home.path), record.plan, number, task, states, log, True, rules)
         return self._hosts[task].do(work)
 
     def _coded(self, name: str, table: pa.Table, slots: RowFormat) -> pa.Table:

@@ -18,10 +18,10 @@ from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine
+from penstock.testing.expected_rows import print_cell, print_instant, read_cell
 from penstock.testing.format import parse_test, with_blocks
 from penstock.testing.runner import run_case
 from penstock.testing.setup import set_up
-from penstock.testing.values import print_cell, print_instant, read_cell
 from penstock_fuzz.edits import Edit
 from penstock_fuzz.trial import FileProgram, RelationInput, StreamInput, Trial, late_rows
 

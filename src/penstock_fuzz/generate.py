@@ -11,7 +11,7 @@ from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import Fixed, Range
 from penstock.errors import PenstockError
 from penstock.reference.timeline import Timeline
-from penstock.scheduling.work_rules import SCHEDULERS
+from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock.session import Session
 from penstock.testing.engines import OracleEngine
 from penstock_fuzz.cost import affordable_rows
@@ -152,7 +152,7 @@ def _budgeted(seed: str, trial: Trial) -> Trial:
     return replace(
         trial,
         budget=float(draw.pick(0, 1, 2, 5, 10, 30)),
-        scheduler=draw.pick(*SCHEDULERS),
+        scheduler=draw.pick(*SCHEDULERS).name,
         block_rows=draw.pick(1, 1, 2, 5, 100),
     )
 

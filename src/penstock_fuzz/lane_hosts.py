@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from penstock.lane_host.lane_host import LEAST_LOG
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.rescaling import needs_relaning, relane
+from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock_fuzz.driving import LaneHostDriver
 from penstock_fuzz.pipelines import change_relations, new_home, plan_of, ran, stream_rows
 from penstock_fuzz.replans import Replans
+from penstock_fuzz.trial import work_clock
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
@@ -39,7 +40,7 @@ class LaneHostContender:
             change_relations(trial, ledger, None)
             # Every other trial writes an image with each batch.
             least = LEAST_LOG if trial.partitions % 2 else 0
-            driver = LaneHostDriver(ledger, TASKS, least)
+            driver = LaneHostDriver(ledger, TASKS, least, trial.rules, work_clock())
             for number, feed in enumerate(trial.feeds):
                 change_relations(trial, ledger, feed)
                 driver.feed(stream_rows(trial, ledger, feed))
@@ -49,11 +50,11 @@ class LaneHostContender:
                 if number in trial.restore_after:
                     # As a new process would: from what is written down.
                     ledger = Ledger(home)
-                    driver = LaneHostDriver(ledger, TASKS, least)
+                    driver = LaneHostDriver(ledger, TASKS, least, trial.rules, work_clock())
                     lanes = trial.lanes_after.get(number, trial.lanes)
-                    if needs_relaning(ledger, lanes):
+                    if needs_rescaling(ledger, lanes):
                         # A tick: all lanes come to the watermarks of the record.
-                        driver.feed({})
-                        relane(ledger, lanes)
+                        driver.tick()
+                        rescale(ledger, lanes)
             driver.finish()
             return ran(home, ledger, trial, plan)

@@ -15,7 +15,7 @@ from penstock.planner.physical.building import Choices
 from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.store.layout import Home
-from penstock.store.rejected_rows import aside_rows
+from penstock.store.rejected_rows import read_rejected
 from penstock.store.result_files import result_blocks
 from penstock.testing.inline import QUERY, answer_of, changes_table
 from penstock_fuzz.trial import TrialResult, late_rows
@@ -93,7 +93,7 @@ def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
     expected = late_rows(trial)
     wanted: Counter[tuple[str, str]] = Counter()
     for definition in ledger.plan.streams:
-        aside = aside_rows(home, ledger.record.aside, definition.name, definition.schema)
+        aside = read_rejected(home, ledger.record.aside, definition.name, definition.schema)
         rows = aside.select(definition.schema.names).to_pylist()
         found.update((definition.name, str(row)) for row in rows)
         places = [place for name, place in sorted(expected) if name == definition.name]

@@ -61,16 +61,16 @@ class QueryWriter:
             return written(sort, "{}", self.select(depth, kinds))
         words = _SETS if FLOAT not in kinds else ("UNION ALL",)
         count = self._draw.pick(2, 2, 3)
-        text, *others = self._twins(kinds, count) if self._draw.chance(60) else [
+        text, *others = self._of_one_stream(kinds, count) if self._draw.chance(60) else [
             self.select(depth, kinds), *(self.select(depth - 1, kinds) for _ in range(count - 1))
         ]  # fmt: skip
         for right in others:
             text = written(sort, f"{{}} {self._draw.pick(*words)} {{}}", text, right)
         return text
 
-    def _twins(self, kinds: Kinds, count: int) -> list[Text]:
+    def _of_one_stream(self, kinds: Kinds, count: int) -> list[Text]:
         """The same columns of one stream again and again: sides that have rows in common."""
-        source = self.sources.twins()
+        source = self.sources.one_stream()
         _, columns = source()
         places = [self._draw.pick(*fitting) if (fitting := _places(columns, kind)) else None
                   for kind in kinds]  # fmt: skip

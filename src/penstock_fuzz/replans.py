@@ -65,7 +65,7 @@ class Replans:
     def take_over(self, ledger: Ledger, driver: LaneHostDriver) -> None:
         """Let plans take over for which it is time."""
         for group in due(ledger):
-            driver.feed({})
+            driver.tick()
             before = ledger.plan.groups[group].physical.identity
             if replace_group(ledger, group):
                 self.counts["took over"] += 1

@@ -172,7 +172,7 @@ class Sources:
         window = self._window([column.name for column in table.columns[first:]])
         return self._declared(table, window)
 
-    def twins(self) -> Callable[[], tuple[Text, Columns]]:
+    def one_stream(self) -> Callable[[], tuple[Text, Columns]]:
         """Gives one and the same stream again and again, under windows of its own each time."""
         if self._timeless:
             return self.stream

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.session import start_session
+from penstock.spark.spark_session import start_session
 from penstock.store.inserted_rows import bring
 from penstock.testing.spark import read_by_spark
 from penstock_fuzz.pipelines import change_relations, new_home, plan_of, ran, stream_rows

@@ -25,7 +25,7 @@ from penstock_bench.pipeline import MANY, WAYS, PipelineEffort, sections
 from penstock_bench.pipeline_data import WINDOW, Input, written
 from penstock_bench.pipeline_latency import Load, latencies
 from penstock_bench.pipeline_native import SlidingAggregate
-from penstock_bench.pipeline_ours import QUERIES, plan_of, statements
+from penstock_bench.pipeline_penstock import QUERIES, plan_of, statements
 from penstock_bench.pipeline_run import FRAMES, PipelineFigures, PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
 

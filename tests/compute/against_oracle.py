@@ -11,8 +11,8 @@ import pyarrow as pa
 from penstock.algebra.failures import Failures
 from penstock.algebra.types import DOUBLE, Field, Schema, Type, to_arrow
 from penstock.algebra.values import canonical
-from penstock.compute.distinct import plain
 from penstock.compute.evaluate import compile_expression
+from penstock.compute.python_functions import plain
 from penstock.reference.expressions import evaluate
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from penstock.catalog.functions import AGGREGATES, FUNCTIONS, THEMES
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
-from penstock.testing.values import print_cell
+from penstock.testing.expected_rows import print_cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

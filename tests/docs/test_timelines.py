@@ -15,9 +15,9 @@ from docs.pages import ROOT, Fence, fences, fences_of, sections_of, settle
 from docs.test_streams import text_of
 from penstock.algebra.time import INFINITY
 from penstock.reference.oracle import Oracle
+from penstock.testing.expected_rows import print_cell
 from penstock.testing.format import parse_test
 from penstock.testing.setup import set_up
-from penstock.testing.values import print_cell
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan

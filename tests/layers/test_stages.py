@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "errors": set[str](),
     "algebra": {"errors"},
     "cql": {"errors", "algebra"},
-    "catalog": {"errors", "algebra"},
+    "catalog": {"errors", "algebra", "scheduling"},
     "binder": {"errors", "algebra", "cql", "catalog"},
     "reference": {"errors", "algebra", "catalog"},
     "session": {"errors", "algebra", "cql", "catalog", "binder", "planner"},
@@ -36,16 +36,16 @@ MAY_IMPORT = {
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host", "connectors",
+        "store", "lane_host", "connectors", "scheduling",
     },
     "connection": {
         "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
-        "operators", "planner", "runtime", "results", "store",
+        "operators", "planner", "runtime", "results", "store", "scheduling",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
         "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
-        "connectors",
+        "connectors", "scheduling",
     },
     "testing": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",

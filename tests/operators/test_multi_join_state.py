@@ -21,7 +21,7 @@ from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.multi_join.multi_join import MultiJoin, Theta
 from penstock.operators.operator import stepped
 from penstock.operators.window.merged_numbers import Numbers
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

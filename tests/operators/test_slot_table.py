@@ -13,7 +13,7 @@ from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.division import CannotDivide, Division, Spread
 from penstock.operators.window.merged_numbers import Numbers
 from penstock.state.expiry import CalendarQueue
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 PAIR = (np.dtype(np.int64), np.dtype(np.int64))
 

@@ -23,7 +23,7 @@ from penstock.planner.statistics.statistics import Statistics
 from penstock.runtime.local_run import LocalRun
 from penstock.runtime.operator_report import OperatorReport, StreamReport
 from penstock.session import Session
-from penstock.state.routing import hashes_of
+from penstock.state.lane_hash import hashes_of
 from penstock.state.sketches import Sketch
 
 DECLARED = (

@@ -11,7 +11,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.operators.multi_join.multi_join import MultiJoin, Theta
 from penstock.operators.multi_join.multi_join_probes import course_of
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
-from penstock.planner.cost.condition_cost import asking_cost
+from penstock.planner.cost.condition_cost import condition_cost
 from penstock.planner.explain.explain import explained
 from penstock.planner.explain.explain_joins import joins_json
 from penstock.planner.optimizing import optimized
@@ -113,7 +113,7 @@ def test_functions_that_go_through_python_are_dear() -> None:
     def cost(text: str) -> float:
         plan = session.bind(f"SELECT k FROM a [NOW] WHERE {text}").plan
         (found,) = [one.predicate for one in different_nodes(plan) if hasattr(one, "predicate")]
-        return asking_cost(found)
+        return condition_cost(found)
 
     ordered = ["k < v", "k + v < 3", "s = '1'", "s LIKE '%1%'", "s RLIKE '1+'",
                "REGEXP_REPLACE(s, '1', '2') = s", "s RLIKE CAST(k AS STRING)"]  # fmt: skip

@@ -14,7 +14,7 @@ from penstock.planner.explain.explain import explained
 from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.explain.shown import shown as tops_of
 from penstock.planner.optimizing import optimized
-from penstock.planner.partition.fragments import fragments_of, ways_in_fragments
+from penstock.planner.partition.fragments import choices_in_fragments, fragments_of
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 from penstock.planner.physical.multiway_choice import MultiwayChoices
@@ -92,7 +92,7 @@ def test_the_joins_that_are_shown_are_those_that_run(
         shown = [] if joins == "tree" else said(MultiwayChoices([plan], choices, known), plan)
         assert shown == many_in(whole)
         parts = PhysicalPlan(tuple(fragments_of("q", plan, choices, is_divided, known)), {})
-        cut = ways_in_fragments(plan, choices, is_divided, known)
+        cut = choices_in_fragments(plan, choices, is_divided, known)
         assert ([] if joins == "tree" else said(cut, plan)) == many_in(parts)
 
 

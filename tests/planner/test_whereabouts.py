@@ -10,10 +10,10 @@ import pytest
 from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
 from penstock.planner.partition.partitioning import partitioning_of
-from penstock.planner.partition.row_placement import whereabouts
+from penstock.planner.partition.row_placement import row_placements
 from penstock.planner.physical.lowering import operator_graph
 from penstock.session import Session
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 from penstock_fuzz import inline
 from penstock_fuzz.generate import generate
 
@@ -40,7 +40,7 @@ def places_of(query: str) -> list[RowPlacement]:
     session = Session()
     session.execute(DECLARATIONS)
     plan = session.bind(query).plan
-    return whereabouts(operator_graph({"q": plan}), partitioning_of(plan))
+    return row_placements(operator_graph({"q": plan}), partitioning_of(plan))
 
 
 def keys_of(query: str) -> list[str] | None:
@@ -89,7 +89,7 @@ def test_rows_of_random_plans_are_where_their_columns_say(monkeypatch: pytest.Mo
 
     def watched(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
         running = started(trial, plan, lanes)
-        places = whereabouts(running.graph, running.partitioning)
+        places = row_placements(running.graph, running.partitioning)
         for number, lane in enumerate(running.lanes.lanes):
             for station, place in zip(lane.stations, places, strict=True):
                 if place.keys is not None:

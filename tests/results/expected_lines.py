@@ -10,8 +10,8 @@ from penstock.algebra.values import row_key
 from penstock.reference.compare import by_instant
 from penstock.reference.intervals import validities
 from penstock.reference.timeline import Timeline, in_order
+from penstock.testing.expected_rows import print_cell
 from penstock.testing.printing import print_table
-from penstock.testing.values import print_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from penstock.algebra.values import canonical
 from penstock.reference.arrow_rows import column_of
 from penstock.results.cells import cells
 from penstock.results.lines import row_lines
-from penstock.testing.values import print_cell
+from penstock.testing.expected_rows import print_cell
 
 if TYPE_CHECKING:
     from penstock.algebra.types import Type

@@ -114,7 +114,7 @@ def test_a_lane_that_repeats_its_steps_says_the_same(saved_after: int) -> None:
 
 
 def test_a_step_is_done_however_short_the_time() -> None:
-    lane = Lane(graph(), 4, clock=VirtualClock(100.0, 0.0))
+    lane = Lane(graph(), rules=WorkRules(0.0, block_rows=4), clock=VirtualClock(100.0, 0.0))
     running = run()
     blocks = {name: running.intakes[name].read(one).take_in() for name, one in tables(0).items()}
     marks = {name: intake.watermark for name, intake in running.intakes.items()}

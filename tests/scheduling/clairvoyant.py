@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from penstock.scheduling.chart import Chart
-    from penstock_bench.chain.model import Arrival
+    from penstock_bench.chain.model import BlockArrival
 
 State = tuple[tuple[int, int], ...]
 """Of each block that has come: the number of its chart, and the units of work done on it."""
@@ -22,7 +22,7 @@ class Trials:
         arrivals: At whole instants, in order.
     """
 
-    def __init__(self, charts: Sequence[Chart], arrivals: Sequence[Arrival]) -> None:
+    def __init__(self, charts: Sequence[Chart], arrivals: Sequence[BlockArrival]) -> None:
         self._arrivals = arrivals
         self._sizes = [_sizes(chart) for chart in charts]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.scheduling.chart import Chart
 from penstock.scheduling.paths import Path
-from penstock_bench.chain.model import Arrival, Model
+from penstock_bench.chain.model import BlockArrival, Model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,7 @@ def run(
 ) -> Trace:
     """One path, and blocks that come at some instants."""
     model = Model(paths_of([Chart.of(*points)], latency), unit)
-    return model.run(scheduler, [Arrival(time, "0") for time in times])
+    return model.run(scheduler, [BlockArrival(time, "0") for time in times])
 
 
 def _chart(times: Sequence[int], shares: Sequence[float]) -> Chart:
@@ -64,7 +64,9 @@ def charts(operators: int, longest: int, selectivity: float = 1.0) -> st.SearchS
     )
 
 
-def arrivals(count: int, until: int, inputs: int) -> st.SearchStrategy[list[Arrival]]:
+def arrivals(count: int, until: int, inputs: int) -> st.SearchStrategy[list[BlockArrival]]:
     """Blocks that come at whole instants, on some inputs."""
-    one = st.builds(Arrival, st.integers(0, until).map(float), st.integers(0, inputs - 1).map(str))
+    one = st.builds(
+        BlockArrival, st.integers(0, until).map(float), st.integers(0, inputs - 1).map(str)
+    )
     return st.lists(one, min_size=1, max_size=count).map(sorted)

@@ -37,6 +37,11 @@ def test_an_operator_that_lets_nothing_through_leaves_time_for_those_behind_it()
     assert chart.points[-1].size == 0
 
 
+def test_an_operator_that_takes_nothing_behind_a_slow_one_still_has_a_time() -> None:
+    chart = Chart.measured([MeasuredWork(1e6, 1), MeasuredWork(0, 1), MeasuredWork(1e-9, 1)])
+    assert all(one.slope >= 0 for one in chart.steps)
+
+
 def test_chains_below_a_threshold_are_merged() -> None:
     chart = Chart.of((0, 1), (1, 0.4), (2, 0.2), (4, 0))
     assert chart.merged(0.25) == (Segment(0, 1, 0.6), Segment(1, 3, 0.133333333333))

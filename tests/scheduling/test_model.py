@@ -13,7 +13,7 @@ from penstock.scheduling.fifo import Fifo
 from penstock.scheduling.paths import Path, UnchartedPath
 from penstock.scheduling.scheduler_list import SCHEDULERS, made_scheduler
 from penstock_bench.chain.least_memory import least_memory
-from penstock_bench.chain.model import Arrival, Model
+from penstock_bench.chain.model import BlockArrival, Model
 from penstock_bench.chain.window_join import JoinInput, join_cost
 
 if TYPE_CHECKING:
@@ -54,7 +54,12 @@ def test_the_check_of_the_formula_of_a_join() -> None:
 
 def test_a_join_is_blocked_while_one_input_is_empty_and_more_may_come_there() -> None:
     noting = Noting()
-    times = [Arrival(0, "r"), Arrival(1, "r"), Arrival(10, "s"), Arrival(30, "s")]
+    times = [
+        BlockArrival(0, "r"),
+        BlockArrival(1, "r"),
+        BlockArrival(10, "s"),
+        BlockArrival(30, "s"),
+    ]
     found = Model(JOINED, None).run(noting, times)
     # Both blocks of r wait before the join until s has come, which nothing follows until 30.
     assert noting.chosen == [
@@ -72,7 +77,7 @@ def test_a_join_takes_the_blocks_of_both_inputs_in_their_order() -> None:
         def rank(self, operator: int, head: Head) -> tuple[float, ...]:
             return (-head.sequence, -operator)
 
-    times = [Arrival(at / 8, "rs"[at % 2]) for at in range(6)]
+    times = [BlockArrival(at / 8, "rs"[at % 2]) for at in range(6)]
     found = Model(JOINED, None).run(Newest(), times)
     came = [done - latency for done, latency in zip(found.done, found.latencies, strict=True)]
     assert came == [one.time for one in times]
@@ -83,7 +88,7 @@ def test_a_join_takes_the_blocks_of_both_inputs_in_their_order() -> None:
 def test_every_scheduler_brings_all_results_out_in_the_same_time(
     name: str, unit: float | None
 ) -> None:
-    times = [Arrival(at, "rs"[at % 3 == 0]) for at in range(30)]
+    times = [BlockArrival(at, "rs"[at % 3 == 0]) for at in range(30)]
     found = Model(JOINED, unit).run(made_scheduler(name), times)
     fifo = Model(JOINED, unit).run(Fifo(), times)
     assert len(found.done) == 30
@@ -97,7 +102,7 @@ def test_a_block_of_a_shared_operator_is_worked_on_once_and_then_for_each_query(
         UnchartedPath("r", "p", (0, 1)).charted(costs),
         UnchartedPath("r", "q", (0, 2)).charted(costs),
     ]
-    found = Model(paths, None).run(Fifo(), [Arrival(0, "r")])
+    found = Model(paths, None).run(Fifo(), [BlockArrival(0, "r")])
     assert found.memory([0, 2, 4, 5]) == pytest.approx([1, 1, 0.5, 0])
     assert found.done == [4, 5]
 
@@ -105,16 +110,16 @@ def test_a_block_of_a_shared_operator_is_worked_on_once_and_then_for_each_query(
 def test_a_stream_is_copied_for_queries_that_share_nothing() -> None:
     chart = Chart.of((0, 1), (1, 0))
     paths = [Path("r", "p", (0,), chart), Path("r", "q", (1,), chart)]
-    found = Model(paths).run(Fifo(), [Arrival(0, "r")])
+    found = Model(paths).run(Fifo(), [BlockArrival(0, "r")])
     assert found.memory([0, 1, 2]) == pytest.approx([2, 1, 0])
-    assert least_memory({"r": [chart, chart]}, [Arrival(0, "r")], [0, 1, 2]) == pytest.approx(
+    assert least_memory({"r": [chart, chart]}, [BlockArrival(0, "r")], [0, 1, 2]) == pytest.approx(
         [2, 1, 0]
     )
 
 
 def test_what_comes_while_a_call_goes_on_waits_from_then_on() -> None:
     chart = Chart.of((0, 1), (4, 0))
-    times = [Arrival(0, "r"), Arrival(1.5, "r")]
+    times = [BlockArrival(0, "r"), BlockArrival(1.5, "r")]
     found = Model([Path("r", "q", (0,), chart)], None).run(Chain(), times)
     assert found.memory([1, 1.5, 4]) == pytest.approx([1, 2, 1])
     assert found.latencies == [4, 6.5]
@@ -122,5 +127,5 @@ def test_what_comes_while_a_call_goes_on_waits_from_then_on() -> None:
 
 def test_between_the_bound_and_blocks_the_memory_falls_along_the_envelope() -> None:
     chart = Chart.of((0, 1), (1, 0.9), (2, 0.2), (4, 0))
-    found = least_memory({"r": [chart]}, [Arrival(0, "r")], [0, 1, 2, 3, 4, 9])
+    found = least_memory({"r": [chart]}, [BlockArrival(0, "r")], [0, 1, 2, 3, 4, 9])
     assert found == pytest.approx([1, 0.6, 0.2, 0.1, 0, 0])

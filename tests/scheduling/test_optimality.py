@@ -18,7 +18,7 @@ from penstock.scheduling.scheduler_list import SCHEDULERS, made_scheduler
 from penstock_bench.chain.edf import EarliestDeadline
 from penstock_bench.chain.exact_flush import ExactChainFlush
 from penstock_bench.chain.least_memory import least_memory
-from penstock_bench.chain.model import Arrival, Model
+from penstock_bench.chain.model import BlockArrival, Model
 from scheduling.clairvoyant import Trials
 from scheduling.systems import arrivals, charts, paths_of, run
 
@@ -35,14 +35,14 @@ INSTANTS = 41
 
 def memory(
     system: Sequence[Chart],
-    times: Sequence[Arrival],
+    times: Sequence[BlockArrival],
     scheduler: Scheduler,
     unit: float | None = 1.0,
 ) -> NDArray[np.float64]:
     return Model(paths_of(system), unit).run(scheduler, times).memory(range(INSTANTS))
 
 
-def bound(system: Sequence[Chart], times: Sequence[Arrival]) -> NDArray[np.float64]:
+def bound(system: Sequence[Chart], times: Sequence[BlockArrival]) -> NDArray[np.float64]:
     found = {str(number): [chart] for number, chart in enumerate(system)}
     return least_memory(found, times, range(INSTANTS))
 
@@ -66,7 +66,7 @@ def systems(selectivity: float, paths: int = 3) -> st.SearchStrategy[list[Chart]
 
 @given(systems(1.0), arrivals(10, 15, 3))
 def test_chain_is_within_a_block_for_each_path_of_the_least(
-    system: list[Chart], times: list[Arrival]
+    system: list[Chart], times: list[BlockArrival]
 ) -> None:
     least = bound(system, times)
     assert (memory(system, times, Chain()) <= least + len(system) + ROUNDING).all()
@@ -74,7 +74,7 @@ def test_chain_is_within_a_block_for_each_path_of_the_least(
 
 @given(systems(3.0), arrivals(10, 15, 3))
 def test_where_operators_make_more_of_a_block_chain_is_within_the_heights_of_charts(
-    system: list[Chart], times: list[Arrival]
+    system: list[Chart], times: list[BlockArrival]
 ) -> None:
     least = bound(system, times)
     over = sum(height(one) for one in system)
@@ -92,7 +92,7 @@ def test_the_heights_of_a_chart_are_1_at_most_where_blocks_only_shrink(
 @given(system=systems(2.0), times=arrivals(10, 15, 3), unit=st.sampled_from([1.0, None]))
 @settings(max_examples=25)
 def test_no_scheduler_needs_less_than_the_bound(
-    name: str, system: list[Chart], times: list[Arrival], unit: float | None
+    name: str, system: list[Chart], times: list[BlockArrival], unit: float | None
 ) -> None:
     found = memory(system, times, made_scheduler(name), unit)
     assert (found >= bound(system, times) - ROUNDING).all()
@@ -100,7 +100,7 @@ def test_no_scheduler_needs_less_than_the_bound(
 
 @given(systems(1.0), arrivals(10, 15, 3))
 def test_what_cannot_be_interrupted_costs_its_length_times_the_steepest_slope(
-    system: list[Chart], times: list[Arrival]
+    system: list[Chart], times: list[BlockArrival]
 ) -> None:
     calls = [b.time - a.time for one in system for a, b in pairwise(one.points)]
     steepest = max(segment.slope for one in system for segment in one.segments)
@@ -111,7 +111,7 @@ def test_what_cannot_be_interrupted_costs_its_length_times_the_steepest_slope(
 @given(st.lists(charts(3, 2), min_size=2, max_size=2), arrivals(5, 6, 2))
 @settings(max_examples=40, deadline=None)
 def test_chain_is_within_a_block_for_each_path_of_one_who_knows_what_comes(
-    system: list[Chart], times: list[Arrival]
+    system: list[Chart], times: list[BlockArrival]
 ) -> None:
     best = np.array(Trials(system, times).least(INSTANTS))
     assert (best >= bound(system, times) - ROUNDING).all()
@@ -132,7 +132,7 @@ def convex(draw: st.DrawFn) -> Chart:
 @given(st.lists(convex(), min_size=2, max_size=2), arrivals(5, 6, 2))
 @settings(max_examples=40, deadline=None)
 def test_chain_is_the_best_where_charts_are_their_own_envelopes(
-    system: list[Chart], times: list[Arrival]
+    system: list[Chart], times: list[BlockArrival]
 ) -> None:
     chain = memory(system, times, Chain())
     assert chain == pytest.approx(Trials(system, times).least(INSTANTS), abs=ROUNDING)
@@ -150,7 +150,7 @@ def two_segments(draw: st.DrawFn) -> Chart:
 @given(two_segments(), arrivals(5, 9, 1), st.integers(0, 9))
 @settings(max_examples=60, deadline=None)
 def test_chain_flush_is_in_time_and_within_a_block_of_the_best_that_is(
-    chart: Chart, times: list[Arrival], spare: int
+    chart: Chart, times: list[BlockArrival], spare: int
 ) -> None:
     shortest = Model(paths_of([chart])).run(Fifo(), times).longest_latency
     latency = int(shortest) + spare
@@ -163,7 +163,7 @@ def test_chain_flush_is_in_time_and_within_a_block_of_the_best_that_is(
 
 def test_chain_flush_is_not_the_best() -> None:
     chart = Chart.of((0, 1), (2, 0.7), (7, 0))
-    times = [Arrival(one, "0") for one in (1.0, 7.0, 8.0)]
+    times = [BlockArrival(one, "0") for one in (1.0, 7.0, 8.0)]
     found = run([*chart.points], (1, 7, 8), ExactChainFlush(), latency=22)
     assert found.peak == pytest.approx(2.7)
     assert Trials([chart], times).least_peak(22) == pytest.approx(2.0)
@@ -171,14 +171,14 @@ def test_chain_flush_is_not_the_best() -> None:
 
 def test_one_who_knows_what_comes_cannot_be_faster_than_the_work() -> None:
     chart = Chart.of((0, 1), (2, 0.7), (7, 0))
-    times = [Arrival(0, "0"), Arrival(0, "0")]
+    times = [BlockArrival(0, "0"), BlockArrival(0, "0")]
     assert Trials([chart], times).least_peak(13) is None
     assert Trials([chart], times).least_peak(14) == pytest.approx(2.0)
 
 
 @given(charts(4, 4), arrivals(8, 15, 1), st.sampled_from([1.0, None]))
 def test_for_one_query_the_earliest_deadline_is_that_of_the_oldest(
-    chart: Chart, times: list[Arrival], unit: float | None
+    chart: Chart, times: list[BlockArrival], unit: float | None
 ) -> None:
     model = Model(paths_of([chart], 7.0), unit)
     edf, fifo = model.run(EarliestDeadline(), times), model.run(Fifo(), times)
@@ -190,6 +190,6 @@ def test_for_several_queries_it_is_not() -> None:
     slow, fast = Chart.of((0, 1), (4, 0)), Chart.of((0, 1), (1, 0))
     patient, hasty = paths_of([slow, fast])
     model = Model([replace(patient, latency=20.0), replace(hasty, latency=2.0)])
-    times = [Arrival(0, "0"), Arrival(1, "1")]
+    times = [BlockArrival(0, "0"), BlockArrival(1, "1")]
     assert model.run(EarliestDeadline(), times).latencies == [1, 5]
     assert model.run(Fifo(), times).latencies == [4, 4]

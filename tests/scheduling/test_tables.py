@@ -15,7 +15,7 @@ from penstock.scheduling.mixed import Mixed
 from penstock.scheduling.paths import Path
 from penstock.scheduling.round_robin import RoundRobin
 from penstock_bench.chain.exact_flush import ExactChainFlush
-from penstock_bench.chain.model import Arrival, Model
+from penstock_bench.chain.model import BlockArrival, Model
 from scheduling.systems import run
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_three_blocks_of_three_paths_show_that_the_bound_is_tight() -> None:
         Path(name, name, (number,), Chart.of((0, 1), (time, 0)))
         for number, (name, time) in enumerate({"a": 12, "b": 11, "c": 10}.items())
     ]
-    times = [Arrival(0, "a"), Arrival(11, "b"), Arrival(21, "c")]
+    times = [BlockArrival(0, "a"), BlockArrival(11, "b"), BlockArrival(21, "c")]
     # Each is left for a steeper one a unit before it is done.
     assert Model(paths).run(Chain(), times).memory([30]) == pytest.approx([3.0])
     assert Model(paths).run(ShortestFirst(), times).memory([30]) == pytest.approx([1.0])

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from penstock.algebra.expressions import INFIX, POSTFIX, Value
 from penstock.algebra.types import BIGINT, DATE, DOUBLE, INTERVAL, STRING, TIMESTAMP, Type
 from penstock.catalog.functions import resolve_call
-from penstock.spark.session import start_session
+from penstock.spark.spark_session import start_session
 from unit.functions.rows import AN_ERROR, FAILS, REFUSES, TOO_LONG, Plain, Row, literal
 from unit.functions.table_aggregates import AGGREGATES, Group
 from unit.functions.table_casts import CASTS

@@ -17,7 +17,7 @@ from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.session import start_session
+from penstock.spark.spark_session import start_session
 from penstock.store.inserted_rows import bring
 from penstock.store.layout import Home
 from penstock.store.result_files import result_blocks

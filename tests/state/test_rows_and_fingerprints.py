@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.state.fingerprints import any_null, fingerprints
-from penstock.state.routing import lanes_of
-from penstock.state.rows import RowStore
+from penstock.state.lane_hash import lanes_of
+from penstock.state.row_store import RowStore
 
 Row = tuple[Any, ...]
 

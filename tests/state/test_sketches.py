@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.state.routing import hashes_of
+from penstock.state.lane_hash import hashes_of
 from penstock.state.sketches import Sketch, values_among
 
 

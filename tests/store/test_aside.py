@@ -15,9 +15,9 @@ from penstock.store.rejected_rows import (
     POSITION,
     REASON,
     TEXT,
-    aside_part,
-    aside_rows,
     kept_with,
+    read_rejected,
+    rejected_part,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
 def written(home: Home, number: int, *streams: str, kind: pa.DataType | None = None) -> str:
     """A file with a row of each stream."""
     tables = {
-        aside_part(one): pa.table(
+        rejected_part(one): pa.table(
             {
                 "ts": pa.array([number], pa.int64()),
                 "k": pa.array([number], kind or pa.int32()),
@@ -57,7 +57,7 @@ def written(home: Home, number: int, *streams: str, kind: pa.DataType | None = N
 
 
 def keys(home: Home, files: tuple[RejectedFile, ...], stream: str) -> list[int]:
-    found: list[int] = aside_rows(home, files, stream, SCHEMA)["k"].to_pylist()
+    found: list[int] = read_rejected(home, files, stream, SCHEMA)["k"].to_pylist()
     return found
 
 
@@ -94,6 +94,6 @@ def test_a_stream_that_was_declared_otherwise_is_another(home: Home) -> None:
         files, _ = kept_with(home, number, files, [written(home, number, "a", kind=kind)])
     assert keys(home, files, "a") == list(range(90, 100))
     before = Schema((Field("ts", BIGINT), Field("k", BIGINT)))
-    assert aside_rows(home, files, "a", before)["k"].to_pylist() == list(range(90))
+    assert read_rejected(home, files, "a", before)["k"].to_pylist() == list(range(90))
     other = Schema((Field("ts", BIGINT), Field("name", STRING)))
-    assert len(aside_rows(home, files, "a", other)) == 0
+    assert len(read_rejected(home, files, "a", other)) == 0

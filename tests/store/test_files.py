@@ -10,9 +10,9 @@ import pytest
 
 from penstock.errors import DataError
 from penstock.store.bundles import write_bundle
-from penstock.store.files import publish, replace_file, writing_to
 from penstock.store.inserted_rows import bring
 from penstock.store.layout import Home
+from penstock.store.whole_files import publish, replace_file, writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

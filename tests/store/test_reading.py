@@ -16,7 +16,7 @@ from penstock.errors import DataError
 from penstock.pipeline.sweeping import Retention, sweep
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
-from penstock.results.settling import ChangingContent, Elements, Sending
+from penstock.results.settling import ChangingContent, Elements, SentElements
 from penstock.store.result_reader import ResultsReader, Start, content_at, start_of
 from store.driving import Driver
 
@@ -87,7 +87,7 @@ def empty(driver: Driver, query: str) -> partial[ChangingContent]:
 
 def reader_of(driver: Driver, query: str) -> ResultsReader:
     start = start_of(driver.home, query, 1, has_content=query != "sent")
-    fold_of = Sending if query == "sent" else empty(driver, query)
+    fold_of = SentElements if query == "sent" else empty(driver, query)
     return ResultsReader(driver.home, query, start, fold_of)
 
 

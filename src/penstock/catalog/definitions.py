@@ -72,12 +72,16 @@ class ViewDefinition(Definition):
 
 @dataclass(frozen=True)
 class QueryDefinition(Definition):
-    """A continuous query, how it runs (by what was set then), and what its author should know."""
+    """A continuous query, how it runs (by what was set then), and what its author should know.
+
+    `latency` is the seconds that it allows from the arrival of rows to their results; None: any.
+    """
 
     plan: Plan
     text: str
     tactics: Tactics = field(default_factory=Tactics)
     warnings: tuple[str, ...] = ()
+    latency: float | None = None
     kind = "query"
 
 

@@ -6,7 +6,8 @@ import re
 
 from penstock.errors import QueryError
 
-_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+_UNITS = {"millisecond": 1e-3, "second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+_SHORT = {"ms": "millisecond", "s": "second"}
 
 
 def seconds_of(option: str, text: str) -> float:
@@ -14,12 +15,15 @@ def seconds_of(option: str, text: str) -> float:
 
     >>> seconds_of("reload", "5 minutes")
     300.0
+    >>> seconds_of("lane_budget", "200 ms")
+    0.2
 
     Raises:
         QueryError: The text is no length of time.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) *(second|minute|hour|day)s?", text.strip().lower())
-    if found is None:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([a-z]+)", text.strip().lower())
+    unit = None if found is None else _SHORT.get(found[2], found[2].removesuffix("s"))
+    if found is None or unit not in _UNITS:
         msg = f"{option} '{text}' is no length of time"
         raise QueryError(msg, hint=f"Write {option} '30 seconds', or minutes, hours, days.")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(found[1]) * _UNITS[unit]

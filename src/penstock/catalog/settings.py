@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.tactics import Tactics
+from penstock.catalog.work_settings import MEASURES, WorkSettings
 from penstock.errors import QueryError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Settings:
     Answers do not depend on the others. `strategy`: how operators learn that rows have left a
     window. `joins`: whether joins of three inputs or more run two by two or in one operator;
     `join_evaluation` and `join_expiration`: how that operator probes, and when it drops rows.
+    `work`: how long lanes work in a micro-batch, and in which order.
     """
 
     integer_division: bool = False
@@ -41,6 +43,7 @@ class Settings:
     joins: Joins = "auto"
     join_evaluation: Evaluation = "lazy"
     join_expiration: Expiration = "lazy"
+    work: WorkSettings = field(default_factory=WorkSettings)
 
     @property
     def tactics(self) -> Tactics:
@@ -54,11 +57,16 @@ class Settings:
             UnknownName: There is no such setting.
             QueryError: The setting does not take that value.
         """
+        measure = MEASURES.get(key.lower())
+        if measure is not None:
+            changed = {key.lower(): measure.read(key.lower(), value)}
+            return replace(self, work=replace(self.work, **changed))  # type: ignore[arg-type]  # MEASURES reads what the field takes
         choices = CHOICES.get(key.lower())
         if choices is None:
-            otherwise = f"Settings: {', '.join(CHOICES)}."
+            known = [*CHOICES, *MEASURES]
+            otherwise = f"Settings: {', '.join(known)}."
             msg = f'there is no setting called "{key}"'
-            raise UnknownName(msg, hint=did_you_mean(key, CHOICES, otherwise=otherwise))
+            raise UnknownName(msg, hint=did_you_mean(key, known, otherwise=otherwise))
         if value.lower() not in choices:
             msg = f'setting "{key}" does not take the value "{value}"'
             raise QueryError(msg, hint=f"It takes {' or '.join(choices)}.")
@@ -66,7 +74,9 @@ class Settings:
 
     def shown(self) -> dict[str, str]:
         """Every setting with its value as written."""
-        return {
+        chosen = {
             key: next(text for text, meant in choices.items() if meant == getattr(self, key))
             for key, choices in CHOICES.items()
         }
+        shown = {key: one.show(getattr(self.work, key)) for key, one in MEASURES.items()}
+        return chosen | shown

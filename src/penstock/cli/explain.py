@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from penstock.cli.script import ScriptFile, ScriptText, execute
+from penstock.cli.script_text import ScriptFile, ScriptText, execute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,6 +45,9 @@ def explain(
     form: Annotated[
         PlanFormat, typer.Option("--format", help="text: a tree; json; dot: for Graphviz; svg.")
     ] = PlanFormat.text,
+    charts: Annotated[
+        bool, typer.Option("--charts", help="Add progress charts; with svg, draw them instead.")
+    ] = False,
     rules: Annotated[bool, typer.Option("--rules", help="List the rewrite rules.")] = False,
 ) -> None:
     """Show the plan of every query in a script: what it means, and how it runs.
@@ -53,7 +56,8 @@ def explain(
     of its result: MON never expires, WKS expires in order of arrival, WK at a known time, STR
     may be withdrawn. Below it is the plan by which the query runs, if rewrite rules make another
     of it, with the rules that do. The last line says by which key the query can run on several
-    lanes, or what keeps it on one.
+    lanes, or what keeps it on one. A progress chart says what operators leave of a block of rows,
+    and after which time: by it, lanes with a budget choose what runs next.
     """
     from penstock.errors import QueryError
 
@@ -64,7 +68,10 @@ def explain(
     if not shown:
         msg = "there is no query among the statements"
         raise QueryError(msg, hint="Add SELECT ..., CREATE QUERY or CREATE VIEW.")
-    typer.echo("\n".join(_rendered(shown, form)))
+    if charts and form is PlanFormat.dot:
+        msg = "--charts draws no graph, so there is none for Graphviz"
+        raise QueryError(msg, hint="Use --format svg, json or text.")
+    typer.echo("\n".join(_rendered(shown, form, charts=charts)))
 
 
 def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[ExplainedPlan]:
@@ -102,16 +109,19 @@ def _list_rules() -> None:
     typer.echo("\n".join(f"{name:{width}}  {says}" for name, says in rules))
 
 
-def _rendered(plans: list[ExplainedPlan], form: PlanFormat) -> Iterator[str]:
+def _rendered(plans: list[ExplainedPlan], form: PlanFormat, *, charts: bool) -> Iterator[str]:
     import json
 
-    from penstock.algebra.text import plans_dot
-
     if form is PlanFormat.json:
-        found = [{"name": one.name, **one.explaining.json(one.title)} for one in plans]
+        found = [_json(one, charts=charts) for one in plans]
         yield json.dumps(found if len(found) > 1 else found[0], indent=2)
         return
+    if form is not PlanFormat.text and charts:
+        yield _drawn_charts(plans)
+        return
     if form is not PlanFormat.text:
+        from penstock.algebra.text import plans_dot
+
         # One graph for all: a picture in SVG is one document.
         named = len(plans) > 1
         graph = plans_dot(
@@ -125,6 +135,22 @@ def _rendered(plans: list[ExplainedPlan], form: PlanFormat) -> Iterator[str]:
         if one.name or len(plans) > 1:
             yield f"{one.title}:"
         yield one.explaining.text(one.title)
+        if charts:
+            yield from one.explaining.charts(one.title).lines()
+
+
+def _json(one: ExplainedPlan, *, charts: bool) -> dict[str, Any]:
+    """A plan for programs."""
+    found = {"name": one.name, **one.explaining.json(one.title)}
+    return found | {"charts": one.explaining.charts(one.title).json()} if charts else found
+
+
+def _drawn_charts(plans: list[ExplainedPlan]) -> str:
+    """The progress charts of all queries, as one picture."""
+    from penstock.scheduling.chart_svg import charts_svg
+
+    every = [one.explaining.charts(one.title) for one in plans]
+    return charts_svg((path, one.labels) for one in every for path in one.paths)
 
 
 def _drawn(graph: str) -> str:

@@ -51,11 +51,11 @@ def late(
         for row in rows.to_pylist():
             typer.echo(json.dumps(row, default=str))
     else:
-        for line in aside_lines(rows):
+        for line in rejected_lines(rows):
             typer.echo(line)
 
 
-def aside_lines(rows: pa.Table) -> Iterator[str]:
+def rejected_lines(rows: pa.Table) -> Iterator[str]:
     """A line for each row that was not taken in: why, what there is of it, and where it stands."""
     from penstock.store.rejected_rows import POSITION, REASON, TEXT
 

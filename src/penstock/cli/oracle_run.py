@@ -13,7 +13,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.cli.answers import Paragraphs, failure_warning, said
-from penstock.cli.script import execute
+from penstock.cli.script_text import execute
 from penstock.cql import syntax
 from penstock.operators.block import Block
 from penstock.reference.arrow_rows import arrow_columns

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.answers import OutputOptions, Paragraphs, say
-from penstock.cli.live import EVERY
-from penstock.cli.script import ScriptFile, ScriptText, read_script
+from penstock.cli.live_display import EVERY
+from penstock.cli.script_text import ScriptFile, ScriptText, read_script
 
 if TYPE_CHECKING:
     from penstock.spark.script import Script

@@ -14,12 +14,12 @@ import typer
 
 import penstock
 from penstock.cli.answers import ScriptAnswers, failure_warning
-from penstock.cli.late import aside_lines
-from penstock.cli.live import REFRESH, Display
+from penstock.cli.late import rejected_lines
+from penstock.cli.live_display import REFRESH, Display
 from penstock.errors import PenstockError, PipelineFailed, count
 from penstock.results.lines import row_lines
-from penstock.spark.session import java_end, when_java_ends
 from penstock.spark.spark_engine import spark_engine
+from penstock.spark.spark_session import java_end, when_java_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -247,7 +247,7 @@ class ScriptRun:
     def _show_some(self, stream: str) -> None:
         """Show the first rows of a stream that were not taken in."""
         rows = self._db.late(stream).to_arrow()
-        for line in aside_lines(rows.slice(0, SOME)):
+        for line in rejected_lines(rows.slice(0, SOME)):
             typer.echo(f"  {line}", err=True)
         if len(rows) > SOME:
             typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.tables import scaled, size, table
+from penstock.cli.work_tables import charts, latencies, queues
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 EVERY = 2.0
 """Seconds between two looks with --watch."""
 AGES = {"d": 86_400, "h": 3_600, "min": 60}
-SIZES = {"GB": 10**9, "MB": 10**6, "kB": 10**3}
 HomeFolder = Annotated[Path, typer.Option("--home", help="The folder of the pipeline.")]
 
 
@@ -138,15 +140,18 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
         "Conditions": _conditions(facts),
         "State": _state(facts),
         "In use": _in_use(facts),
+        "Queues": queues(facts.work),
+        "Latency": latencies(facts.work),
+        "Charts": charts(facts.work),
         f"Last batch (record {facts.status_record})": _batch(facts),
         "Sources": _pairs(("stream", "read up to"), _sources(facts)),
         "Disk": _disk(facts),
         "Last errors": _pairs(("ago", "error"), _errors(facts)),
     }
-    for title, table in tables.items():
-        if table.row_count:
+    for title, one in tables.items():
+        if one.row_count:
             yield Text(f"\n{title}", style="bold")
-            yield table
+            yield one
     for note in facts.notes:
         yield Text(f"\nNote: {note}.")
 
@@ -169,7 +174,7 @@ def _running(facts: Facts) -> str:
 
 
 def _queries(facts: Facts) -> Table:
-    table = _table(
+    found = table(
         "query",
         "group",
         "lanes",
@@ -181,7 +186,7 @@ def _queries(facts: Facts) -> Table:
         left=(0, 3, 7),
     )
     for one in facts.queries:
-        table.add_row(
+        found.add_row(
             one.name,
             "-" if one.group is None else str(one.group),
             str(one.lanes) if one.lanes else "-",
@@ -191,11 +196,11 @@ def _queries(facts: Facts) -> Table:
             ", ".join(f"{name.upper()} {count:,}" for name, count in one.failures.items()) or "0",
             one.text,
         )
-    return table
+    return found
 
 
 def _streams(facts: Facts) -> Table:
-    table = _table(
+    found = table(
         "stream",
         "unit",
         "rows",
@@ -212,22 +217,22 @@ def _streams(facts: Facts) -> Table:
         rate = _rate(one.rate, "tick" if one.unit == "tick" else "second")
         values = ", ".join(f"{name} {count:,}" for name, count in one.values.items())
         instants = [_shown(one.watermark), _shown(one.latest)]
-        table.add_row(one.name, one.unit, *counts, rate, *instants, values or "-")
-    return table
+        found.add_row(one.name, one.unit, *counts, rate, *instants, values or "-")
+    return found
 
 
 def _conditions(facts: Facts) -> Table:
-    table = _table("condition", "asked of", "", "selectivity", left=(0, 2))
+    found = table("condition", "asked of", "", "selectivity", left=(0, 2))
     for one in facts.conditions:
         what = "pairs" if one.of_pairs else "rows"
         kind = what if one.is_exact else f"{what}, a sample"
         share = "-" if one.selectivity is None else f"{one.selectivity:.3g}"
-        table.add_row(one.condition, f"{one.asked:,}", kind, share)
-    return table
+        found.add_row(one.condition, f"{one.asked:,}", kind, share)
+    return found
 
 
 def _state(facts: Facts) -> Table:
-    table = _table(
+    found = table(
         "lane",
         "operator",
         "rows in",
@@ -245,19 +250,19 @@ def _state(facts: Facts) -> Table:
         ratio = "-" if one.selectivity is None else f"{one.selectivity:.3g}"
         counts = [f"{number:,}" for number in (one.rows_in, one.rows_out)]
         flow = [*counts, _rate(one.rate, one.per), ratio, share]
-        kept = [f"{one.state_rows:,}", _size(one.state_bytes)]
-        table.add_row(_lane(one), one.label, *flow, *kept, f"{one.seconds:.3f}")
-    return table
+        kept = [f"{one.state_rows:,}", size(one.state_bytes)]
+        found.add_row(_lane(one), one.label, *flow, *kept, f"{one.seconds:.3f}")
+    return found
 
 
 def _in_use(facts: Facts) -> Table:
     """Where operators keep what they choose a place for; of joins of many, orders of probes."""
-    table = _table("lane", "operator", "keeps rows in", "probing", "changed", left=(0, 1, 2, 3))
+    found = table("lane", "operator", "keeps rows in", "probing", "changed", left=(0, 1, 2, 3))
     for one in (one for one in facts.operators if one.structures):
         orders = "; ".join(f"{name}: {' '.join(others)}" for name, others in one.orders.items())
         changed = f"{one.reordered:,}" if orders else "-"
-        table.add_row(_lane(one), one.label, " + ".join(one.structures), orders or "-", changed)
-    return table
+        found.add_row(_lane(one), one.label, " + ".join(one.structures), orders or "-", changed)
+    return found
 
 
 def _lane(one: OperatorFacts) -> str:
@@ -277,11 +282,11 @@ def _rate(rate: float | None, per: str) -> str:
 
 
 def _batch(facts: Facts) -> Table:
-    table = _table("rows", *facts.batch_seconds, left=())
+    found = table("rows", *facts.batch_seconds, left=())
     if facts.status_at is not None:
         seconds = [f"{one:.3f} s" for one in facts.batch_seconds.values()]
-        table.add_row(f"{facts.batch_rows:,}", *seconds)
-    return table
+        found.add_row(f"{facts.batch_rows:,}", *seconds)
+    return found
 
 
 def _sources(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -297,10 +302,10 @@ def _sources(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _disk(facts: Facts) -> Table:
-    table = _table("kind", "files", "size", left=(0,))
+    found = table("kind", "files", "size", left=(0,))
     for kind, one in sorted(facts.disk.items()):
-        table.add_row(kind, f"{one.files:,}", _size(one.bytes))
-    return table
+        found.add_row(kind, f"{one.files:,}", size(one.bytes))
+    return found
 
 
 def _errors(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -309,20 +314,10 @@ def _errors(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> Table:
-    table = _table(*header, left=(0, 1))
+    found = table(*header, left=(0, 1))
     for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def _table(*columns: str, left: tuple[int, ...]) -> Table:
-    """An empty table, some columns to the left; what is too long is folded, never cut off."""
-    from rich.table import Table
-
-    table = Table(box=None, header_style="dim", pad_edge=False)
-    for number, name in enumerate(columns):
-        table.add_column(name, justify="left" if number in left else "right", overflow="fold")
-    return table
+        found.add_row(*row)
+    return found
 
 
 def _shown(instant: Instant) -> str:
@@ -344,20 +339,4 @@ def _duration(seconds: float) -> str:
     >>> _duration(0.25), _duration(75), _duration(7300), _duration(200_000)
     ('0.2 s', '1.2 min', '2.0 h', '2.3 d')
     """
-    return _scaled(seconds, AGES) or f"{seconds:.1f} s"
-
-
-def _size(number: int) -> str:
-    """A number of bytes.
-
-    >>> _size(0), _size(1912), _size(25_000_000)
-    ('0 B', '1.9 kB', '25.0 MB')
-    """
-    return _scaled(number, SIZES) or f"{number} B"
-
-
-def _scaled(number: float, units: dict[str, int]) -> str | None:
-    for name, length in units.items():
-        if number >= length:
-            return f"{number / length:.1f} {name}"
-    return None
+    return scaled(seconds, AGES) or f"{seconds:.1f} s"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.failures import Failures
-    from penstock.compute.rows import InputColumns, Node, Places
+    from penstock.compute.input_columns import InputColumns, Node, Places
 
 
 @dataclass(frozen=True, slots=True)

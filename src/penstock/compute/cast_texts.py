@@ -23,8 +23,8 @@ from penstock.compute.datum import (
     truths,
     valid_in_all,
 )
-from penstock.compute.distinct import per_distinct
 from penstock.compute.kernels import Failed
+from penstock.compute.python_functions import per_distinct
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Value

@@ -37,7 +37,6 @@ from penstock.compute.datum import (
 )
 from penstock.compute.decimals import decimal_of, fitted, to_integers
 from penstock.compute.digits import of_unscaled, rescaled, toward_zero, unscaled_of
-from penstock.compute.distinct import per_distinct
 from penstock.compute.doubles import (
     EXACT_POWERS,
     TENS,
@@ -47,6 +46,7 @@ from penstock.compute.doubles import (
 )
 from penstock.compute.kernels import Failed
 from penstock.compute.numbers import integers_of_doubles
+from penstock.compute.python_functions import per_distinct
 from penstock.compute.times import SECOND, multiplied, timestamps_of_seconds
 
 if TYPE_CHECKING:

@@ -38,9 +38,9 @@ from penstock.compute.digits import (
     unscaled_of,
     whole_quotient,
 )
-from penstock.compute.distinct import per_distinct
 from penstock.compute.integers import cut_quotient, positive_remainder, remainder
 from penstock.compute.kernels import Failed
+from penstock.compute.python_functions import per_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

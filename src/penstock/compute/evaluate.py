@@ -18,8 +18,8 @@ from penstock.algebra.types import Schema, Type
 from penstock.compute.branches import CompiledPart, cases, coalesced
 from penstock.compute.casts import cast_kernel, cast_never_fails
 from penstock.compute.datum import Datum, Truths, broadcast, scalar_of, truths
-from penstock.compute.distinct import plain
-from penstock.compute.rows import InputColumns, Node
+from penstock.compute.input_columns import InputColumns, Node
+from penstock.compute.python_functions import plain
 from penstock.compute.table import NEVER_FAILS, NON_STRICT, STRICT
 from penstock.errors import InternalError
 

@@ -30,7 +30,6 @@ from penstock.compute.datum import (
 )
 from penstock.compute.decimals import fitted
 from penstock.compute.digits import WIDE, down, half_up, rescaled, up
-from penstock.compute.distinct import in_python
 from penstock.compute.doubles import (
     EXACT_POWERS,
     TENS,
@@ -40,6 +39,7 @@ from penstock.compute.doubles import (
     shortest_digits,
 )
 from penstock.compute.kernels import constant
+from penstock.compute.python_functions import in_python
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.compute.datum import Datum, Truths, made, mended, numbers, truths, valid_in_all
-from penstock.compute.distinct import in_python
 from penstock.compute.kernels import Failed, constant, constants
+from penstock.compute.python_functions import in_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

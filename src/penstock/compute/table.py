@@ -11,8 +11,8 @@ from penstock.compute.arithmetic import ARITHMETIC
 from penstock.compute.comparisons import COMPARISONS, COMPARISONS_WITH_NULLS
 from penstock.compute.logic import LOGIC
 from penstock.compute.numbers import NUMBERS
-from penstock.compute.patterns import PATTERNS
 from penstock.compute.strings import STRINGS, STRINGS_WITH_NULLS
+from penstock.compute.text_patterns import PATTERNS
 from penstock.compute.times import TIMES
 
 if TYPE_CHECKING:

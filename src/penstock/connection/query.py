@@ -20,7 +20,7 @@ from penstock.operators.block import empty_block
 from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
 from penstock.results.preview import as_html, as_text
 from penstock.results.result_tables import changes_table, elements_table, emissions_table
-from penstock.results.settling import ChangingContent, Elements, Sending
+from penstock.results.settling import ChangingContent, Elements, SentElements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -219,7 +219,7 @@ class Query:
             QueryError: The query is a relation; it sends out nothing.
         """
         require_stream(self.name, self.plan, "emissions")
-        return self._results("emissions", Sending, emissions_table, timeout, follow, since)
+        return self._results("emissions", SentElements, emissions_table, timeout, follow, since)
 
     def elements(
         self, timeout: float | None = None, *, follow: bool = False, since: Since = "beginning"

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from penstock.errors import DataError
-from penstock.store.files import sync_folder, writing_to
+from penstock.store.whole_files import sync_folder, writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

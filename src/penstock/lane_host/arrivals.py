@@ -79,11 +79,11 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
         # What cannot be read has no event time, either; the first reason counts.
         chosen = which if which is unreadable else which & ~unreadable
         if chosen.any():
-            found.aside[reason] = _set_aside(rows, stream, columns, np.flatnonzero(chosen))
+            found.aside[reason] = _rejected(rows, stream, columns, np.flatnonzero(chosen))
     return found
 
 
-def _set_aside(
+def _rejected(
     rows: pa.Table, stream: StreamSlots, columns: tuple[pa.Array, ...], places: Ints
 ) -> pa.Table:
     """Rows that are not taken in: their columns, where they stand, and what could not be read."""

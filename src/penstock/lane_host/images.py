@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.store.bundles import Bundle, bundle_writer
-from penstock.store.files import sync_file
 from penstock.store.records import LaneState
+from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -18,21 +18,30 @@ from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
 from penstock.lane_host.images import read_image, write_images
 from penstock.lane_host.logs import Log, sent_part
 from penstock.lane_host.plan_files import PhysicalPlans, read_plan_file
+from penstock.lane_host.step_logs import (
+    is_step_log,
+    read_step_log,
+    steps_table,
+    write_step_log,
+)
 from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
+from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, LaneOutput
 from penstock.runtime.lateness import is_late, watermark_after
+from penstock.runtime.work_clock import RealClock
 from penstock.store.bundles import write_bundle
-from penstock.store.rejected_rows import REASON, aside_part
+from penstock.store.rejected_rows import REASON, rejected_part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from penstock.lane_host.arrivals import Arrivals
     from penstock.lane_host.hosted_plan import HostedFragment
     from penstock.lane_host.work import Work
     from penstock.operators.block import Block
+    from penstock.runtime.work_clock import WorkClock
     from penstock.store.layout import Home
     from penstock.store.records import LaneState
 
@@ -67,9 +76,12 @@ class LaneHost:
     An image is written when logs have grown beyond the last one, and beyond `least_log` bytes.
     """
 
-    def __init__(self, home: Home, least_log: int = LEAST_LOG) -> None:
+    def __init__(
+        self, home: Home, least_log: int = LEAST_LOG, clock: WorkClock | None = None
+    ) -> None:
         self._home = home
         self._least_log = least_log
+        self._clock = clock or RealClock()
         self._plans: dict[str, HostedPlan] = {}
         self._physical = PhysicalPlans(home)
         self._kept: dict[str, HostedLane] = {}
@@ -92,9 +104,12 @@ class LaneHost:
         began = time.perf_counter()
         plan = self._plan(work.plan)
         kept = self.lanes_at(work.plan, work.lanes)
+        for one in kept.values():
+            one.lane.follow(work.rules)
         ready = time.perf_counter()
         log = self._log(work.log)
-        outcomes = {name: self._feed(plan, name, kept[name], log) for name in kept}
+        allotment = self._allotment(work)
+        outcomes = {name: self._feed(plan, name, kept[name], log, allotment) for name in kept}
         fed = time.perf_counter()
         done = Done(work.task, streams=_counted(log))
         for name, one in kept.items():
@@ -102,17 +117,28 @@ class LaneHost:
             _add_progress(done, plan.lanes[name], plan.hosted, one)
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
+                if report := one.lane.work_report():
+                    done.work[name] = report
+            if one.lane.is_behind:
+                done.behind[name] = one.lane.queued_bytes
         done.results = self._write_results(plan, work, outcomes)
-        done.aside = self._write_aside(work, log)
+        done.aside = self._write_rejected(work, log)
         done.sent = self._write_sent(plan, work, outcomes)
         done.result_rows = _result_rows(plan, outcomes)
-        done.lanes = self._states_after(work, kept)
+        done.lanes = self._states_after(
+            work, kept, self._write_steps(work, kept, outcomes, allotment)
+        )
         done.seconds = {
             "restore": ready - began,
             "operators": fed - ready,
             "write": time.perf_counter() - fed,
         }
         return done
+
+    def _allotment(self, work: Work) -> Allotment | None:
+        """The time that each lane has; None: it works until all is done."""
+        budget = work.rules.budget
+        return None if budget is None else Allotment(budget, arrival=self._clock.now())
 
     def lanes_at(self, plan: str, states: Mapping[str, LaneState]) -> dict[str, HostedLane]:
         """Lanes in given states.
@@ -156,14 +182,18 @@ class LaneHost:
             kept = self._from_image(plan, name, state)
             missing = state.logs
         self._kept[name] = kept
+        steps: Allotment | None = None
         for log in missing:
-            self._feed(plan, name, kept, self._log(log))
-            kept.version = log
+            if is_step_log(log):
+                steps = read_step_log(self._home, log, name, kept.lane.graph.identities)
+                continue
+            self._feed(plan, name, kept, self._log(log), steps)
+            kept.version, steps = log, None
         return kept
 
     def _from_image(self, plan: HostedPlan, name: str, state: LaneState) -> HostedLane:
         fragment = plan.lanes[name]
-        lane = Lane(fragment.graph, whole=fragment.partitioning.whole)
+        lane = Lane(fragment.graph, whole=fragment.partitioning.whole, clock=self._clock)
         if state.image is None:
             return HostedLane(lane)
         tables, failures = read_image(self._home, state.image, name)
@@ -174,7 +204,14 @@ class LaneHost:
     def _log(self, name: str) -> Log:
         return Log(self._home.segments / name)
 
-    def _feed(self, plan: HostedPlan, name: str, kept: HostedLane, log: Log) -> LaneOutput:
+    def _feed(
+        self,
+        plan: HostedPlan,
+        name: str,
+        kept: HostedLane,
+        log: Log,
+        allotment: Allotment | None,
+    ) -> LaneOutput:
         """Let a lane take in its share of a log."""
         fragment = plan.lanes[name]
         blocks = self._changes(fragment, name, log)
@@ -195,7 +232,7 @@ class LaneHost:
             watermarks[stream] = _reached(log, stream, arrived)
             if arrived is not None:
                 blocks[stream] = arrived.block
-        return kept.lane.feed(blocks, watermarks)
+        return kept.lane.feed(blocks, watermarks, allotment)
 
     def _changes(self, fragment: HostedFragment, name: str, log: Log) -> dict[str, Block]:
         """A lane's share of the changes of relations."""
@@ -223,14 +260,14 @@ class LaneHost:
         }
         return self._written(work, "results", whole)
 
-    def _write_aside(self, work: Work, log: Log) -> str | None:
+    def _write_rejected(self, work: Work, log: Log) -> str | None:
         """Write the rows that were not taken in; the file, if any."""
         aside: dict[str, list[pa.Table]] = {}
         for stream, arrived in log.counted():
             for reason, rows in arrived.aside.items():
                 reasons = pa.array([reason] * len(rows), pa.string())
                 aside.setdefault(stream, []).append(rows.append_column(REASON, reasons))
-        whole = {aside_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
+        whole = {rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
         return self._written(work, "aside", whole)
 
     def _write_sent(
@@ -276,11 +313,29 @@ class LaneHost:
         twice = replace(state, logs=state.logs * 2, log_bytes=state.log_bytes * 2)
         return self._is_image_due(twice)
 
-    def _states_after(self, work: Work, kept: Mapping[str, HostedLane]) -> dict[str, LaneState]:
+    def _write_steps(
+        self,
+        work: Work,
+        kept: Mapping[str, HostedLane],
+        outcomes: Mapping[str, LaneOutput],
+        allotment: Allotment | None,
+    ) -> list[str]:
+        """Write down which steps were taken, if not all were; the files."""
+        if allotment is None or allotment.arrival is None:
+            return []
+        lanes = {
+            name: steps_table(outcomes[name].steps, one.lane.graph.identities)
+            for name, one in kept.items()
+        }
+        return [write_step_log(self._home, work.record, work.task, lanes, allotment.arrival)]
+
+    def _states_after(
+        self, work: Work, kept: Mapping[str, HostedLane], steps: Sequence[str]
+    ) -> dict[str, LaneState]:
         """How states are made from now on: by one more log, or by an image if there are many."""
         size = (self._home.segments / work.log).stat().st_size
         states = {
-            name: replace(one, logs=(*one.logs, work.log), log_bytes=one.log_bytes + size)
+            name: replace(one, logs=(*one.logs, *steps, work.log), log_bytes=one.log_bytes + size)
             for name, one in work.lanes.items()
         }
         if not any(map(self._is_image_due, states.values())):

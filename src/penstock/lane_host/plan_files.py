@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.errors import DataError
 from penstock.planner.physical.physical_plan import PhysicalPlan
-from penstock.store.files import publish
+from penstock.store.whole_files import publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

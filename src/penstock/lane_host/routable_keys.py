@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Cast, Column
 from penstock.algebra.types import BIGINT, DOUBLE, INT, to_arrow
-from penstock.state.routing import LONG_DIGITS
+from penstock.state.lane_hash import LONG_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from penstock.scheduling.work_rules import WorkRules
 from penstock.store.records import LaneState
 
 
@@ -20,6 +21,7 @@ class Work:
         lanes: The lanes of the task, and how the state of each is made.
         log: The segment with the rows and watermarks to be fed.
         with_reports: Whether operators are asked what they have done and remember.
+        rules: How long lanes work, and in which order.
     """
 
     home: str
@@ -29,6 +31,7 @@ class Work:
     lanes: dict[str, LaneState]
     log: str
     with_reports: bool = False
+    rules: WorkRules = field(default_factory=WorkRules)
 
     def to_json(self) -> dict[str, Any]:
         """As it is sent."""
@@ -41,7 +44,8 @@ class Work:
             name: LaneState(**{**one, "logs": tuple(one["logs"])})
             for name, one in values.pop("lanes").items()
         }
-        return Work(lanes=lanes, **values)
+        rules = WorkRules(**values.pop("rules"))
+        return Work(lanes=lanes, rules=rules, **values)
 
 
 @dataclass
@@ -64,7 +68,8 @@ class Done:
     by query and function what failed so far, `result_rows` the elements of each query in this
     batch. `operators` has for each lane, if that was asked, what its operators have done and
     remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
-    sent in this stage, `reached` says how far each of them has come.
+    sent in this stage, `reached` says how far each of them has come. `behind` has the bytes that
+    wait in lanes that could go on, `work` what each lane tells of its queues, if that was asked.
     """
 
     task: int
@@ -80,6 +85,8 @@ class Done:
     result_rows: dict[str, int] = field(default_factory=dict)
     operators: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    behind: dict[str, int] = field(default_factory=dict)
+    work: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As it is sent."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.observe.work_facts import WorkFacts
+
 if TYPE_CHECKING:
     from penstock.observe.status import Durations
 
@@ -212,7 +214,8 @@ class Facts:
         sources: How far each stream has been read where it comes from.
         errors: The last errors, newest last, each with its time.
         disk: Kinds of files in the home, and the room they take.
-        notes: What could not be found out, in sentences.
+        notes: What could not be found out, or cannot be kept of what was set, in sentences.
+        work: What lanes with a budget tell of their queues.
     """
 
     home: str
@@ -237,6 +240,7 @@ class Facts:
     errors: tuple[tuple[float, str], ...]
     disk: dict[str, DiskUse]
     notes: tuple[str, ...]
+    work: WorkFacts = field(default_factory=WorkFacts)
 
     @property
     def commit_age(self) -> float:

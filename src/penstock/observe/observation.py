@@ -31,6 +31,7 @@ from penstock.observe.facts import (
 )
 from penstock.observe.lag import lag_of
 from penstock.observe.status import read_status
+from penstock.observe.work_facts import WorkFacts, notes_on_work, work_facts
 from penstock.planner.statistics.measuring import (
     conditions_seen,
     per_step,
@@ -42,7 +43,7 @@ from penstock.session import Session
 from penstock.store.bundles import Bundle
 from penstock.store.processes import is_alive
 from penstock.store.records import FilesRead
-from penstock.store.rejected_rows import aside_rows
+from penstock.store.rejected_rows import read_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -105,6 +106,7 @@ class Observer:
             queries=tuple(_queries(plan, record, _new_results(self._home, record))),
             streams=tuple(_streams(plan, record, status.operators if status else {})),
             operators=tuple(_operators(plan, status.operators)) if status else (),
+            work=work_facts(status.work, plan.latencies) if status else WorkFacts(),
             conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
@@ -112,7 +114,7 @@ class Observer:
             sources=tuple(_sources(record, status.found if status else {})),
             errors=tuple(status.errors) if status else (),
             disk=_disk(self._home),
-            notes=notes,
+            notes=(*notes, *_notes(plan, status)),
         )
 
     def late(self, stream: str) -> pa.Table:
@@ -125,7 +127,7 @@ class Observer:
         record, _ = _newest(self._home)
         found = self._understood(record).session.catalog.find(stream, "stream")
         assert isinstance(found, StreamDefinition)
-        return aside_rows(self._home, record.aside, found.name, found.schema)
+        return read_rejected(self._home, record.aside, found.name, found.schema)
 
     def _understood(self, record: Record) -> _Plan:
         if self._plan is None or self._plan[0] != record.plan:
@@ -139,6 +141,12 @@ class _Plan:
 
     session: Session
     groups: Mapping[str, tuple[int, int]]
+
+    @property
+    def latencies(self) -> dict[str, float]:
+        """The seconds that queries allow."""
+        found = [one for one in self.session.catalog if isinstance(one, QueryDefinition)]
+        return {one.name: one.latency for one in found if one.latency is not None}
 
     def unit(self, stream: str) -> TimeUnit:
         found = self.session.catalog.get(stream)
@@ -168,6 +176,12 @@ def _read_plan(path: Path) -> _Plan:
         session,
         {query: (one["number"], one["lanes"]) for one in groups for query in one["queries"]},
     )
+
+
+def _notes(plan: _Plan, status: Status | None) -> list[str]:
+    if status is None:
+        return []
+    return notes_on_work(status.work, plan.latencies, plan.session.settings)
 
 
 def _newest(home: Home) -> tuple[Record, int]:

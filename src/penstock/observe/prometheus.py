@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.observe.metric_lines import Histogram, Labels, Metric
+from penstock.observe.work_metrics import work_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,7 @@ def exposition(facts: Facts) -> str:
         *_queries(facts),
         *_operators(facts),
         *_conditions(facts),
+        *work_metrics(facts.work),
     ]
     if facts.durations is not None:
         meaning = "Seconds that batches took, since the process was started."

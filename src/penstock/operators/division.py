@@ -17,7 +17,7 @@ from penstock.errors import InternalError, PenstockError
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

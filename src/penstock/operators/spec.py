@@ -105,9 +105,12 @@ class Structure:
     @property
     def width(self) -> float:
         """Bytes of a row that is kept."""
-        return (
-            ROW_BYTES + self.more + sum(TEXT_BYTES if one == STRING else 8.0 for one in self.types)
-        )
+        return row_width(self.types) + self.more
+
+
+def row_width(types: Sequence[Type]) -> float:
+    """Bytes of a row of these columns, its ends and its place in an index included."""
+    return ROW_BYTES + sum(TEXT_BYTES if one == STRING else 8.0 for one in types)
 
 
 def live_in(port: int) -> Amount:

@@ -19,7 +19,7 @@ from penstock.lane_host.logs import rows_part
 from penstock.lane_host.routable_keys import key_columns
 from penstock.lane_host.row_slots import BREAK, INSTANT, RAW, slots_for
 from penstock.runtime.arriving_columns import read_columns
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -193,10 +193,10 @@ def _kept(definition: StreamDefinition) -> Schema:
     """The columns as files have them: in rows that were brought, timestamps are numbers."""
     if not is_inserted(definition.format):
         return definition.schema
-    return Schema(tuple(Field(one.name, brought_type(one.type)) for one in definition.schema))
+    return Schema(tuple(Field(one.name, inserted_type(one.type)) for one in definition.schema))
 
 
-def brought_type(type_: Type) -> Type:
+def inserted_type(type_: Type) -> Type:
     """How a column is kept in files of rows that were brought: timestamps as microseconds."""
     return BIGINT if type_ == TIMESTAMP else type_
 

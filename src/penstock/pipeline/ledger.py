@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penstock.algebra.time import BEGINNING
-from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.lane_host.logs import CHANGES
 from penstock.lane_host.plan_files import PhysicalPlans, written_plan
@@ -22,9 +22,9 @@ from penstock.pipeline.relation_history import put_together
 from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
-from penstock.store.files import sync_folder
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.store.rejected_rows import kept_with
+from penstock.store.whole_files import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
+    from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
     from penstock.store.records import FoldedContent, Kind, LaneState
 
@@ -99,6 +100,7 @@ class Ledger:
             files=files,
             offsets={name: one for name, one in before.offsets.items() if name in known},
             lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
+            behind={one: n for one, n in before.behind.items() if one in made.lanes},
             streams=streams,
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
@@ -242,6 +244,28 @@ class Ledger:
         last = self._last_rows.setdefault(definition.name, now)
         return allowed is not None and now - last >= allowed
 
+    @property
+    def rules(self) -> WorkRules:
+        """How long lanes work in a micro-batch, and in which order."""
+        session = self.plan.session
+        runs = {
+            name: query
+            for one in self.plan.groups.values()
+            for name, query in one.group.runs.items()
+        }
+        found = {name: session.catalog.find(query, "query") for name, query in runs.items()}
+        latency = {
+            name: one.latency
+            for name, one in found.items()
+            if isinstance(one, QueryDefinition) and one.latency is not None
+        }
+        return session.settings.work.rules(latency)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether lanes have left something undone for which no row has to come."""
+        return bool(self.record.behind) and self.record.kind != "flush"
+
     def has_committed(self, query: str, batch: int) -> bool:
         """Whether a micro-batch of Spark's has been committed; if not, it is the next one.
 
@@ -300,6 +324,7 @@ class Ledger:
             aside=aside,
             relations=self._relations(done),
             pending={},
+            behind={name: nbytes for one in done for name, nbytes in one.behind.items()},
             batch=batch or self.record.batch,
             offsets=dict(offsets or {}) if batch else self.record.offsets,
             files={**self.record.files, **read},

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from penstock.store.records import LaneState, Record
 
 
-def needs_relaning(ledger: Ledger, lanes: int) -> bool:
+def needs_rescaling(ledger: Ledger, lanes: int) -> bool:
     """Whether some group of queries has another number of lanes."""
     return any(one.lanes != lanes for one in ledger.plan.plan.groups)
 
 
-def relane(ledger: Ledger, lanes: int) -> dict[str, str]:
+def rescale(ledger: Ledger, lanes: int) -> dict[str, str]:
     """Let all groups of queries go on with so many lanes, as if it had always been as many.
 
     All lanes have come equally far: the last record was by a tick. The state of one group at a

@@ -10,7 +10,7 @@ from penstock.algebra.streams import RelationToStream
 from penstock.operators.block import to_table
 from penstock.pipeline.plans import group_numbers
 from penstock.store.bundles import Bundle, write_bundle
-from penstock.store.contents import folded, lasting
+from penstock.store.contents import elements_from, folded
 from penstock.store.records import FoldedContent
 from penstock.store.result_files import blocks_in
 
@@ -122,7 +122,7 @@ class _Folding:
     def _add(self, query: str, bundle: Bundle) -> None:
         """Take in the results of a query in a file: those that have ended play no part."""
         for block in blocks_in(bundle, query):
-            found = lasting(block, self._clocks[query])
+            found = elements_from(block, self._clocks[query])
             self._blocks[query].append(found)
             self._rows[query] += len(found)
         if self._rows[query] > _AT_ONCE + 2 * self._left[query]:

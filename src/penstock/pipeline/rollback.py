@@ -43,7 +43,7 @@ def step_back(home: Home) -> str | None:
     by_spark = record.batch if record.batch != before.batch else None
     if by_spark is not None and not _spark_steps_back(home.checkpoint, by_spark[1]):
         return None
-    home.chain.set_aside(record.number)
+    home.chain.mark_damaged(record.number)
     return f"{damaged}; its micro-batch, record {record.number}, is run again"
 
 

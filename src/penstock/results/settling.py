@@ -72,7 +72,7 @@ class Settling(Elements):
         self._state.restore(segments)
 
 
-class Sending(Settling):
+class SentElements(Settling):
     """What ISTREAM, DSTREAM or RSTREAM send out, in time order."""
 
     def _settled(self, due: Block | None, clock: int) -> Block | None:
@@ -142,7 +142,7 @@ def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: in
         partitions: Into how many parts a calendar queue divides that time.
     """
     if isinstance(plan, RelationToStream):
-        return Sending()
+        return SentElements()
     return Elements() if isinstance(plan, Final) else ChangingContent(types, span, partitions)
 
 

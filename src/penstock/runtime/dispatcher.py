@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from penstock.runtime.allotment import Step
 from penstock.runtime.marks import Mark
-from penstock.runtime.work_clock import RealClock
-from penstock.scheduling.fifo import Fifo
+from penstock.runtime.work_report import ChartReport, WorkReport
+from penstock.scheduling.latencies import Latencies
 from penstock.scheduling.scheduler import Head
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.runtime.allotment import Allotment
     from penstock.runtime.station import Station
     from penstock.runtime.work_clock import WorkClock
+    from penstock.runtime.work_meter import WorkMeter
     from penstock.scheduling.scheduler import Scheduler
 
     Say = Callable[[str, Block], None]
@@ -39,7 +40,13 @@ class Dispatcher:
         queries: By station, the queries whose results it makes.
         say: Takes results.
         scheduler: Says who is next.
+        meter: Measures what stations do.
         clock: Tells the time.
+
+    Attributes:
+        nbytes: The bytes that wait; a block that several stations are to read counts for each.
+        peak: The most there were.
+        latencies: By query, the time from the arrival of blocks to their results.
     """
 
     def __init__(
@@ -47,28 +54,39 @@ class Dispatcher:
         stations: Sequence[Station],
         readers: Sequence[Sequence[tuple[int, int]]],
         queries: Mapping[int, Sequence[str]],
-        scheduler: Scheduler | None = None,
-        clock: WorkClock | None = None,
+        scheduler: Scheduler,
+        meter: WorkMeter,
+        clock: WorkClock,
     ) -> None:
         self._stations = stations
         self._readers = readers
         self._queries = queries
-        self.clock = clock or RealClock()
-        self.scheduler = scheduler or Fifo()
-        self.scheduler.replan((), len(stations))
+        self._meter = meter
+        self.clock = clock
+        self.scheduler = scheduler
+        self.scheduler.replan(meter.paths(), len(stations))
+        self.nbytes = self.peak = sum(one.marks.nbytes for one in stations)
+        self.latencies = {query: Latencies() for each in queries.values() for query in each}
         self._sequence = 1 + max((one.marks.last_sequence for one in stations), default=-1)
         for number in range(len(stations)):
             self._tell(number)
 
     @property
-    def nbytes(self) -> int:
-        """The bytes that wait; a block that several stations are to read counts for each."""
-        return sum(one.marks.nbytes for one in self._stations)
-
-    @property
     def is_behind(self) -> bool:
         """Whether a step could be taken."""
         return any(one.marks.target(one.clock) is not None for one in self._stations)
+
+    def report(self, scheduler: str, labels: Sequence[str]) -> WorkReport:
+        """What waits, for how long, and by which charts."""
+        return WorkReport(
+            scheduler,
+            sum(one.marks.rows for one in self._stations),
+            self.nbytes,
+            self.peak,
+            self._meter.least_step,
+            {query: one.to_json() for query, one in self.latencies.items()},
+            tuple(ChartReport.of(path, labels) for path in self._meter.paths()),
+        )
 
     def enter(self, number: int, arrival: float, say: Say) -> None:
         """Let a station where rows enter make a block of those that are due."""
@@ -76,7 +94,8 @@ class Dispatcher:
         before = station.frontier
         made = station.run()
         if station.frontier > before:
-            self._hand_on(number, made, Head(arrival, self._sequence), say)
+            nbytes = self._hand_on(number, made, Head(arrival, self._sequence), say)
+            self._meter.enter(nbytes)
             self._sequence += 1
 
     def work(self, allotment: Allotment, say: Say) -> list[Step]:
@@ -90,6 +109,11 @@ class Dispatcher:
         while (number := self.scheduler.choose(now := self.clock.now())) is not None:
             if done and now >= end:
                 break
+            if self._meter.is_due(now):
+                self._meter.close_interval(now)
+                self.scheduler.replan(self._meter.paths(), len(self._stations))
+                number = self.scheduler.choose(now)
+                assert number is not None
             done.append(self._next_step(number, say))
         return done
 
@@ -100,6 +124,7 @@ class Dispatcher:
                 self._next_step(number, say)
             station.marks.forget()
             self._tell(number)
+        self.nbytes = 0
 
     def _next_step(self, number: int, say: Say) -> Step:
         """Let a station take its head block, and small ones behind it."""
@@ -113,30 +138,41 @@ class Dispatcher:
     def _step(self, number: int, instant: int, say: Say) -> None:
         station = self._stations[number]
         began = self.clock.now()
-        rows = station.marks.rows
+        rows, nbytes = station.marks.rows, station.marks.nbytes
         head = station.marks.passed(instant)
         made = station.run()
         self.clock.charge(rows - station.marks.rows)
-        self._hand_on(number, made, head, say)
-        self.scheduler.ran(number, self.clock.now() - began)
+        seconds = self.clock.now() - began
+        taken = nbytes - station.marks.nbytes
+        self.nbytes -= taken
+        self._meter.add(number, seconds, taken, self._hand_on(number, made, head, say))
+        self.scheduler.ran(number, seconds)
         self._tell(number)
 
-    def _hand_on(self, number: int, made: Sequence[Block], head: Head, say: Say) -> None:
-        """Put what a station made into the queues of its readers, or among the results."""
-        readers = self._readers[number]
-        if readers:
-            rows, nbytes = sum(map(len, made)), sum(one.nbytes for one in made)
-            frontier = self._stations[number].frontier
-            mark = Mark(frontier, head.sequence, head.arrival, rows, nbytes)
-            for reader, port in readers:
-                station = self._stations[reader]
-                for block in made:
-                    station.push(port, block)
-                station.marks.put(port, mark)
-                self._tell(reader)
+    def _hand_on(self, number: int, made: Sequence[Block], head: Head, say: Say) -> int:
+        """Put what a station made into the queues of its readers, or among the results; its bytes.
+
+        Results leave, so they have none.
+        """
+        nbytes = self._queue(number, made, head) if self._readers[number] else 0
         for query in self._queries.get(number, ()):
+            self.latencies[query].add(self.clock.now() - head.arrival)
             for block in made:
                 say(query, block)
+        return nbytes
+
+    def _queue(self, number: int, made: Sequence[Block], head: Head) -> int:
+        rows, nbytes = sum(map(len, made)), sum(one.nbytes for one in made)
+        frontier = self._stations[number].frontier
+        mark = Mark(frontier, head.sequence, head.arrival, rows, nbytes)
+        for reader, port in self._readers[number]:
+            station = self._stations[reader]
+            for block in made:
+                station.push(port, block)
+            self.nbytes += station.marks.put(port, mark)
+            self._tell(reader)
+        self.peak = max(self.peak, self.nbytes)
+        return nbytes
 
     def _tell(self, number: int) -> None:
         station = self._stations[number]

@@ -72,7 +72,7 @@ class Intake:
         """No row before an instant will come any more."""
         self.watermark = max(self.watermark, instant)
 
-    def taken_aside(self) -> list[RejectedRows]:
+    def taken_rejected(self) -> list[RejectedRows]:
         """The rows that have been set aside since this was last asked."""
         found, self.aside = self.aside, []
         return found
@@ -98,12 +98,12 @@ class Reading:
         intake.brought += len(self.ts)
         found = admission(self.ts, self.known, intake.watermark, intake.unit)
         for reason, which in found.rejected.items():
-            self._set_aside(np.flatnonzero(which), reason, positions)
+            self._reject(np.flatnonzero(which), reason, positions)
         intake.latest = max(intake.latest, found.latest)
         intake.watermark = max(intake.watermark, watermark_after(intake.latest, intake.slack))
         return arriving(self.columns, self.ts).take(found.taken)
 
-    def _set_aside(self, chosen: Ints, reason: str, positions: Ints) -> None:
+    def _reject(self, chosen: Ints, reason: str, positions: Ints) -> None:
         rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
         rejected = rows.take(pa.array(chosen))
         aside = RejectedRows(self.intake.name, reason, rejected, positions[chosen])

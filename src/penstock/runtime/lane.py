@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
 from penstock.runtime.dispatcher import Dispatcher
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.prefilter import gate_of
+from penstock.runtime.prefilter import prefilter_of
 from penstock.runtime.sampling import Budget, StreamMeter
 from penstock.runtime.station import Station
+from penstock.runtime.work_clock import RealClock
+from penstock.runtime.work_meter import WorkMeter
+from penstock.scheduling.work_rules import WorkRules
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
     from penstock.runtime.allotment import Allotment, Step
     from penstock.runtime.operator_report import OperatorReport
     from penstock.runtime.work_clock import WorkClock
-    from penstock.scheduling.scheduler import Scheduler
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536
@@ -77,7 +79,7 @@ class Lane:
     the results.
 
     Of the streams in `whole`, other lanes of the graph get the same rows, not others. Where a feed
-    has an allotment, the scheduler says which station runs next, and what is not done waits.
+    has an allotment, the rules say who chooses the station that runs next; what is not done waits.
     """
 
     def __init__(
@@ -85,11 +87,11 @@ class Lane:
         graph: Graph,
         step_rows: int = STEP_ROWS,
         whole: Collection[str] = (),
-        scheduler: Scheduler | None = None,
+        rules: WorkRules | None = None,
         clock: WorkClock | None = None,
     ) -> None:
-        self._scheduler = scheduler
-        self._clock = clock
+        self._rules = rules or WorkRules()
+        self._clock = clock or RealClock()
         self._dispatcher: Dispatcher | None = None
         self.step_rows = step_rows
         self._whole = whole
@@ -126,7 +128,7 @@ class Lane:
         self._relation_readers = self._readers_of_relations()
         readers = [[one for one, _ in each] for each in self._readers]
         self._gates = {
-            name: gate_of(number, readers, stations, {*self._queries})
+            name: prefilter_of(number, readers, stations, {*self._queries})
             for name, (_, number) in graph.streams.items()
         }
         self._go_on_with_marks()
@@ -213,10 +215,11 @@ class Lane:
         is_due = waiting < goal
         due, rest = waiting[is_due], waiting[~is_due]
         self._waiting = [rest] if len(rest) else []
-        if len(due) <= self.step_rows:
+        most = self.step_rows if self._rules.budget is None else self._rules.block_rows
+        if len(due) <= most:
             return [goal]
         # Steps alike: one that takes in the rest alone would cost as much as any.
-        steps = -(-len(due) // self.step_rows)
+        steps = -(-len(due) // most)
         places = np.arange(1, steps) * len(due) // steps
         return [*dict.fromkeys(np.partition(due, places)[places].tolist()), goal]
 
@@ -254,7 +257,31 @@ class Lane:
         results.steps += working.work(allotment, results.add)
 
     def _new_dispatcher(self) -> Dispatcher:
-        return Dispatcher(self.stations, self._readers, self._queries, self._scheduler, self._clock)
+        graph = self.graph
+        meter = WorkMeter(
+            [node.inputs for node in graph.nodes],
+            {name: number for name, (_, number) in {**graph.clocked, **graph.relations}.items()},
+            graph.results,
+            self._rules.latency,
+        )
+        scheduler = self._rules.scheduler_made()
+        return Dispatcher(
+            self.stations, self._readers, self._queries, scheduler, meter, self._clock
+        )
+
+    def work_report(self) -> dict[str, Any]:
+        """What waits, for how long, and by which charts; empty without a budget."""
+        working = self._dispatcher
+        if working is None:
+            return {}
+        labels = [node.label for node in self.graph.nodes]
+        return working.report(self._rules.scheduler, labels).to_json()
+
+    def follow(self, rules: WorkRules) -> None:
+        """Work by these rules from the next feed on."""
+        if rules != self._rules:
+            self._rules = rules
+            self._go_on_with_marks()
 
     @property
     def is_behind(self) -> bool:

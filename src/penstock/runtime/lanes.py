@@ -12,7 +12,7 @@ from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
 from penstock.runtime.marks import have_marks
 from penstock.runtime.repartition import repartitioned
 from penstock.scheduling.work_rules import WorkRules
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,11 +55,16 @@ class Lanes:
         }
 
     def _made(self, count: int) -> list[Lane]:
-        whole, rules = self._partitioning.whole, self._rules
-        rows = self._step_rows if rules.budget is None else rules.block_rows
+        whole = self._partitioning.whole
         return [
-            Lane(self.graph, rows, whole, rules.scheduler_made(), self._clock) for _ in range(count)
+            Lane(self.graph, self._step_rows, whole, self._rules, self._clock) for _ in range(count)
         ]
+
+    def follow(self, rules: WorkRules) -> None:
+        """Work by these rules from the next feed on."""
+        self._rules = rules
+        for lane in self.lanes:
+            lane.follow(rules)
 
     @property
     def is_behind(self) -> bool:

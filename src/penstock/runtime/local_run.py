@@ -92,7 +92,7 @@ class LocalRun:
         watermarks = told_by(blocks)
         for name, reading in readings.items():
             blocks[name] = reading.take_in()
-            self.aside += self.intakes[name].taken_aside()
+            self.aside += self.intakes[name].taken_rejected()
         watermarks |= {name: intake.watermark for name, intake in self.intakes.items()}
         return self.lanes.feed(blocks, watermarks)
 

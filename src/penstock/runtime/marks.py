@@ -57,13 +57,19 @@ class Marks:
         """How many wait."""
         return sum(map(len, self._ports))
 
-    def put(self, port: int, mark: Mark) -> None:
-        """A mark behind rows that came; one that tells nothing new is not kept."""
+    def put(self, port: int, mark: Mark) -> int:
+        """A mark behind rows that came; one that tells nothing new is not kept.
+
+        Returns:
+            By how many bytes more wait.
+        """
         waiting = self._ports[port]
         if mark.instant > (waiting[-1].instant if waiting else self._reached[port]):
             waiting.append(mark)
             self.rows += mark.rows
             self.nbytes += mark.nbytes
+            return mark.nbytes
+        return 0
 
     def head(self, clock: int) -> Head | None:
         """The oldest block that waits; None: no step can be taken, as an input is waited for."""

@@ -98,7 +98,7 @@ def _is_passed(operator: Operator) -> bool:
     return isinstance(operator, MapOperator)
 
 
-def gate_of(
+def prefilter_of(
     entry: int, readers: Sequence[Sequence[int]], stations: Sequence[Station], results: set[int]
 ) -> Prefilter | None:
     """The gate of a stream; None if something else than filters reads it.
@@ -114,7 +114,7 @@ def gate_of(
         station = stations[number]
         if isinstance(station.operator, FilterOperator):
             # Where parts of a predicate are measured, all rows are looked at.
-            return None if station.is_looking else _PrefilterStep(station)
+            return None if station.is_sampling else _PrefilterStep(station)
         if not _is_passed(station.operator) or number in results:
             return None
         behind = [found(one) for one in readers[number]]

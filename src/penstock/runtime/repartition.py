@@ -10,7 +10,7 @@ from penstock.compute.evaluate import compile_expression
 from penstock.errors import InternalError
 from penstock.operators.division import Division, Spread
 from penstock.operators.window.merged_numbers import Numbers
-from penstock.planner.partition.row_placement import whereabouts
+from penstock.planner.partition.row_placement import row_placements
 from penstock.runtime.marks import have_marks
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def repartitioned(
     """
     if lanes == len(segments):
         return [dict(one) for one in segments]
-    places = whereabouts(graph, partitioning)
+    places = row_placements(graph, partitioning)
     parts = [_by_station(one, graph.identities) for one in segments]
     numbers = Numbers()
     if any(place.numbers for place in places):

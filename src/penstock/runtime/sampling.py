@@ -19,7 +19,7 @@ from penstock.compute.evaluate import compile_expression, holds
 from penstock.operators.block import Block
 from penstock.runtime.operator_report import StreamReport
 from penstock.state.arrays import validity_of
-from penstock.state.routing import hashes_of
+from penstock.state.lane_hash import hashes_of
 from penstock.state.sketches import Sketch
 
 if TYPE_CHECKING:

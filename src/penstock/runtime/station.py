@@ -66,7 +66,7 @@ class Station:
             self._predicate.at(block)
 
     @property
-    def is_looking(self) -> bool:
+    def is_sampling(self) -> bool:
         """Whether it looks at samples of its rows."""
         return self._predicate is not None
 
@@ -147,13 +147,13 @@ class Station:
             reads,
             self._pairs(),
             self.node.made_of,
-            None if self._meeting is None else self._meeting.report(self._met(), whole),
+            None if self._meeting is None else self._meeting.report(self._matched(), whole),
             self.operator.structures,
             self._probes(),
             self._joins.reordered,
         )
 
-    def _met(self) -> int:
+    def _matched(self) -> int:
         """Pairs with equal keys, before more is asked of them; or rows that were sent."""
         return self._metrics.rows_out if self._asked is None else self._asked.tested
 

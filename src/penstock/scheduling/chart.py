@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LEAST_TIME = 1e-12
-"""The time of an operator that is too fast to be measured: a chart never goes straight down."""
+"""The time of an operator that is too fast to be measured: a chart never goes straight down.
+
+It is at least this share of the time before it, too, or it would be lost when these are added.
+"""
 
 LEAST_SIZE = 1e-9
 """What is left of a block inside a path: what comes behind an operator must have a time."""
@@ -85,7 +88,7 @@ class Chart:
         for cost in costs:
             time, size = points[-1]
             left = max(size * cost.selectivity, LEAST_SIZE)
-            points.append(Point(time + max(size * cost.time, LEAST_TIME), left))
+            points.append(Point(time + max(size * cost.time, LEAST_TIME, time * LEAST_TIME), left))
         points[-1] = Point(points[-1].time, 0.0)
         return cls(tuple(points))
 

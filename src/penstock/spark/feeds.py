@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import PenstockError
-from penstock.spark.session import java_end
+from penstock.spark.spark_session import java_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

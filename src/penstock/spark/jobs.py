@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.deliveries import deliveries_for
@@ -11,7 +12,7 @@ from penstock.lane_host.logs import RowCoding, described
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
 from penstock.pipeline.folders import is_folder
-from penstock.spark.tasks import FILES, RECORD, REPORTS, SENT, LaneTask
+from penstock.spark.tasks import FILES, RECORD, REPORTS, RULES, SENT, LaneTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,9 +39,9 @@ class Jobs:
         """The job of the first stage, for rows that are routed to tasks."""
         return rows.mapInArrow(self._task(0, with_rows=True), "done string")
 
-    def without_rows(self, *, is_last: bool = False) -> list[Done]:
+    def without_rows(self, *, is_last: bool = False, to_the_end: bool = False) -> list[Done]:
         """Run all stages of a batch without rows; the last one ends the input."""
-        return self.run(None, is_last=is_last)
+        return self.run(None, is_last=is_last, to_the_end=to_the_end)
 
     def run(
         self,
@@ -49,6 +50,7 @@ class Jobs:
         *,
         is_last: bool = False,
         with_reports: bool = True,
+        to_the_end: bool = False,
     ) -> list[Done]:
         """Run all stages of a batch; what their tasks say.
 
@@ -57,11 +59,16 @@ class Jobs:
             files: The files that tasks read otherwise, by stream.
             is_last: Whether the input has come to its end.
             with_reports: Whether operators are asked what they have done.
+            to_the_end: Whether lanes do all that waits, however long that takes.
         """
         context = self._spark.sparkContext
         told = {name: (str(folder.path), names) for name, (folder, names) in (files or {}).items()}
         context.setLocalProperty(FILES, json.dumps(told))
         context.setLocalProperty(REPORTS, "yes" if with_reports else "no")
+        rules = self._ledger.rules
+        if to_the_end:
+            rules = replace(rules, budget=None)
+        context.setLocalProperty(RULES, json.dumps(rules.to_json()))
         context.setLocalProperty(RECORD, str(self._ledger.record.number))
         done = _answers(first if first is not None else self._job(0, is_last=is_last))
         for stage in range(1, self._ledger.plan.stages):

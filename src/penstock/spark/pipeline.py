@@ -18,7 +18,7 @@ from penstock.pipeline.folders import folder_of, is_folder
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
-from penstock.pipeline.rescaling import needs_relaning, relane
+from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.causes import cause_of
@@ -236,21 +236,24 @@ class Pipeline:
     def look(self) -> None:
         """Let the lanes know of what changed apart from rows, unless a micro-batch runs.
 
-        That one looks by itself; without rows there is none.
+        That one looks by itself; without rows there is none. Lanes that are behind go on.
         """
         if not self.lock.acquire(blocking=False):
             return
         try:
-            if self.ledger.plan.groups and self._look_around():
+            if self.ledger.plan.groups and (self._look_around() or self.ledger.is_behind):
                 self.tick()
         finally:
             self.lock.release()
 
-    def tick(self) -> None:
-        """Let the lanes take in what changed apart from the rows of streams."""
+    def tick(self, *, to_the_end: bool = False) -> None:
+        """Let the lanes take in what changed apart from the rows of streams, and go on.
+
+        To the end: until nothing waits any more, so that all lanes have come equally far.
+        """
         with self.lock:
             self._look_around()
-            done = self._jobs.without_rows()
+            done = self._jobs.without_rows(to_the_end=to_the_end)
             self.ledger.commit_batch(done, self.tasks, None)
             Sent.by(done).remove(self.home)
             self._tell()
@@ -261,13 +264,12 @@ class Pipeline:
         Those whose state cannot be divided anew keep their number, and the status says so.
         """
         with self.lock:
-            if not needs_relaning(self.ledger, lanes):
+            if not needs_rescaling(self.ledger, lanes):
                 return
             is_over = self.ledger.record.kind == "flush"
             if self.ledger.record.lanes:
-                # So that all lanes have come equally far.
-                self.tick()
-            for query, reason in relane(self.ledger, lanes).items():
+                self.tick(to_the_end=True)
+            for query, reason in rescale(self.ledger, lanes).items():
                 self.note_error(f'query "{query}" goes on with as many lanes as before: {reason}')
             if is_over:
                 # The end of the input holds until more rows come.
@@ -283,8 +285,7 @@ class Pipeline:
             waiting = due(self.ledger)
             if not waiting or self.ledger.record.kind == "flush":
                 return False
-            # So that all lanes have come equally far.
-            self.tick()
+            self.tick(to_the_end=True)
             replaced = [number for number in waiting if replace_group(self.ledger, number)]
             return bool(replaced)
 
@@ -377,6 +378,7 @@ class Pipeline:
         status = self.status
         status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         status.operators = {name: one for task in done for name, one in task.operators.items()}
+        status.work = {name: one for task in done for name, one in task.work.items()}
         status.seconds = seconds
         for part in ("read", "restore", "operators", "write"):
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)

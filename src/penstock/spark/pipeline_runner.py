@@ -13,7 +13,7 @@ from penstock.algebra.streams import Stream
 from penstock.algebra.time import INFINITY
 from penstock.errors import PenstockError, PipelineFailed
 from penstock.spark.causes import cause_of
-from penstock.spark.session import java_end
+from penstock.spark.spark_session import java_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.2
 """So often it is seen, without rows, whether relations are to be read again, or streams wait."""
+BEHIND_SECONDS = 0.005
+"""So soon lanes that are behind go on, if no rows come."""
 FAILED_SECONDS = 10.0
 """After a failure, that is left alone for so long."""
 QUIET_SECONDS = 0.25
@@ -185,6 +187,8 @@ class PipelineRunner:
             seen = starts
             self.check()
             self._do(self.pipeline.drain)
+            while self.pipeline.ledger.is_behind:
+                self._do(self.pipeline.tick)
         self.check()
 
     def _starts_so_far(self) -> int:
@@ -222,6 +226,7 @@ class PipelineRunner:
             try:
                 if not self.is_over:
                     self.pipeline.look()
+                    rest = BEHIND_SECONDS if self.pipeline.ledger.is_behind else LOOK_SECONDS
             except Exception as fault:  # Rows come in as before; the next time may go well.
                 self.pipeline.note_error(cause_of(fault).text)
                 rest = FAILED_SECONDS

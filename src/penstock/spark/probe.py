@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from penstock.spark.session import start_session
+from penstock.spark.spark_session import start_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

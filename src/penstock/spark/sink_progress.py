@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from penstock.errors import DataError
 from penstock.spark.sources import source_name
-from penstock.store.files import replace_file
+from penstock.store.whole_files import replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.memory import is_inserted
-from penstock.pipeline.file_rows import brought_type
+from penstock.pipeline.file_rows import inserted_type
 from penstock.pipeline.folders import READER
 from penstock.spark.formats import require_allowed
 
@@ -125,5 +125,5 @@ def source_name(stream: str) -> str:
 
 def columns_ddl(schema: Schema, *, brought: bool = False) -> str:
     """The columns as Spark takes them; those of rows that are brought have plain numbers."""
-    columns = [(one.name, brought_type(one.type) if brought else one.type) for one in schema]
+    columns = [(one.name, inserted_type(one.type) if brought else one.type) for one in schema]
     return ", ".join(f"`{name.replace('`', '``')}` {type_}" for name, type_ in columns)

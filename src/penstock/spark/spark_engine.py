@@ -25,7 +25,7 @@ from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
 from penstock.spark.spark_answer import SparkAnswer
 from penstock.store.inserted_rows import bring
-from penstock.store.rejected_rows import aside_rows
+from penstock.store.rejected_rows import read_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,7 +254,7 @@ class SparkEngine:
             msg = f'of relation "{source.name}" no overdue changes are kept on Spark'
             hint = "A change takes effect at the clock of each query, if it is dated before it."
             raise NotSupported(msg, hint=hint)
-        return aside_rows(self.home, self.running.record.aside, source.name, source.schema)
+        return read_rejected(self.home, self.running.record.aside, source.name, source.schema)
 
     def progress(self) -> dict[str, Any]:
         """How far streams and queries are, and what is remembered."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from penstock.connection.connection import Connection
 from penstock.errors import QueryError
 from penstock.spark.causes import cause_of
-from penstock.spark.session import running_master, start_session
 from penstock.spark.spark_engine import SparkEngine
+from penstock.spark.spark_session import running_master, start_session
 from penstock.store.layout import Home
 
 if TYPE_CHECKING:

@@ -17,10 +17,11 @@ from penstock.lane_host.lane_client import ask
 from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
 from penstock.pipeline.folders import Folder
+from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
-from penstock.store.files import sync_file
 from penstock.store.layout import Home
 from penstock.store.records import LaneState
+from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ FILES = "penstock.files"
 """The local property with the files that tasks read themselves, by stream."""
 REPORTS = "penstock.reports"
 """The local property that is "yes" where operators are asked what they have done."""
+RULES = "penstock.rules"
+"""The local property with the rules of the work of lanes."""
 DONE = pa.schema([("done", pa.string())])
 
 
@@ -98,7 +101,9 @@ class LaneTask:
         read = time.perf_counter() - began
         lanes = {name: opening.lanes.get(name, LaneState()) for name in self.lanes[task]}
         reports = context.getLocalProperty(REPORTS) == "yes"
-        work = Work(self.home, opening.plan, opening.number + 1, task, lanes, log, reports)
+        rules = WorkRules(**json.loads(context.getLocalProperty(RULES) or "{}"))
+        number = opening.number + 1
+        work = Work(self.home, opening.plan, number, task, lanes, log, reports, rules)
         with ThreadPoolExecutor(1) as aside:
             # The log has to be on disk before the commit, not before the lanes begin.
             synced = aside.submit(sync_file, home.segments / log)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore
+from penstock.state.row_store import RowStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.state import probing
 from penstock.state.moving import Occupancy
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 from penstock.state.slots import moved_together
 
 if TYPE_CHECKING:

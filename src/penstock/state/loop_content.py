@@ -87,7 +87,7 @@ def _value(value: Any, names: list[str], called: Followed) -> str:
         called.append(vars(value)["_defn"])
         return _name(called[-1])
     if isinstance(value, FunctionType):
-        if _is_ours(value.__module__):
+        if _is_followed(value.__module__):
             called.append(value)
         return _name(value)
     if isinstance(value, ModuleType):
@@ -97,14 +97,14 @@ def _value(value: Any, names: list[str], called: Followed) -> str:
 
 def _module(module: ModuleType, names: list[str], called: Followed) -> str:
     """Of a module of ours the things that may be read from it."""
-    if not _is_ours(module.__name__):
+    if not _is_followed(module.__name__):
         return module.__name__
     read = {name: getattr(module, name) for name in names if hasattr(module, name)}
     told = [f"{name}={_value(value, names, called)}" for name, value in sorted(read.items())]
     return repr((module.__name__, told))
 
 
-def _is_ours(module: str) -> bool:
+def _is_followed(module: str) -> bool:
     return module.startswith(PACKAGE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Places, Values

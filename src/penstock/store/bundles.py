@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.errors import DataError
-from penstock.store.files import sync_file, writing_to
+from penstock.store.whole_files import sync_file, writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -27,14 +27,14 @@ def folded(blocks: Sequence[Block], clock: int) -> Block | None:
     """
     if not blocks:
         return None
-    block = concatenated([lasting(one, clock) for one in blocks])
+    block = concatenated([elements_from(one, clock) for one in blocks])
     ahead = block.ts >= clock
     parts = [_counted(block.take(~ahead), clock), block.take(ahead)]
     left = [part for part in parts if len(part)]
     return concatenated(left) if left else None
 
 
-def lasting(block: Block, clock: int) -> Block:
+def elements_from(block: Block, clock: int) -> Block:
     """The elements that play a part in snapshots from `clock` - 1 on, or cancel one that does."""
     return block.take(block.te >= clock)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.store.files import writing_to
+from penstock.store.whole_files import writing_to
 
 if TYPE_CHECKING:
     from pathlib import Path

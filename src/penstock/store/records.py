@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.algebra.time import BEGINNING
 from penstock.errors import DataError
-from penstock.store.files import publish
+from penstock.store.whole_files import publish
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,6 +115,7 @@ class Record:
     are still kept. `files` has what was read of each stream whose
     files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
     committed, `offsets` has up to where that one read each stream, as far as it could be told.
+    `behind` has the lanes that could go on without further rows, and the bytes that wait in each.
     `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
     together.
@@ -138,6 +139,7 @@ class Record:
     batch: tuple[str, int] | None = None
     offsets: dict[str, Any] = field(default_factory=dict)
     written_at: float = 0.0
+    behind: dict[str, int] = field(default_factory=dict)
 
     @property
     def open_clocks(self) -> dict[str, int]:
@@ -251,7 +253,7 @@ class RecordChain:
             if one >= number:
                 yield self.read(one)
 
-    def set_aside(self, number: int) -> None:
+    def mark_damaged(self, number: int) -> None:
         """Let the newest record be none; its file stays for those who want to know."""
         self._path(number).rename(self._folder / f"{number:012d}.damaged")
 

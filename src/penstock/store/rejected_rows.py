@@ -49,7 +49,7 @@ def kept_with(
     return tuple(known), forgotten
 
 
-def aside_part(stream: str, number: int = 0) -> str:
+def rejected_part(stream: str, number: int = 0) -> str:
     """The name of a table with rows of a stream; several, if it was declared anew between."""
     return f"{number}/{stream}"
 
@@ -60,7 +60,9 @@ def rejected_schema(schema: Schema) -> pa.Schema:
     return pa.schema([*columns, *((name, pa.string()) for name in (POSITION, TEXT, REASON))])
 
 
-def aside_rows(home: Home, files: Sequence[RejectedFile], stream: str, schema: Schema) -> pa.Table:
+def read_rejected(
+    home: Home, files: Sequence[RejectedFile], stream: str, schema: Schema
+) -> pa.Table:
     """The rows of a stream that were not taken in, oldest first.
 
     Those that came when the stream was declared with other columns are not among them.
@@ -98,7 +100,7 @@ def _joined(home: Home, files: Iterable[RejectedFile]) -> dict[str, pa.Table]:
             else:
                 tables.append(table)
     return {
-        aside_part(stream, number): table.combine_chunks()
+        rejected_part(stream, number): table.combine_chunks()
         for stream, tables in found.items()
         for number, table in enumerate(tables)
     }

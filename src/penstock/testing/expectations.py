@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.reference.timeline import Timeline
-from penstock.testing import rows
+from penstock.testing import row_blocks
 from penstock.testing.blocks import is_comment
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.testing.blocks import TextBlock
     from penstock.testing.format import StreamCase
-    from penstock.testing.rows import Computed
+    from penstock.testing.row_blocks import Computed
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def _check_one(case: StreamCase, block: TextBlock, computed: Computed) -> Failed
         return FailedExpectation(
             block, f"the result of this query is a {kind}, expected a block {wanted}"
         )
-    text = rows.compare(case, block, computed)
+    text = row_blocks.compare(case, block, computed)
     if text is None:
         return None
     return FailedExpectation(
-        block, text, _written(case, block, rows.written(case, block, computed))
+        block, text, _written(case, block, row_blocks.written(case, block, computed))
     )
 
 

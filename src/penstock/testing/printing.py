@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING
+from penstock.testing.expected_rows import print_instant
 from penstock.testing.timed import START
-from penstock.testing.values import print_instant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.errors import PenstockError
 from penstock.testing.engines import CaseAnswer, Question
 from penstock.testing.expectations import CaseOutcome, FailedExpectation, check
-from penstock.testing.rows import Computed
+from penstock.testing.row_blocks import Computed
 from penstock.testing.setup import set_up
 
 if TYPE_CHECKING:

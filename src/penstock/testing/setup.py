@@ -11,8 +11,8 @@ from penstock.algebra.types import Schema
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.errors import DataError, did_you_mean
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
+from penstock.testing.expected_rows import read_row, split_cells
 from penstock.testing.timed import START, timed_lines
-from penstock.testing.values import read_row, split_cells
 
 if TYPE_CHECKING:
     from penstock.reference.timeline import Row

@@ -17,7 +17,7 @@ from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.session import Session
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.session import start_session
+from penstock.spark.spark_session import start_session
 from penstock.store.inserted_rows import bring
 from penstock.store.layout import Home
 from penstock.store.result_files import result_blocks
@@ -64,12 +64,12 @@ class SparkCaseEngine:
     def answer(self, question: Question) -> CaseAnswer:
         """The complete result."""
         refuse_bad_inputs(question.plan, question.inputs)
-        return self._answered([_Asked(question, question, QUERY)])[0]
+        return self._answered([_SparkQuestion(question, question, QUERY)])[0]
 
     def answers(self, questions: Sequence[Question]) -> list[CaseAnswer | PenstockError]:
         """The complete results; questions with the same settings share a pipeline."""
         found: dict[int, CaseAnswer | PenstockError] = {}
-        companies: dict[tuple[str, ...] | int, dict[int, _Asked]] = {}
+        companies: dict[tuple[str, ...] | int, dict[int, _SparkQuestion]] = {}
         for number, question in enumerate(questions):
             try:
                 refuse_bad_inputs(question.plan, question.inputs)
@@ -83,7 +83,7 @@ class SparkCaseEngine:
             found.update(zip(company, self._answered(list(company.values())), strict=True))
         return [found[number] for number in range(len(questions))]
 
-    def _answered(self, asked: Sequence[_Asked]) -> list[CaseAnswer]:
+    def _answered(self, asked: Sequence[_SparkQuestion]) -> list[CaseAnswer]:
         with tempfile.TemporaryDirectory(prefix="penstock-test-") as folder:
             home = Home(Path(folder))
             home.open()
@@ -101,7 +101,7 @@ class SparkCaseEngine:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _SparkQuestion:
     """A question as it was asked, as it runs, and the name of its query.
 
     In company names have a prefix; `question` has the plan that the answer is read by.
@@ -113,12 +113,12 @@ class _Asked:
     prefix: str = ""
 
 
-def _in_company(question: Question, number: int) -> _Asked:
+def _in_company(question: Question, number: int) -> _SparkQuestion:
     prefix = f"q{number}_"
-    return _Asked(question, named_apart(question, prefix), f"{prefix}{QUERY}", prefix)
+    return _SparkQuestion(question, named_apart(question, prefix), f"{prefix}{QUERY}", prefix)
 
 
-def _plan_of(asked: Sequence[_Asked], tasks: int) -> PipelinePlan:
+def _plan_of(asked: Sequence[_SparkQuestion], tasks: int) -> PipelinePlan:
     """All queries in one catalog, each in a group of its own."""
     statements: list[str] = []
     session = Session()
@@ -136,7 +136,7 @@ def _plan_of(asked: Sequence[_Asked], tasks: int) -> PipelinePlan:
     return PipelinePlan(tuple(statements), tuple(groups))
 
 
-def _bring_inputs(pipeline: Pipeline, asked: _Asked) -> None:
+def _bring_inputs(pipeline: Pipeline, asked: _SparkQuestion) -> None:
     """The rows of streams and the changes of relations that a query reads."""
     inputs = asked.question.inputs
     [group] = [one for one in pipeline.ledger.plan.groups.values() if asked.query in one.plans]
@@ -148,7 +148,7 @@ def _bring_inputs(pipeline: Pipeline, asked: _Asked) -> None:
         pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
 
 
-def _answer_of(pipeline: Pipeline, asked: _Asked) -> CaseAnswer:
+def _answer_of(pipeline: Pipeline, asked: _SparkQuestion) -> CaseAnswer:
     """The answer that a finished pipeline has written down to a query."""
     home = pipeline.home
     blocks = [

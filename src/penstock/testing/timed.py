@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.testing.blocks import Line, fault_at
-from penstock.testing.values import NOTHING
+from penstock.testing.expected_rows import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

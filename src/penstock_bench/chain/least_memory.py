@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penstock.scheduling.chart import Chart
-    from penstock_bench.chain.model import Arrival
+    from penstock_bench.chain.model import BlockArrival
 
 
 def least_memory(
     charts: Mapping[str, Sequence[Chart]],
-    arrivals: Iterable[Arrival],
+    arrivals: Iterable[BlockArrival],
     instants: Sequence[float],
 ) -> NDArray[np.float64]:
     """A bound from below for each of some instants, which come in order.

@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 """Time that sums of times may lack of a block's."""
 
 
-class Arrival(NamedTuple):
+class BlockArrival(NamedTuple):
     """A block that comes in: when, and of which input."""
 
     time: float
@@ -59,7 +59,7 @@ class Model:
     paths: Sequence[Path]
     unit: float | None = 1.0
 
-    def run(self, scheduler: Scheduler, arrivals: Iterable[Arrival]) -> Trace:
+    def run(self, scheduler: Scheduler, arrivals: Iterable[BlockArrival]) -> Trace:
         """Let all blocks pass, in the order that the scheduler chooses."""
         return _Run(self, scheduler, sorted(arrivals, key=lambda one: one.time)).trace()
 
@@ -119,7 +119,7 @@ class _Run:
 
     model: Model
     scheduler: Scheduler
-    arrivals: Sequence[Arrival]
+    arrivals: Sequence[BlockArrival]
     now: float = 0.0
     _next: int = 0
     _came: int = 0

@@ -10,7 +10,7 @@ from operators.join_model import block_of, elements_of, read_back
 from penstock.operators.division import Division, Spread
 from penstock.operators.operator import stepped
 from penstock.operators.window.merged_numbers import Numbers
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

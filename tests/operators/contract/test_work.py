@@ -24,9 +24,9 @@ from penstock.operators.multi_join.multi_join import MultiJoin
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
-from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.negative import AnnouncedEnds
 from penstock.operators.output.order_limit import FirstRows
+from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.set.distinct import DistinctOperator

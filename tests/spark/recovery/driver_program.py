@@ -15,7 +15,7 @@ from penstock.errors import PenstockError
 from penstock.pipeline.plans import PipelinePlan
 from penstock.planner.physical.physical_plan import PhysicalPlan
 from penstock.spark.pipeline import Pipeline
-from penstock.spark.session import start_session
+from penstock.spark.spark_session import start_session
 from penstock.store.layout import Home
 
 

@@ -27,7 +27,7 @@ from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.reference.timeline import Timeline
 from penstock.session import Session
-from penstock.store.rejected_rows import aside_rows
+from penstock.store.rejected_rows import read_rejected
 from penstock.store.result_files import result_blocks
 from penstock.testing.inline import answer_of
 
@@ -236,7 +236,7 @@ def _aside(home: Home, record: Record, plan: PipelinePlan) -> dict[str, Counter[
     for name, columns in STREAMS.items():
         stream = catalog.find(name, "stream")
         assert isinstance(stream, StreamDefinition)
-        rows = aside_rows(home, record.aside, name, stream.schema)
+        rows = read_rejected(home, record.aside, name, stream.schema)
         values = rows.select(["ts", *columns]).to_pydict().values()
         found[name] = Counter(zip(*values, strict=True))
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.spark.session import launch_environment
+from penstock.spark.spark_session import launch_environment
 from spark.recovery.processes import PATIENCE, python_path, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
 from tiers import only_long

@@ -22,7 +22,7 @@ from penstock.algebra.types import (
     decimal,
 )
 from penstock.errors import DataError
-from penstock.testing.values import (
+from penstock.testing.expected_rows import (
     expected_cell,
     expected_row,
     print_cell,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.operators.division import Moves, netted
 from penstock.operators.saved_tables import arrays_of, one_array
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

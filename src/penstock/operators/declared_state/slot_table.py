@@ -17,7 +17,7 @@ from penstock.operators.division import Moves
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
-from penstock.state.rows import RowStore
+from penstock.state.row_store import RowStore
 from penstock.state.slots import SlotPool, moved_together
 
 if TYPE_CHECKING:

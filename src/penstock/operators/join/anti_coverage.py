@@ -14,7 +14,7 @@ from penstock.operators.join.anti_loops import CoverageChanges
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.expiry import CalendarQueue
 from penstock.state.fingerprints import fingerprints
-from penstock.state.rows import RowStore, grown
+from penstock.state.row_store import RowStore, grown
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:

@@ -130,7 +130,7 @@ class ReadOnArrival(Matching):
             pass
 
     def _matches(self, arrived: Incoming, rows: Block) -> Matches:
-        for pairs in self._pairs(arrived, self._asking(rows)):
+        for pairs in self._pairs(arrived, self._known_rows(rows)):
             weights = [*rows.weights(pairs.second), *self._rows.weights(pairs.first)]
             for part in portions_of_text(len(pairs.ts), weights):
                 yield self._matching(rows, pairs.second[part], pairs.first[part])
@@ -151,7 +151,7 @@ class ReadOnArrival(Matching):
         relation = arrived, self._rows.kept()
         return pairs_of_step(relation, (asking, _STREAM), self._chains.heads, self._pairs_at_once)
 
-    def _asking(self, rows: Block) -> Incoming:
+    def _known_rows(self, rows: Block) -> Incoming:
         """The stream rows whose key the relation has; their place is their number."""
         keys = self._stream.keys(rows)
         known = self._chains.index.find(fingerprints(keys, len(rows)))

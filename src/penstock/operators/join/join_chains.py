@@ -8,7 +8,7 @@ import numpy as np
 
 from penstock.operators.join.join_loops import NOBODY, once_empty
 from penstock.state.keys import KeyIndex
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Words

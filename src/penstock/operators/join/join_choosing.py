@@ -49,15 +49,15 @@ class SideEffort:
             kept: How many rows are there.
             records: What is known of them, by place.
         """
-        looking = self._looking(twins, withdrawn, records)
-        used, other = (looking, rows * INDEX)[:: 1 if twins.kind == SCANNED else -1]
+        searched = self._search_cost(twins, withdrawn, records)
+        used, other = (searched, rows * INDEX)[:: 1 if twins.kind == SCANNED else -1]
         self._excess = max(self._excess + used - other, 0.0)
         if self._excess <= REBUILD * kept:
             return False
         self._excess = 0.0
         return True
 
-    def _looking(self, twins: WithdrawalIndex, withdrawn: int, records: Ints) -> float:
+    def _search_cost(self, twins: WithdrawalIndex, withdrawn: int, records: Ints) -> float:
         """What it costs to look for the rows to be withdrawn."""
         if not withdrawn or not len(records):
             return 0.0

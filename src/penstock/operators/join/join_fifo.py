@@ -17,7 +17,7 @@ from penstock.operators.join.join_loops import (
 )
 from penstock.operators.join.join_pairs import incoming_rows
 from penstock.state.moving import Occupancy
-from penstock.state.rows import RowStore
+from penstock.state.row_store import RowStore
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:

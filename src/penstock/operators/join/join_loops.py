@@ -149,11 +149,11 @@ def insert(incoming: Incoming, row: int, kept: SideRows, heads: Ints, port: int)
             kept.records[head, PREVIOUS] = place
     heads[key, port] = place
     if kept.kind == STRICT or kept.kind == SCANNED:
-        _link_twin(at, incoming.twin[row], kept.twins, kept.twin_heads, kept.kind)
+        _link_withdrawal(at, incoming.twin[row], kept.twins, kept.twin_heads, kept.kind)
 
 
 @compiled_borrowing
-def _link_twin(place: int, twin: int, twins: Ints, twin_heads: Ints, kind: int) -> None:
+def _link_withdrawal(place: int, twin: int, twins: Ints, twin_heads: Ints, kind: int) -> None:
     """A row can be found by its number, or has its word."""
     twins[place, 0] = twin
     if kind == STRICT:
@@ -162,10 +162,12 @@ def _link_twin(place: int, twin: int, twins: Ints, twin_heads: Ints, kind: int) 
 
 
 @compiled
-def link_twins(places: Ints, found_by: Ints, twins: Ints, twin_heads: Ints, kind: int) -> None:
+def link_withdrawals(
+    places: Ints, found_by: Ints, twins: Ints, twin_heads: Ints, kind: int
+) -> None:
     """Rows at places can be found."""
     for number in range(len(places)):
-        _link_twin(places[number], found_by[number], twins, twin_heads, kind)
+        _link_withdrawal(places[number], found_by[number], twins, twin_heads, kind)
 
 
 @compiled_borrowing
@@ -353,7 +355,7 @@ def drop_ended(
 
 
 @compiled
-def cut_twins(twins: Ints, twin_heads: Ints, places: Ints) -> Ints:
+def cut_withdrawals(twins: Ints, twin_heads: Ints, places: Ints) -> Ints:
     """Numbers of twins that end at the places: equal rows have one end, so all of them go."""
     numbers = np.empty(len(places), np.int64)
     count = 0

@@ -21,12 +21,12 @@ from penstock.operators.join.join_loops import (
     TE,
     SideRows,
     drop_ended,
-    link_twins,
+    link_withdrawals,
 )
 from penstock.operators.join.join_pairs import incoming_rows
 from penstock.operators.join.withdrawal_index import HashedWithdrawals, ScannedWithdrawals
 from penstock.state.expiry import CalendarQueue
-from penstock.state.rows import RowStore, grown
+from penstock.state.row_store import RowStore, grown
 from penstock.state.slots import SlotPool
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class LooseSide:
         ends = self._records[places, TE]
         block = Block(self._store.take(places), ends, ends)
         words = self._twins.enter(block, self._places.capacity)
-        link_twins(places, words, self._twins.links, self._twins.heads, self._twins.kind)
+        link_withdrawals(places, words, self._twins.links, self._twins.heads, self._twins.kind)
 
     def _new_queue(self) -> CalendarQueue:
         return CalendarQueue([np.dtype(np.int32)], *self._calendar)

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.operators.join.join_chains import Chains
-from penstock.operators.join.join_loops import SCANNED, STRICT, cut_twins
+from penstock.operators.join.join_loops import SCANNED, STRICT, cut_withdrawals
 from penstock.state.fingerprints import fingerprints
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from penstock.operators.block import Block
@@ -82,7 +82,7 @@ class HashedWithdrawals:
 
     def forget(self, ended: Ints, incoming: Incoming, negative: Flags) -> None:
         """Numbers without rows are given to others."""
-        empty = cut_twins(self.links, self.heads, ended)
+        empty = cut_withdrawals(self.links, self.heads, ended)
         self._chains.drop_empty(np.concatenate([incoming.twin[negative], empty]))
 
     def shrink(self, places: SlotPool) -> None:

@@ -19,7 +19,7 @@ from penstock.operators.multi_join.multi_join_columns import Gathered
 from penstock.operators.multi_join.multi_join_loops import FOREVER, enter
 from penstock.operators.multi_join.multi_join_tables import CODES, PORT, Table
 from penstock.state.fingerprints import fingerprints
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from penstock.errors import Refused
 from penstock.operators.block import Block, concatenated, rows_by_time
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.operator import Inputs, Operator
-from penstock.operators.output.cuts_loops import meeting
+from penstock.operators.output.cuts_loops import merge_adjacent
 from penstock.operators.waiting import Waiting
 from penstock.operators.withdrawals import ended_elements
 from penstock.state.fingerprints import fingerprints
@@ -113,7 +113,7 @@ class CoalesceOperator(Operator):
             return ()
         te, is_left = ended_elements(block)
         elements = Block(block.columns, block.ts, te, block.sign).take(block.signs > 0)
-        made, is_merged = meeting(*_places(elements), elements.te)
+        made, is_merged = merge_adjacent(*_places(elements), elements.te)
         merged = Block(elements.columns, elements.ts, made, elements.sign).take(~is_merged)
         return [block.take(is_left), merged]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @compiled
-def meeting(begins: Ints, ends: Ints, te: Ints) -> tuple[Ints, Flags]:
+def merge_adjacent(begins: Ints, ends: Ints, te: Ints) -> tuple[Ints, Flags]:
     """New ends for elements in time order, and which elements became part of an earlier one.
 
     `begins` and `ends` number where the elements begin and end: the same for rows alike at one

@@ -24,7 +24,7 @@ from penstock.operators.output.emit_final_loops import (
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 from penstock.state.moving import Occupancy
-from penstock.state.rows import RowStore, grown
+from penstock.state.row_store import RowStore, grown
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:

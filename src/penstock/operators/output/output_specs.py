@@ -11,9 +11,9 @@ from penstock.algebra.types import Type, to_arrow
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
-from penstock.operators.output.instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.negative import AnnouncedEnds
 from penstock.operators.output.order_limit import FirstRows, OrderKey, RowOrder
+from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
 from penstock.operators.spec import (

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.errors import InternalError
 from penstock.operators.saved_tables import one_array
-from penstock.state.routing import lanes_of
+from penstock.state.lane_hash import lanes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

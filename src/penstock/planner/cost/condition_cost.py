@@ -36,7 +36,7 @@ OF_DATES = frozenset({
 })  # fmt: skip
 
 
-def asking_cost(condition: Expression) -> float:
+def condition_cost(condition: Expression) -> float:
     """Nanoseconds to ask a condition of one combination of rows whose columns are there."""
     return sum(map(_own_cost, walk(condition)))
 

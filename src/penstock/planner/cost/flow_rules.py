@@ -24,7 +24,7 @@ from penstock.operators.window import window_specs as windows
 from penstock.planner.cost import join_flows as pairs
 from penstock.planner.cost.selectivity import selectivity
 from penstock.planner.physical.multi_join_spec import MultiJoinSpec
-from penstock.planner.statistics.statistics import RELATION_ROWS, Statistics, forever
+from penstock.planner.statistics.statistics import RELATION_ROWS, Statistics, endless_span
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
@@ -65,9 +65,9 @@ class EstimateContext:
         return self.inputs[0]
 
     @cached_property
-    def forever(self) -> float:
+    def endless_span(self) -> float:
         """Steps of time after which what never ends is looked at."""
-        return forever(self.unit)
+        return endless_span(self.unit)
 
     def selectivity(self, condition: Expression, columns: Mapping[str, float]) -> float:
         """The share of rows, or of pairs, for which a condition over positions is TRUE."""
@@ -114,7 +114,7 @@ def _stream(at: EstimateContext) -> Flow:
     even = {
         n: known.even[source.name, c] for n, c in enumerate(names) if (source.name, c) in known.even
     }
-    return Flow(rate, 0.0, rate * forever(source.time_unit), _values_of(source, known), even)
+    return Flow(rate, 0.0, rate * endless_span(source.time_unit), _values_of(source, known), even)
 
 
 def _exchanged(at: EstimateContext) -> Flow:
@@ -130,7 +130,7 @@ def _exchanged(at: EstimateContext) -> Flow:
 
 def _changes(at: EstimateContext) -> Flow:
     known = _values_of(at.spec.source, at.statistics)
-    return Flow(RELATION_ROWS / at.forever, 0.0, RELATION_ROWS, known)
+    return Flow(RELATION_ROWS / at.endless_span, 0.0, RELATION_ROWS, known)
 
 
 def _values_of(source: Source, known: Statistics) -> tuple[float, ...]:
@@ -173,7 +173,7 @@ def _announced(at: EstimateContext) -> Flow:
 
 def _stays(at: EstimateContext) -> Flow:
     """Rows that are never withdrawn, and stay for ever."""
-    return replace(at.first, withdrawn=0.0, live=at.first.rate * at.forever)
+    return replace(at.first, withdrawn=0.0, live=at.first.rate * at.endless_span)
 
 
 def _attached(at: EstimateContext) -> Flow:

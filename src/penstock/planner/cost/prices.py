@@ -20,7 +20,7 @@ from penstock.operators.set import set_specs as sets
 from penstock.operators.set.counted import Target
 from penstock.operators.window import window_specs as windows
 from penstock.planner.conditions import conjuncts
-from penstock.planner.cost.condition_cost import asking_cost
+from penstock.planner.cost.condition_cost import condition_cost
 from penstock.planner.cost.costs import Cost
 from penstock.planner.cost.flow_rules import EstimateContext, residual_share
 from penstock.planner.cost.join_flows import key_values
@@ -122,7 +122,7 @@ def _join(at: EstimateContext, out: Flow) -> float:
     elif spec.residual is not None:
         compared = out.sent / max(residual_share(at), LEAST_SHARE)
     if spec.residual is not None:
-        asking = asking_cost(spec.residual)
+        asking = condition_cost(spec.residual)
     return sides + out.sent * PAIR + compared * max(COMPARED, asking)
 
 

@@ -11,10 +11,11 @@ from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, pla
 from penstock.errors import count
 from penstock.planner.conditions import conjuncts
 from penstock.planner.explain.annotate import Annotations
+from penstock.planner.explain.expected_charts import expected_charts
 from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.explain.shown import all_shown, shown, tree_text
 from penstock.planner.optimizing import optimized
-from penstock.planner.partition.fragments import ways_in_fragments
+from penstock.planner.partition.fragments import choices_in_fragments
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
+    from penstock.planner.explain.expected_charts import ExpectedCharts
     from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.rules.rule import Described
@@ -69,7 +71,7 @@ class Explaining:
         self._ways = MultiwayChoices(running.values(), self._choices, chosen_by)
         if routes is not None and len(running) == 1:
             (alone,) = running.values()
-            self._ways = ways_in_fragments(alone, self._choices, routes, chosen_by)
+            self._ways = choices_in_fragments(alone, self._choices, routes, chosen_by)
         found = physical or self._physical(running, routes, chosen_by)
         self._tops = shown(expected(found, self._choices, statistics))
         self._shared = _shared(self._tops, gone)
@@ -127,6 +129,10 @@ class Explaining:
             f"Lanes: {self._lanes}",
         ]
         return Drawn(self._tops[name], notes.note, title, below)
+
+    def charts(self, name: str) -> ExpectedCharts:
+        """The progress charts of a query: by what a lane with a budget decides what runs next."""
+        return expected_charts(name, self._tops[name])
 
     def _notes(self, name: str) -> Annotations:
         return Annotations(self._tops[name], self._given[name].unit, self._shared[name])

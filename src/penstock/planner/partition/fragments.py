@@ -47,7 +47,7 @@ def fragments_of(
     return _Cutting(query, choices, routes, statistics, lanes).cut(plan)
 
 
-def ways_in_fragments(
+def choices_in_fragments(
     plan: Plan,
     choices: Choices,
     routes: Callable[[Partitioning], bool],

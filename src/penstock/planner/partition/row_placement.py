@@ -53,7 +53,7 @@ class RowPlacement:
     numbers: tuple[int, ...] = ()
 
 
-def whereabouts(graph: Graph, partitioning: Partitioning) -> list[RowPlacement]:
+def row_placements(graph: Graph, partitioning: Partitioning) -> list[RowPlacement]:
     """The placement of the rows of each node of a graph, if its sources are routed like that.
 
     >>> from penstock.builder import stream
@@ -86,7 +86,7 @@ def _place(node: Node, inputs: Sequence[RowPlacement]) -> RowPlacement:
     ports = list(zip(inputs, node.lineage.columns, strict=True))
     routed = [(place, columns) for place, columns in ports if not place.is_whole]
     if node.lineage.otherwise:
-        made = _in_one_way(node, inputs)
+        made = _by_any_lineage(node, inputs)
     elif node.lineage.of_each or len(routed) == 1:
         made = _side_by_side(node.lineage, inputs)
     else:
@@ -102,7 +102,7 @@ def _place(node: Node, inputs: Sequence[RowPlacement]) -> RowPlacement:
     return replace(made, numbers=tuple(sorted(numbers)))
 
 
-def _in_one_way(node: Node, inputs: Sequence[RowPlacement]) -> RowPlacement:
+def _by_any_lineage(node: Node, inputs: Sequence[RowPlacement]) -> RowPlacement:
     """A row is made in one of several ways: its keys have to be right whichever it is."""
     columns = tuple(Column(str(number), type_) for number, type_ in enumerate(node.types))
     ways = (node.lineage, *node.lineage.otherwise)

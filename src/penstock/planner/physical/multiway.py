@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import substituted
 from penstock.algebra.plan import different_nodes
-from penstock.planner.cost.condition_cost import asking_cost
+from penstock.planner.cost.condition_cost import condition_cost
 from penstock.planner.cost.join_flows import by_name, key_values
 from penstock.planner.cost.join_model import ConditionEstimate, JoinModel, Side, Weights
 from penstock.planner.cost.selectivity import selectivity
@@ -115,7 +115,7 @@ def model_of(
         sides.append(Side(flow.sent, flow.live, values, None, follows, is_counted))
     conditions = [
         ConditionEstimate(
-            one.inputs, _share_of(one, flows, known), COMPARED + asking_cost(one.asks)
+            one.inputs, _share_of(one, flows, known), COMPARED + condition_cost(one.asks)
         )
         for one in agreed.conditions
     ]

@@ -80,12 +80,12 @@ class MatchStatistics:
 def meetings(operators: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[MatchStatistics]:
     """The matches that operators have seen; each tells of all its lanes."""
     for reports in operators:
-        found = _met(reports) if reports[0].get("meeting") is not None else None
+        found = _match_statistics(reports) if reports[0].get("meeting") is not None else None
         if found is not None:
             yield found
 
 
-def _met(reports: Sequence[Mapping[str, Any]]) -> MatchStatistics | None:
+def _match_statistics(reports: Sequence[Mapping[str, Any]]) -> MatchStatistics | None:
     """The matches that the lanes of an operator have seen; None: nothing could meet."""
     told = [one["meeting"] for one in reports]
     entries = [part for one in told for part in one["came"] if part["ending"] or part["endless"]]

@@ -20,9 +20,9 @@ ROWS_PER_TICK = 1.0
 """The same where time has no unit."""
 RELATION_ROWS = 1000.0
 """The number of rows a relation is thought to have; they change seldom."""
-SECONDS_OF_FOREVER = 3600.0
+ENDLESS_SECONDS = 3600.0
 """After how long the state of what never ends is looked at."""
-TICKS_OF_FOREVER = 100_000.0
+ENDLESS_TICKS = 100_000.0
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ def rounded(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def forever(unit: TimeUnit | None) -> float:
+def endless_span(unit: TimeUnit | None) -> float:
     """Steps of time after which what never ends is looked at."""
     if unit is None or unit.micros is None:
-        return TICKS_OF_FOREVER
-    return SECONDS_OF_FOREVER * 1e6 / unit.micros
+        return ENDLESS_TICKS
+    return ENDLESS_SECONDS * 1e6 / unit.micros

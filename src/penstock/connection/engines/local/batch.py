@@ -16,6 +16,7 @@ from penstock.results.settling import ChangingContent
 from penstock.runtime.changes import due_from, told_by
 from penstock.runtime.jumps import periodic_parts
 from penstock.runtime.lanes import Lanes
+from penstock.scheduling.work_rules import WorkRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,11 +61,22 @@ class Batch:
         fragment = Fragment(self.graph, self._partitioning, True, 0)
         self.shape = content_hash(PhysicalPlan((fragment,), {}).identity)
         self.periodic = periodic_parts(plans.values())
+        self._rules = WorkRules()
         self.begin_anew()
+
+    def follow(self, rules: WorkRules) -> None:
+        """Let lanes work by these rules from now on."""
+        self._rules = rules
+        self.lanes.follow(rules)
+
+    def work_off(self) -> None:
+        """Let lanes do what the time for earlier calls has left undone."""
+        if self.lanes.is_behind:
+            self._take_in(self.lanes.work_off())
 
     def begin_anew(self) -> None:
         """Be as if nothing had come; what was planned stays, and to plan takes longest."""
-        self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes)
+        self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes, rules=self._rules)
         self.outcomes = {
             name: ElementLog(self._options.keep, has_content=is_relation(plan))
             for name, plan in self.plans.items()

@@ -105,7 +105,7 @@ class Feeding:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
         block = reading.take_in()
-        self.aside.add(reading.intake.taken_aside())
+        self.aside.add(reading.intake.taken_rejected())
         self._feed(name, block)
 
     def update(self, name: str, table: pa.Table) -> None:

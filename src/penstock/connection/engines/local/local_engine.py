@@ -12,7 +12,7 @@ from penstock.connection import statements
 from penstock.connection.engines.local.element_log import LogReader
 from penstock.connection.engines.local.feeding import Feeding
 from penstock.connection.engines.local.local_progress import progress_of
-from penstock.connection.engines.local.registry import Registry
+from penstock.connection.engines.local.query_registry import Registry
 from penstock.connection.engines.local.saving import save_engine
 from penstock.connection.operator_table import operator_table
 from penstock.errors import NotSupported
@@ -232,7 +232,10 @@ class LocalEngine:
             return progress_of(self)
 
     def wait_idle(self) -> None:
-        """Nothing has to be waited for: a call returns when its rows have been taken in."""
+        """Let lanes with a budget do what they have left undone; all else is done at once."""
+        with self._changing():
+            for batch in self.feeding.batches:
+                batch.work_off()
 
     def wait_for_news(self, after: int, timeout: float) -> bool:
         """Wait until a call of another thread has changed something; False if the time is over."""

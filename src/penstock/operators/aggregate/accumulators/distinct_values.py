@@ -22,7 +22,7 @@ from penstock.operators.aggregate.accumulators.distinct_values_loops import coun
 from penstock.operators.aggregate.accumulators.events import owned
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from penstock.state.moving import Moved

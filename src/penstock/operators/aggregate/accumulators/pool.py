@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.operators.aggregate.accumulators import pool_loops as loops
 from penstock.operators.aggregate.accumulators.events import owned
 from penstock.state.moving import Occupancy
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 from penstock.state.slots import moved_together
 
 if TYPE_CHECKING:

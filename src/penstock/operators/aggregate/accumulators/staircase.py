@@ -21,7 +21,7 @@ from penstock.operators.aggregate.accumulators.counting import known_of
 from penstock.operators.aggregate.accumulators.events import owned
 from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
 from penstock.state.moving import Occupancy
-from penstock.state.rows import grown
+from penstock.state.row_store import grown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from penstock.operators.block import Block, arriving
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.statistics.measuring import measured
-from penstock.runtime import sampling as looking
+from penstock.runtime import sampling
 from penstock.runtime.lane import Lane
 from penstock.runtime.sampling import SAMPLE, Budget, StreamMeter, sample
 from penstock.session import Session
@@ -92,13 +92,13 @@ def test_looking_stops_when_it_has_taken_its_share(monkeypatch: pytest.MonkeyPat
     meter = StreamMeter("a", ("ts", "k", "v", "s"), budget)
     seen: list[int] = []
     monkeypatch.setattr(StreamMeter, "_look", lambda _, found: seen.append(len(found)))
-    for _ in range(looking.FREE_LOOKS):
+    for _ in range(sampling.FREE_LOOKS):
         meter.take_in(rows(10), 0)
     budget.looked, budget.worked = 1.0, 499.0
     meter.take_in(rows(11), 0)
     budget.worked = 501.0
     meter.take_in(rows(12), 0)
-    assert seen == [10] * looking.FREE_LOOKS + [12]
+    assert seen == [10] * sampling.FREE_LOOKS + [12]
 
 
 def test_a_sample_is_taken_from_all_over_and_misses_nothing_periodic() -> None:

@@ -88,6 +88,7 @@ class Registry:
         if not isinstance(statement, syntax.SetOption) and not (creates and outcome.name):
             return  # It only says something; or IF NOT EXISTS, and it did.
         self.history.add(entry)
+        self._let_follow(self.started)
         found = self.session.catalog.get(outcome.name or "")
         if isinstance(found, StreamDefinition | RelationDefinition):
             self._feeding.declare(found)
@@ -159,7 +160,15 @@ class Registry:
         """A batch that runs, and the entries of its queries."""
         queries = {one.query.name: one for one in entries if one.query is not None}
         self.started.append(Started(batch, queries))
+        self._let_follow(self.started[-1:])
         self._batches |= {name.lower(): batch for name in batch.outcomes}
+
+    def _let_follow(self, batches: Sequence[Started]) -> None:
+        """Let the lanes of batches work by the settings."""
+        for started in batches:
+            queries = [one.query for one in started.queries.values() if one.query is not None]
+            latency = {one.name: one.latency for one in queries if one.latency is not None}
+            started.batch.follow(self.session.settings.work.rules(latency))
 
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query: as it runs, as it is about to, or as it would."""

@@ -18,13 +18,13 @@ from penstock.reference.compare import (
     unmatched,
 )
 from penstock.reference.timeline import Row, Timeline, in_order
-from penstock.testing.printing import print_table
-from penstock.testing.timed import START, timed_lines
-from penstock.testing.values import (
+from penstock.testing.expected_rows import (
     ExpectedRow,
     expected_row,
     print_cell,
 )
+from penstock.testing.printing import print_table
+from penstock.testing.timed import START, timed_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.compute.distinct import in_python
 from penstock.compute.kernels import Failed, constant, constants
+from penstock.compute.python_functions import in_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable

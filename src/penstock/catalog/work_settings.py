@@ -1,0 +1,113 @@
+"""Settings of the work of lanes: how long, in which order, and how much may wait."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.catalog.durations import seconds_of
+from penstock.errors import QueryError, did_you_mean
+from penstock.scheduling.scheduler_list import SCHEDULERS
+from penstock.scheduling.work_rules import WorkRules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Value = float | str | None
+
+NONE = "none"
+_SIZES = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+
+
+@dataclass(frozen=True)
+class WorkSettings:
+    """What statements say of the work of lanes.
+
+    Attributes:
+        lane_budget: Seconds that a lane works in a micro-batch; None: until all is done.
+        scheduler: Who says which operator runs next.
+        quantum: Seconds of a turn of round-robin.
+        threshold: The slope below which Mixed takes the end of a chart as one chain.
+        latency: Seconds that queries created from now on allow to their results; None: any.
+    """
+
+    lane_budget: float | None = None
+    scheduler: str = "fifo"
+    quantum: float = 0.01
+    threshold: float = 0.0
+    latency: float | None = None
+
+    def rules(self, latency: Mapping[str, float]) -> WorkRules:
+        """The rules of lanes, with the latencies that queries allow."""
+        options = {"quantum": self.quantum, "threshold": self.threshold}
+        return WorkRules(self.lane_budget, self.scheduler, options=options, latency=dict(latency))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A setting that is no choice of a few words: how it is read, and how it is shown."""
+
+    read: Callable[[str, str], Value]
+    show: Callable[[Value], str]
+
+
+def _time(key: str, text: str) -> float | None:
+    if text.strip().lower() == NONE:
+        return None
+    try:
+        seconds = seconds_of(key, text)
+    except QueryError:
+        seconds = 0.0
+    if not seconds:
+        msg = f"setting \"{key}\" takes a length of time, not '{text}'"
+        raise QueryError(msg, hint=f"Write SET {key} = '200 ms', or '2 s', or none.")
+    return seconds
+
+
+def _some_time(key: str, text: str) -> float:
+    seconds = _time(key, text)
+    if seconds is None:
+        msg = f'setting "{key}" cannot be none'
+        raise QueryError(msg, hint=f"Write SET {key} = '10 ms'.")
+    return seconds
+
+
+def _slope(key: str, text: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?: */ *s)?", text.strip().lower())
+    if found is None or (not text.rstrip().endswith("s") and float(found[1])):
+        msg = f"setting \"{key}\" takes a slope with its unit, not '{text}'"
+        hint = f"Write SET {key} = '20 / s': a second of work frees 20 blocks. Status shows slopes."
+        raise QueryError(msg, hint=hint)
+    return float(found[1])
+
+
+def _scheduler(key: str, text: str) -> str:
+    names = [one.name for one in SCHEDULERS]
+    if text.lower() not in names:
+        msg = f'there is no scheduler called "{text}"'
+        hint = did_you_mean(text, names, otherwise=f"Schedulers: {', '.join(names)}.")
+        raise QueryError(msg, hint=hint)
+    del key
+    return text.lower()
+
+
+def _shown_time(value: Value) -> str:
+    if value is None:
+        return NONE
+    seconds = float(value)
+    return f"{seconds * 1000:g} ms" if seconds < 1 else f"{seconds:g} s"
+
+
+def _shown_slope(value: Value) -> str:
+    return f"{value:g} / s" if isinstance(value, float) and value else "0"
+
+
+MEASURES: dict[str, Measure] = {
+    "lane_budget": Measure(_time, _shown_time),
+    "scheduler": Measure(_scheduler, str),
+    "quantum": Measure(_some_time, _shown_time),
+    "threshold": Measure(_slope, _shown_slope),
+    "latency": Measure(_time, _shown_time),
+}
+"""Each setting of `WorkSettings`."""

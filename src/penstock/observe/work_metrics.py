@@ -1,0 +1,66 @@
+"""The facts about the work of lanes in the text format that Prometheus reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.observe.metric_lines import Labels, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from penstock.observe.work_facts import QueueFacts, WorkFacts
+
+
+def work_metrics(work: WorkFacts) -> Iterator[Metric]:
+    """Queues, latencies, and the priorities of operators."""
+    by_lane: list[tuple[Labels, QueueFacts]] = [
+        ({"lane": one.lane, "scheduler": one.scheduler}, one) for one in work.queues
+    ]
+    yield Metric(
+        "queue_bytes",
+        "Bytes that wait between the operators of a lane.",
+        [(labels, one.bytes) for labels, one in by_lane],
+    )
+    yield Metric(
+        "queue_rows",
+        "Rows that wait between the operators of a lane.",
+        [(labels, one.rows) for labels, one in by_lane],
+    )
+    yield Metric(
+        "queue_peak_bytes",
+        "The most bytes that have waited since the lane was made in memory.",
+        [(labels, one.peak_bytes) for labels, one in by_lane],
+    )
+    yield Metric(
+        "latency_seconds",
+        "Seconds from the arrival of a block to its results, by the share that took no longer.",
+        [
+            ({"query": one.query, "quantile": quantile}, seconds)
+            for one in work.latencies
+            for quantile, seconds in (("0.5", one.median), ("0.95", one.p95), ("0.99", one.p99))
+        ],
+    )
+    yield Metric(
+        "latency_allowed_seconds",
+        "Seconds that a query allows from the arrival of a block to its results.",
+        [({"query": one.query}, one.allowed) for one in work.latencies if one.allowed is not None],
+    )
+    yield Metric(
+        "chain_slope",
+        "The priority of a chain of operators: the part of a block that a second of work frees.",
+        [
+            (
+                {
+                    "lane": chart.lane,
+                    "source": chart.source,
+                    "query": chart.query,
+                    "chain": str(number),
+                    "operators": " > ".join(operators),
+                },
+                slope,
+            )
+            for chart in work.charts
+            for number, (operators, slope) in enumerate(chart.chains)
+        ],
+    )
