@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, StreamSpec
+from penstock.operators.source_specs import ExchangeSpec, StreamSpec
 from penstock.operators.spec import row_width
 from penstock.scheduling.chart import MeasuredWork
 from penstock.scheduling.chart_text import chart_lines
@@ -54,7 +54,7 @@ class ExpectedCharts:
 
 
 def expected_charts(name: str, top: ShownOperator) -> ExpectedCharts:
-    """The charts of a query, by its name and its uppermost operator."""
+    """The charts of a query by its name and uppermost operator; relations change too seldom."""
     operators = [*_from_below(top, set())]
     numbers = {id(one): number for number, one in enumerate(operators)}
     inputs = [[numbers[id(child)] for child in one.children] for one in operators]
@@ -62,8 +62,7 @@ def expected_charts(name: str, top: ShownOperator) -> ExpectedCharts:
     sources = {
         one.node.spec.source.name: number
         for number, one in enumerate(operators)
-        if isinstance(one.node.spec, StreamSpec | ChangesSpec | ExchangeSpec)
-        and flows.comes_out[number] > 0
+        if isinstance(one.node.spec, StreamSpec | ExchangeSpec) and flows.comes_out[number] > 0
     }
     paths = (
         one.charted(flows.work(BLOCK_ROWS * row_width(operators[one.operators[0]].node.types)))
