@@ -65,14 +65,14 @@ class AggregateSpec(Spec):
         return Lineage(((*self.keys, *[None] * len(self.calls)),))
 
     def structures(self) -> tuple[Structure, ...]:
-        """Groups and, unless they never leave them, their rows."""
+        """Rows, unless they never leave their group; groups, unless there is one for all."""
         types = tuple(one.type for one in self.keys) + tuple(one.of for one in self.calls)
         groups = Structure("hashed", types, live_out)
         pattern = self.rows.pattern
         if pattern is Pattern.MON:
             return (groups,)
-        name = structure_of(pattern, self.partitions)
-        return (Structure(name, self.rows.types, live_in(0)), groups)
+        rows = Structure(structure_of(pattern, self.partitions), self.rows.types, live_in(0))
+        return (rows, groups) if self.keys else (rows,)
 
 
 @dataclass(frozen=True)
