@@ -11,10 +11,15 @@ import os
 import pytest
 
 VARIABLE = "PENSTOCK_TIER"
-LONG = os.environ.get(VARIABLE) == "long"
 
-only_long = pytest.mark.skipif(not LONG, reason="takes long: ./test --long")
+# The conditions are texts because options are not known yet when some files are read.
+only_long = pytest.mark.skipif(
+    "config.getoption('tier') != 'long'", reason="takes long: ./test --long"
+)
 """A test that runs in the long tier only."""
+
+not_quick = pytest.mark.skipif("config.getoption('tier') == 'quick'", reason="slow: ./test runs it")
+"""A test, or a parameter of one, that the quick tier leaves out while it runs others beside it."""
 
 SLOW = (
     "tests/bench/",
@@ -35,9 +40,32 @@ SLOW = (
 """Tests that `./test --quick` leaves out, and that begin first where two processes share them."""
 
 
-def amount(usual: int, long: int) -> int:
+AMOUNTS = {
+    "random queries in one process": (500, 5000),
+    "random queries on Spark": (40, 200),
+    "random queries on pipelines without Spark": (300, 1500),
+    "random queries that another plan takes over": (40, 200),
+    "random queries until a wrong operator is noticed": (120, 120),
+    "random queries until a wrong engine is found": (200, 200),
+    "attempts to shrink a failure": (1000, 1000),
+    "random queries whose kinds are counted": (400, 400),
+    "random queries as files": (60, 60),
+    "random plans of a rule": (300, 3000),
+    "random plans that a rule changes": (30, 300),
+    "kills of the driver for each way of reading": (2, 10),
+    "kills of workers and lane hosts": (4, 30),
+}
+"""The budgets of what is random, usual and long: work is counted, and never seconds.
+
+Examples of hypothesis are said where they are drawn; `tests/conftest.py` makes them the same ones
+on every run.
+"""
+
+
+def amount(what: str) -> int:
     """The number of trials, kills or whatever a test does as often as there is time for."""
-    return long if LONG else usual
+    usual, long = AMOUNTS[what]
+    return long if os.environ.get(VARIABLE) == "long" else usual
 
 
 def is_slow(name: str) -> bool:

@@ -13,8 +13,9 @@ from penstock.testing.runner import run_case
 from penstock_fuzz.files import read_trial, suffix_of, trial_text
 from penstock_fuzz.generate import generate
 from penstock_fuzz.trial import FileProgram, Trial
+from tiers import amount
 
-TRIALS = [generate(f"5/{number}").trial for number in range(60)]
+TRIALS = [generate(f"5/{number}").trial for number in range(amount("random queries as files"))]
 
 
 def as_script(trial: Trial) -> Trial:

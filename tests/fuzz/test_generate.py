@@ -15,8 +15,9 @@ from penstock_fuzz.coverage import TrialCoverage
 from penstock_fuzz.engines import OracleContender
 from penstock_fuzz.generate import Generated, generate
 from penstock_fuzz.trial import STRATEGIES, is_feedable
+from tiers import amount
 
-TRIALS = 400
+TRIALS = amount("random queries whose kinds are counted")
 SEED = 20
 
 

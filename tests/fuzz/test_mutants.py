@@ -5,8 +5,10 @@ from __future__ import annotations
 from fuzz.mutants import MUTANTS, Mutant
 from penstock_fuzz.check import check
 from penstock_fuzz.generate import Generated, generate
+from tiers import amount
 
-TRIALS = [generate(f"9/{number}") for number in range(120)]
+BUDGET = amount("random queries until a wrong operator is noticed")
+TRIALS = [generate(f"9/{number}") for number in range(BUDGET)]
 
 
 def is_noticed(mutant: Mutant, trials: list[Generated]) -> bool:

@@ -17,17 +17,20 @@ from penstock_fuzz.engines import OracleContender
 from penstock_fuzz.files import read_trial, trial_text
 from penstock_fuzz.shrink import FailedTrial, shrink
 from penstock_fuzz.trial import STRATEGIES
+from tiers import amount
 
 if TYPE_CHECKING:
     from penstock.testing.engines import CaseEngine
 
+FIND = amount("random queries until a wrong engine is found")
+SHRINK = amount("attempts to shrink a failure")
 WRONG: list[Wrong] = [DropsThrees(), LongRanges(), Crashes(), ForgetsLateRows(), NeedsTwoLanes()]
 
 
 def found_and_shrunk(engine: Wrong, seed: int) -> FailedTrial:
-    outcome = Campaign(engine, seed, STRATEGIES, trials=200).run(print)
+    outcome = Campaign(engine, seed, STRATEGIES, trials=FIND).run(print)
     assert outcome.found is not None
-    return shrink(outcome.found, engine, tries=1000)
+    return shrink(outcome.found, engine, tries=SHRINK)
 
 
 def passes(text: str, engine: CaseEngine) -> bool:

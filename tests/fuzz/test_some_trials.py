@@ -5,8 +5,9 @@ from __future__ import annotations
 from penstock_fuzz.campaign import Campaign
 from penstock_fuzz.engines import contender_called
 from penstock_fuzz.trial import STRATEGIES
+from tiers import amount
 
-TRIALS = 500
+TRIALS = amount("random queries in one process")
 
 
 def test_some_random_queries() -> None:

@@ -26,6 +26,7 @@ from penstock_fuzz.lane_hosts import LaneHostContender
 from penstock_fuzz.pipelines import new_home
 from penstock_fuzz.trial import FileProgram, RelationInput, StreamInput, Trial, clocks
 from store.driving import Driver
+from tiers import amount
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -84,7 +85,7 @@ ROWS = some.lists(
     some.tuples(some.integers(0, 40), some.integers(0, 2), some.integers(0, 2)), max_size=40
 ).map(sorted)
 FEEDS = 12
-RANDOM_TRIALS = 40
+RANDOM_TRIALS = amount("random queries that another plan takes over")
 
 
 @some.composite

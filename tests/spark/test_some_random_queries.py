@@ -8,11 +8,18 @@ from penstock_fuzz.campaign import Campaign
 from penstock_fuzz.coverage import TrialCoverage
 from penstock_fuzz.engines import contender_called
 from penstock_fuzz.trial import STRATEGIES
+from tiers import amount
 
 SEED = 4
 
 
-@pytest.mark.parametrize(("engine", "plans"), [("spark", 40), ("pipeline", 300)])
+@pytest.mark.parametrize(
+    ("engine", "plans"),
+    [
+        ("spark", amount("random queries on Spark")),
+        ("pipeline", amount("random queries on pipelines without Spark")),
+    ],
+)
 def test_random_queries(engine: str, plans: int) -> None:
     campaign = Campaign(contender_called(engine), SEED, STRATEGIES)
     coverage = TrialCoverage()

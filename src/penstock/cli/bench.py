@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock_bench.chain.sections import ChainSection
     from penstock_bench.kernels import KernelSection, SectionOutcome
     from penstock_bench.multijoin_orders import Orders
     from penstock_bench.multijoin_sections import Series
@@ -19,9 +20,19 @@ if TYPE_CHECKING:
     from penstock_bench.patterns import BatchSizes, Experiment
     from penstock_bench.pipeline import Section
 
-    Measurable = KernelSection[Any] | Section | Experiment | BatchSizes | Orders | Series | OnSpark
+    Measurable = (
+        ChainSection
+        | KernelSection[Any]
+        | Section
+        | Experiment
+        | BatchSizes
+        | Orders
+        | Series
+        | OnSpark
+    )
 
 BENCHMARKS = {
+    "chain": "schedulers under bursts, on a virtual clock: memory of queues, and latency",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
     "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
     "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",
@@ -52,7 +63,11 @@ def bench(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="patterns, multijoin: where the picture is written, a PNG."),
+        typer.Option(help="chain, patterns, multijoin: where the picture is written, a PNG."),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="chain: a CSV file whose last column has counts over time."),
     ] = None,
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
@@ -72,6 +87,8 @@ def bench(
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
     elif name == "patterns":
         _patterns(quick, only or [], _picture(name, out))
+    elif name == "chain":
+        _chain(quick, only or [], _picture(name, out), trace)
     elif name == "multijoin":
         _multijoin(quick, only or [], _picture(name, out))
     else:
@@ -174,6 +191,51 @@ def _multijoin(quick: bool, only: list[str], out: Path) -> None:
     write_picture(outcomes, out)
     typer.echo(f"Picture: {out}")
     typer.echo(json.dumps(found))
+
+
+def _chain(quick: bool, only: list[str], out: Path, trace: Path | None) -> None:
+    import json
+    from dataclasses import replace
+
+    from penstock_bench.chain.experiments import LOAD, QUICK, ChainEffort
+    from penstock_bench.chain.plot import write_picture
+    from penstock_bench.chain.sections import sections
+    from penstock_bench.kernels import machine, versions
+
+    effort = replace(QUICK if quick else ChainEffort(), trace=_counts(trace))
+    chosen = sections(effort, only)
+    found: dict[str, object] = {
+        "benchmark": "chain",
+        "machine": machine(),
+        "versions": versions(),
+        "blocks": effort.blocks,
+        "load": LOAD,
+        "trace": None if trace is None else trace.name,
+    }
+    outcomes = _measured(chosen)
+    found |= {outcome.name: outcome.figures for outcome in outcomes}
+    write_picture(chosen, outcomes, out)
+    typer.echo(f"Picture: {out}")
+    typer.echo(json.dumps(found))
+
+
+def _counts(trace: Path | None) -> tuple[float, ...] | None:
+    """The counts of a file.
+
+    Raises:
+        DataError: It cannot be read, or holds something else.
+    """
+    from penstock.errors import DataError
+    from penstock_bench.chain.traffic import read_trace
+
+    if trace is None:
+        return None
+    try:
+        return tuple(map(float, read_trace(trace)))
+    except (OSError, ValueError, IndexError) as error:
+        msg = f"{trace} is no trace: {error}"
+        hint = "Give a CSV file with a header, and counts of equal times in its last column."
+        raise DataError(msg, hint=hint) from error
 
 
 def _picture(name: str, out: Path | None) -> Path:

@@ -45,6 +45,13 @@ class Trace:
         return max(self._sizes, default=0.0)
 
     @property
+    def mean_memory(self) -> float:
+        """On average over the time until all was done."""
+        times = np.array(self._times)
+        spent = np.dot(np.diff(times), self._sizes[:-1])
+        return float(spent / max(times[-1] - times[0], ROUNDING))
+
+    @property
     def mean_latency(self) -> float:
         """Of all blocks."""
         return float(np.mean(self.latencies))
@@ -58,6 +65,15 @@ class Trace:
     def points(self) -> tuple[Sequence[float], Sequence[float]]:
         """Instants at which memory changed, and what it was from then on."""
         return self._times, self._sizes
+
+    def latencies_over_time(self, groups: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The mean latency of the results of some times that are equally long, and when."""
+        done, latencies = np.array(self.done), np.array(self.latencies)
+        places = np.minimum((done / max(done.max(), ROUNDING) * groups).astype(int), groups - 1)
+        counts = np.bincount(places, minlength=groups)
+        sums = np.bincount(places, weights=latencies, minlength=groups)
+        middles = (np.arange(groups) + 0.5) * done.max() / groups
+        return middles[counts > 0], (sums[counts > 0] / counts[counts > 0])
 
     def memory(self, instants: ArrayLike) -> NDArray[np.float64]:
         """What queues held, after all that happened at each of some instants."""

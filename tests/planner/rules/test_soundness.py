@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from penstock.reference.inputs import Inputs
     from penstock.testing.engines import CaseAnswer
 
-TRIALS = amount(usual=300, long=3000)
-ENOUGH = amount(usual=30, long=300)
+TRIALS = amount("random plans of a rule")
+ENOUGH = amount("random plans that a rule changes")
 """A rule has to change so many of its own plans, with an answer that is not empty."""
 MOST_PLANS = 8 * ENOUGH
 """Of these plans it has to be so many."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spark.recovery.processes import Driver
 
 WORKER, KEEPER = "pyspark.worker", "penstock.lane_host.lane_server"
-BATCHES = int(os.environ.get("PENSTOCK_KILLS", amount(usual=4, long=30))) * 2 + 6
+BATCHES = int(os.environ.get("PENSTOCK_KILLS", amount("kills of workers and lane hosts"))) * 2 + 6
 
 
 def test_killed_processes_are_replaced(tmp_path: Path) -> None:

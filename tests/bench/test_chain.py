@@ -1,0 +1,140 @@
+"""The benchmark of schedulers: traffic as it says, and the orders of the theory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from penstock.errors import UnknownName
+from penstock.scheduling.scheduler_list import SCHEDULERS
+from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared, least_peak
+from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
+from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
+from penstock_bench.chain.workloads import WORKLOADS, Workload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock_bench.chain.trace import Trace
+
+NAMES = [one.name for one in WORKLOADS]
+KINDS = ["flows", "counts"]
+
+
+@cache
+def traces(name: str, traffic: str) -> dict[str, Trace]:
+    (workload,) = [one for one in WORKLOADS if one.name == name]
+    return compared(workload, come(workload, traffic, QUICK))
+
+
+def workload_of(name: str) -> Workload:
+    return next(one for one in WORKLOADS if one.name == name)
+
+
+def test_every_scheduler_is_compared() -> None:
+    assert set(traces("two", "flows")) == {one.name for one in SCHEDULERS}
+
+
+@pytest.mark.parametrize("traffic", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_all_schedulers_do_all_the_work_in_the_same_time(name: str, traffic: str) -> None:
+    runs = [*traces(name, traffic).values()]
+    assert len({len(one.done) for one in runs}) == 1
+    ends = [max(one.done) for one in runs]
+    assert ends == pytest.approx([ends[0]] * len(ends))
+
+
+@pytest.mark.parametrize("traffic", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_chain_needs_least_and_fifo_is_soonest(name: str, traffic: str) -> None:
+    runs = traces(name, traffic)
+    # Calls cannot be interrupted, so that another may have less by a part of a block.
+    assert runs["chain"].peak <= min(one.peak for one in runs.values()) + 1
+    assert 1.3 * runs["chain"].peak < runs["fifo"].peak
+    assert runs["fifo"].mean_latency == min(one.mean_latency for one in runs.values())
+
+
+@pytest.mark.parametrize("traffic", KINDS)
+@pytest.mark.parametrize("name", ["hidden", "relation", "join", "queries"])
+def test_greedy_loses_where_a_steep_operator_is_hidden(name: str, traffic: str) -> None:
+    runs = traces(name, traffic)
+    assert runs["greedy"].peak > 1.4 * runs["chain"].peak
+
+
+@pytest.mark.parametrize("traffic", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_peak_is_below_the_bound(name: str, traffic: str) -> None:
+    workload = workload_of(name)
+    if workload.has_joins:
+        assert name in {"join", "queries"}
+        return
+    least = least_peak(workload, come(workload, traffic, QUICK))
+    assert all(one.peak >= least - 1e-9 for one in traces(name, traffic).values())
+
+
+def test_peaks_of_chain_flush_fall_as_its_latency_grows() -> None:
+    found = FlushLatencies(ChainEffort(300, 4)).measure(lambda: None).figures["falling"]
+    points: Any = found["latencies"]
+    exact = [one["exact"]["peak_memory"] for one in points]
+    assert exact == sorted(exact, reverse=True)
+    # With more than what Chain takes, none is late.
+    assert points[-1]["chain_flush"]["late"] == 0
+    chain: Any = found["chain"]
+    assert points[-1]["chain_flush"]["peak_memory"] == chain["peak_memory"]
+
+
+def test_mixed_goes_from_chain_to_fifo() -> None:
+    found: Any = MixedSlopes(ChainEffort(300)).measure(lambda: None).figures["falling"]
+    peaks = [one["peak_memory"] for one in found["thresholds"]]
+    assert peaks == sorted(peaks)
+    assert peaks[0] == found["chain"]["peak_memory"]
+    assert peaks[-1] == found["fifo"]["peak_memory"]
+
+
+@pytest.mark.parametrize("rates", [flow_rates(3, 4000), made_up_trace(3)])
+def test_traffic_is_bursty_and_all_of_it_comes(rates: np.ndarray[Any, Any]) -> None:
+    times = arrivals(rates, 1000, 5000.0)
+    assert len(times) == 1000
+    assert (np.diff(times) >= 0).all()
+    assert 0 < times[0] <= times[-1] == pytest.approx(5000)
+    counts, _ = np.histogram(times, 50)
+    assert counts.max() > 3 * counts.min()
+
+
+def test_only_what_is_wanted_is_run() -> None:
+    assert [one.name for one in sections(QUICK, ["mixed"])] == ["mixed"]
+    with pytest.raises(UnknownName, match="mixd"):
+        sections(QUICK, ["mixd"])
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    whole = [sys.executable, "-P", "-m", "penstock", "bench", "chain", "--quick", *arguments]
+    return subprocess.run(whole, capture_output=True, text=True, check=False)
+
+
+def test_the_command_draws_a_picture_and_ends_with_figures(tmp_path: Path) -> None:
+    trace, picture = tmp_path / "counts.csv", tmp_path / "chain.png"
+    trace.write_text("at,count\n1,5\n2,0\n3,80\n4,9\n", "utf-8")
+    answer = command("--only", "mixed", "--out", str(picture), "--trace", str(trace))
+    assert answer.returncode == 0, answer.stderr
+    figures = json.loads(answer.stdout.splitlines()[-1])
+    assert figures["benchmark"] == "chain"
+    assert figures["trace"] == "counts.csv"
+    assert figures["mixed"]["falling"]["fifo"]["peak_memory"] > 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("text", ["at,count\n1,many\n2,3\n", "at,count\n1,7\n", ""])
+def test_a_trace_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    trace = tmp_path / "counts.csv"
+    trace.write_text(text, "utf-8")
+    answer = command("--trace", str(trace), "--out", str(tmp_path / "chain.png"))
+    assert answer.returncode != 0
+    assert "is no trace" in answer.stderr
+    assert "Traceback" not in answer.stderr
