@@ -52,14 +52,14 @@ class BoundPlan(HostedPlan):
     ) -> None:
         self.plan = plan
         self.session = session
-        known = {} if before is None else before.groups
+        known: Mapping[int, BoundGroup] = {} if before is None else before.groups
         found = [
             known[one.number]
             if one.number in known and known[one.number].group is one
             else BoundGroup.of(one, session, plan.partitions)
             for one in plan.groups
         ]
-        self.groups = {one.number: one for one in found}
+        self.groups: dict[int, BoundGroup] = {one.number: one for one in found}
         super().__init__(found)
 
     @cached_property
