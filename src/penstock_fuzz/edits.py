@@ -46,6 +46,9 @@ def edited(plan: Plan, edits: tuple[Edit, ...]) -> Plan:
             raise Refused(msg)
         target = found[edit.place]
         plan = _replaced(plan, target, _applied(target, edit))
+    if isinstance(plan, st.AtEnds) and not st.holds_at_ends(plan.child):
+        msg = "the plan has rows that belong to no window"
+        raise Refused(msg)
     return plan
 
 
@@ -63,7 +66,7 @@ def random_edits(draw: Draw, plan: Plan) -> tuple[Edit, ...]:
 
 
 def _fits(plan: Plan, edits: tuple[Edit, ...]) -> bool:
-    """Whether all edits can be made; one may stand in the way of another."""
+    """All edits can be made; one may stand in the way of another."""
     try:
         edited(plan, edits)
     except Refused:
@@ -119,7 +122,7 @@ def _group(plan: Plan, part: int) -> Plan:
 
 
 def _is_set_operation(plan: Plan) -> bool:
-    """Whether another set operation can take its place."""
+    """An operation whose place another set operation can take."""
     two = isinstance(plan, op.UnionAll) and len(plan.inputs) == 2
     return two or isinstance(plan, op.BagOperation)
 

@@ -99,7 +99,9 @@ def united(plan: Plan, inputs: Sequence[Pattern]) -> Pattern:
 def _window(window: st.Window, announced: bool) -> Pattern:
     if window.spec.never_ends:
         return Pattern.MON
-    return Pattern.STR if announced or window.spec.counts_rows else Pattern.WKS
+    if announced or window.spec.counts_rows:
+        return Pattern.STR
+    return Pattern.WKS if window.spec.ends_in_order else Pattern.WK
 
 
 def _sorted(plan: op.Sort, of: Pattern) -> Pattern:
@@ -135,6 +137,7 @@ RULES: Mapping[type[Plan], Rule] = {
     st.IStream: _stays,
     st.DStream: _stays,
     st.RStream: _stays,
+    st.AtEnds: _stays,
     op.Filter: _kept,
     op.Map: _kept,
     op.Alias: _kept,
@@ -156,6 +159,7 @@ RULES: Mapping[type[Plan], Rule] = {
     op.Difference: _strict,
     op.StrictDifference: _strict,
     op.Aggregate: _strict,
+    op.FirstRows: _strict,
     op.Sort: lambda plan, inputs, _announced: _sorted(plan, inputs[0]),
     op.Coalesce: _of_input(cut),
     op.Split: _of_input(cut),

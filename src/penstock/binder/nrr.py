@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def is_nrr(plan: Plan) -> bool:
-    """Whether a plan reads non-retroactive relations and nothing else."""
+    """A plan that reads non-retroactive relations and nothing else."""
     leaves = [one for one in different_nodes(plan) if not one.children]
     return all(isinstance(one, st.Relation) and not one.retroactive for one in leaves)
 
 
 def is_stream_side(plan: Plan) -> bool:
-    """Whether each row is one row of one stream, which knows when it arrived.
+    """A plan each row of which is one row of one stream, which knows when it arrived.
 
     That is a stream with at most a window, filters, maps and reads of other non-retroactive
     relations on it, or a union of such streams.
@@ -46,6 +46,10 @@ def reading(operator: Binary, at: Span | None) -> Plan:
     if not is_stream_side(operator.left):
         msg = "a NONRETROACTIVE relation is read by the rows of one stream, at their own time"
         hint = "Join it with that stream in a subquery of its own, then go on from there."
+        raise Refused(msg, hint=hint, at=at)
+    if st.hopping_windows(operator.left):
+        msg = "a row reads a NONRETROACTIVE relation before it enters its TUMBLE or HOP windows"
+        hint = "Join them in a subquery: FROM (SELECT ... FROM s JOIN n ...) [TUMBLE ...]."
         raise Refused(msg, hint=hint, at=at)
     return op.OnArrival(operator)
 

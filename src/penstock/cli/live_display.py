@@ -1,4 +1,4 @@
-"""How a pipeline is doing while a command waits for it: in place on a terminal, else in lines."""
+"""A display of a pipeline while a command waits for it: in place on a terminal, else in lines."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ class Display:
     Args:
         db: What is shown.
         every: Seconds between two lines where there is no terminal; 0 shows nothing.
+        began: When it was begun, by the monotonic clock; None: now.
     """
 
-    def __init__(self, db: Connection, every: float = EVERY) -> None:
+    def __init__(self, db: Connection, every: float = EVERY, began: float | None = None) -> None:
         self._db = db
         self._every = every
-        self._began = self._shown_at = time.monotonic()
+        self._shown_at = time.monotonic()
+        self._began = self._shown_at if began is None else began
         self._rows = _rows_in(db.progress())
-        self._rows_at = self._began
+        self._rows_at = self._shown_at
         self._speed = 0.0
         self._live: Live | None = None
 

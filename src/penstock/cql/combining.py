@@ -29,7 +29,12 @@ INTERVALS_WORDS = ("COALESCE", "SPLIT")
 class CombiningParser(StrictParser):
     """UNION [ALL | MAX], EXCEPT [ALL | STRICT], INTERSECT [ALL], and clauses about intervals."""
 
-    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {"intervals", "output", "final"}
+    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {
+        "intervals",
+        "output",
+        "final",
+        "changes",
+    }
 
     def parse_set_operation(
         self, this: exp.Expr | None, consume_pipe: bool = False, intersect_only: bool = False
@@ -59,7 +64,7 @@ class CombiningParser(StrictParser):
         return branch
 
     def _at_intervals(self) -> bool:
-        """Whether COALESCE INTERVALS or SPLIT INTERVALS begins here."""
+        """COALESCE INTERVALS or SPLIT INTERVALS begins here."""
         is_word = self._word() in INTERVALS_WORDS
         return is_word and bool(self._next) and self._next.text.upper() == "INTERVALS"
 

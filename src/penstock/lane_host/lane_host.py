@@ -29,10 +29,10 @@ from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, LaneOutput
-from penstock.runtime.lateness import is_late, watermark_after
+from penstock.runtime.lateness import LATE, watermark_after
 from penstock.runtime.work_clock import RealClock
 from penstock.store.bundles import write_bundle
-from penstock.store.rejected_rows import REASON, rejected_part
+from penstock.store.rejected_rows import rejected_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ class HostedLane:
     failed_before: dict[str, Counter[str]] = field(default_factory=dict)
 
     def failures(self, query: str) -> Counter[str]:
-        """What failed in a query since the lane was first made."""
+        """The failures in a query since the lane was first made."""
         return self.failed_before.get(query, Counter()) + self.lane.failures(query).by_function
 
     def all_failures(self) -> dict[str, Counter[str]]:
@@ -164,7 +164,7 @@ class LaneHost:
         return self._plans[name]
 
     def _forget_others(self, plan: HostedPlan) -> None:
-        """What belongs to no query any more needs no memory."""
+        """Drop the memory of what belongs to no query any more."""
         self._kept = {
             name: one for name, one in self._kept.items() if _runs_on(one, plan.lanes.get(name))
         }
@@ -264,10 +264,10 @@ class LaneHost:
         """Write the rows that were not taken in; the file, if any."""
         aside: dict[str, list[pa.Table]] = {}
         for stream, arrived in log.counted():
-            for reason, rows in arrived.aside.items():
-                reasons = pa.array([reason] * len(rows), pa.string())
-                aside.setdefault(stream, []).append(rows.append_column(REASON, reasons))
-        whole = {rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
+            aside.setdefault(stream, []).extend(arrived.aside.values())
+        whole = {
+            rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items() if parts
+        }
         return self._written(work, "aside", whole)
 
     def _write_sent(
@@ -302,14 +302,14 @@ class LaneHost:
         return segment
 
     def _is_image_due(self, state: LaneState) -> bool:
-        """Whether feeding the logs again would cost more than writing an image does."""
+        """Feeding the logs again would cost more than writing an image does."""
         if state.log_bytes >= max(self._least_log, state.image_bytes):
             return True
         is_small = state.image_bytes < 4 * max(self._least_log, state.log_bytes)
         return len(state.logs) >= (MANY_LOGS if is_small else MOST_LOGS)
 
     def _is_image_near(self, state: LaneState) -> bool:
-        """Whether an image would be due if there were twice as many logs."""
+        """An image would be due if there were twice as many logs."""
         twice = replace(state, logs=state.logs * 2, log_bytes=state.log_bytes * 2)
         return self._is_image_due(twice)
 
@@ -332,7 +332,7 @@ class LaneHost:
     def _states_after(
         self, work: Work, kept: Mapping[str, HostedLane], steps: Sequence[str]
     ) -> dict[str, LaneState]:
-        """How states are made from now on: by one more log, or by an image if there are many."""
+        """The recipes of states from now on: one more log, or an image if there are many."""
         size = (self._home.segments / work.log).stat().st_size
         states = {
             name: replace(one, logs=(*one.logs, *steps, work.log), log_bytes=one.log_bytes + size)
@@ -354,7 +354,7 @@ class LaneHost:
 
 
 def _runs_on(kept: HostedLane, fragment: HostedFragment | None) -> bool:
-    """Whether a lane is one of a plan, and has the operators of the plan."""
+    """A lane of a plan, with the operators of the plan."""
     if fragment is None:
         return False
     return {*fragment.graph.identities} <= {*kept.lane.graph.identities}
@@ -390,7 +390,7 @@ def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
     if arrived is None:
         return opening
     slack = log.slots.streams[stream].definition.slack
-    return max(opening, watermark_after(arrived.latest, slack))
+    return max(opening, watermark_after(arrived.latest, slack, log.hold(stream)))
 
 
 def _counted(log: Log) -> dict[str, StreamCounts]:
@@ -398,11 +398,12 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
     counted: dict[str, StreamCounts] = {}
     for stream, one in log.counted():
         total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
-        late = sum(len(rows) for why, rows in one.aside.items() if is_late(why))
+        late = len(one.aside.get(LATE, ()))
         total.rows += one.rows
         total.late += late
         total.aside += sum(map(len, one.aside.values())) - late
         total.latest = max(total.latest, one.latest)
+        total.late_by = max(total.late_by, one.late_by)
     return counted
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.types import Field, Schema, Type
 from penstock.catalog.definitions import StreamDefinition
 from penstock.lane_host.row_slots import slots_for
@@ -34,7 +34,7 @@ CHANGES = "changes"
 
 @dataclass(frozen=True)
 class RowCoding:
-    """How rows are coded.
+    """A way to code rows.
 
     Args:
         lanes: For each lane, the code of the rows that it reads of each stream.
@@ -54,21 +54,24 @@ def about_log(
     *,
     relations: Mapping[str, Mapping[str, Sequence[str]]],
     clocks: Mapping[str, int] | None = None,
+    holds: Mapping[str, int] | None = None,
     is_last: bool = False,
 ) -> dict[str, Any]:
-    """What a log says of itself.
+    """The header of a log.
 
     `streams` are described by `described`, in the order of their numbers.
 
     `relations` names for each group the files whose changes are fed before the rows; the log has
     them as well, so that they need not be kept as long as it is. `clocks`
-    say how far fragments have come whose rows are in the log. The last log has no rows: it says
-    that the input has come to its end.
+    say how far fragments have come whose rows are in the log, `holds` which rows of a stream are
+    known to come after the batch: its watermark does not pass them. The last log has no rows: it
+    says that the input has come to its end.
     """
     return {
         "streams": list(streams),
         "coded": asdict(coded),
         "watermarks": dict(watermarks),
+        "holds": dict(holds or {}),
         "relations": relations,
         "clocks": dict(clocks or {}),
         "last": is_last,
@@ -95,6 +98,7 @@ class Log:
         self.clocks: Mapping[str, int] = about["clocks"]
         self._coded = RowCoding(**about["coded"])
         self._watermarks: Mapping[str, int] = about["watermarks"]
+        self._holds: Mapping[str, int] = about["holds"]
         self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
 
     def changes(self, group: int) -> Iterator[tuple[str, list[pa.Table]]]:
@@ -106,18 +110,22 @@ class Log:
         """The watermark of a stream when the batch was opened."""
         return self._watermarks.get(stream, BEGINNING)
 
+    def hold(self, stream: str) -> int:
+        """The earliest row of a stream that is known to come after the batch."""
+        return self._holds.get(stream, INFINITY)
+
     def arrived(self, lane: str, stream: str) -> Arrivals | None:
-        """What a stream brought to a lane; None if that is nothing."""
+        """The rows that a stream brought to a lane; None if there are none."""
         return self._arrivals.get((stream, self._coded.lanes[lane][stream]))
 
     def counted(self) -> Iterator[tuple[str, Arrivals]]:
-        """What the streams brought, each row once however many lanes it is for."""
+        """The rows of the streams, each counted once however many lanes it is for."""
         for (stream, code), found in self._arrivals.items():
             if code in self._coded.counting[stream]:
                 yield stream, found
 
     def sent(self, sender: str, lane: str) -> pa.Table | None:
-        """What a fragment sent to a lane; None if that is nothing."""
+        """The rows that a fragment sent to a lane; None if there are none."""
         part = sent_part(sender, lane)
         return self._bundle.table(part) if part in self._bundle.names else None
 

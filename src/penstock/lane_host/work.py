@@ -1,4 +1,4 @@
-"""What a task asks of the process that keeps its lanes, and what it is told; both are JSON."""
+"""Requests of a task to the process that keeps its lanes, and the replies; both are JSON."""
 
 from __future__ import annotations
 
@@ -50,17 +50,21 @@ class Work:
 
 @dataclass
 class StreamCounts:
-    """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant."""
+    """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant.
+
+    `late_by` is by how much a row was late, at the most.
+    """
 
     rows: int
     late: int
     aside: int
     latest: int
+    late_by: int = 0
 
 
 @dataclass
 class Done:
-    """What became of the work: files written, and what the lanes have reached.
+    """The outcome of the work: files written, and what the lanes have reached.
 
     `lanes` says how the state of each lane is made from now on. `streams` counts each row once,
     however many lanes it went to. `clocks` are those of queries, the least of all lanes;

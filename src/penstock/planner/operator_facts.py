@@ -18,7 +18,7 @@ Ends = Literal["never", "always", "with any", "with all", "with first"]
 
 
 @dataclass(frozen=True)
-class OperatorFacts:
+class PlanningFacts:
     """Facts about a logical operator.
 
     Args:
@@ -39,42 +39,44 @@ class OperatorFacts:
     follows_rate: bool | None = None
 
 
-_SOURCE = OperatorFacts(False, False, True, "never", True)
-_SENDER = OperatorFacts(False, False, False, "always")
-_ROW_BY_ROW = OperatorFacts(False, True, True, "with first")
-_OTHER_INTERVALS = OperatorFacts(False, True, False, "with first")
-_JOIN = OperatorFacts(True, True, False, "with any")
-_LEFT = OperatorFacts(True, True, False, "with first")
+_SOURCE = PlanningFacts(False, False, True, "never", True)
+_SENDER = PlanningFacts(False, False, False, "always")
+_ROW_BY_ROW = PlanningFacts(False, True, True, "with first")
+_OTHER_INTERVALS = PlanningFacts(False, True, False, "with first")
+_JOIN = PlanningFacts(True, True, False, "with any")
+_LEFT = PlanningFacts(True, True, False, "with first")
 
-FACTS: Mapping[type[Plan], OperatorFacts] = {
-    st.Stream: OperatorFacts(False, False, True, "always", True),
-    st.Relation: OperatorFacts(False, False, True, "never", False),
+FACTS: Mapping[type[Plan], PlanningFacts] = {
+    st.Stream: PlanningFacts(False, False, True, "always", True),
+    st.Relation: PlanningFacts(False, False, True, "never", False),
     st.Exchanged: _SOURCE,
-    st.Window: OperatorFacts(True, False, False, "always"),
-    st.Internal: OperatorFacts(False, False, False, "never"),
-    st.IStream: OperatorFacts(False, True, False, "always"),
-    st.DStream: OperatorFacts(False, True, False, "always"),
+    st.Window: PlanningFacts(True, False, False, "always"),
+    st.Internal: PlanningFacts(False, False, False, "never"),
+    st.IStream: PlanningFacts(False, True, False, "always"),
+    st.DStream: PlanningFacts(False, True, False, "always"),
     st.RStream: _SENDER,
+    st.AtEnds: _SENDER,
     op.Filter: _ROW_BY_ROW,
     op.Map: _ROW_BY_ROW,
     op.Alias: _ROW_BY_ROW,
     op.Group: _OTHER_INTERVALS,
-    op.OnArrival: OperatorFacts(False, False, False, "with first"),
-    op.Distinct: OperatorFacts(True, True, False, "with first", False),
+    op.OnArrival: PlanningFacts(False, False, False, "with first"),
+    op.Distinct: PlanningFacts(True, True, False, "with first", False),
     op.Product: _JOIN,
     op.Join: _JOIN,
     op.SemiJoin: _JOIN,
     op.AntiJoin: _LEFT,
     op.ScalarProduct: _LEFT,
     op.GroupJoin: _LEFT,
-    op.UnionAll: OperatorFacts(False, True, True, "with all"),
+    op.UnionAll: PlanningFacts(False, True, True, "with all"),
     op.Intersection: _JOIN,
-    op.MaxUnion: OperatorFacts(True, True, False, "with all"),
+    op.MaxUnion: PlanningFacts(True, True, False, "with all"),
     op.Difference: _LEFT,
     op.StrictDifference: _LEFT,
-    op.Aggregate: OperatorFacts(True, True, False, "with first", False),
-    op.Combine: OperatorFacts(False, False, False, "with first", False),
+    op.Aggregate: PlanningFacts(True, True, False, "with first", False),
+    op.Combine: PlanningFacts(False, False, False, "with first", False),
     op.Sort: _OTHER_INTERVALS,
+    op.FirstRows: _OTHER_INTERVALS,
     op.Coalesce: _OTHER_INTERVALS,
     op.Split: _OTHER_INTERVALS,
     op.Final: _OTHER_INTERVALS,
@@ -82,7 +84,7 @@ FACTS: Mapping[type[Plan], OperatorFacts] = {
 """What is known of each operator."""
 
 
-def facts_of(plan: Plan) -> OperatorFacts:
+def facts_of(plan: Plan) -> PlanningFacts:
     """The facts about an operator.
 
     Raises:
@@ -95,12 +97,12 @@ def facts_of(plan: Plan) -> OperatorFacts:
 
 
 def is_plain(plan: Plan) -> bool:
-    """Whether an operator looks at nothing but the rows of its inputs."""
+    """An operator that looks at nothing but the rows of its inputs."""
     return facts_of(plan).is_plain and not (isinstance(plan, st.IStream) and plan.restore)
 
 
 def follows_rate(plan: Plan) -> bool:
-    """Whether more rows are valid at a time when more come: not if windows count their rows."""
+    """More rows are valid at a time when more come: not if windows count their rows."""
     if isinstance(plan, st.Window) and plan.spec.counts_rows:
         return False
     own = facts_of(plan).follows_rate
@@ -108,7 +110,7 @@ def follows_rate(plan: Plan) -> bool:
 
 
 def empties(plan: Plan) -> bool:
-    """Whether a result is empty at least as soon as all windows of the query are."""
+    """A result that is empty at least as soon as all windows of the query are."""
     match facts_of(plan).empty:
         case "never":
             return False

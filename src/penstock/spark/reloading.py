@@ -12,6 +12,8 @@ from penstock.catalog.definitions import RelationDefinition
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError
+from penstock.files.folders import is_folder
+from penstock.files.relation_rows import relation_rows
 from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
 from penstock.operators.saved_tables import arrays_of
@@ -114,6 +116,8 @@ class Reloading:
     def _read(self, definition: RelationDefinition) -> tuple[pa.Array, ...]:
         """The rows of a relation as its source has them now."""
         require_allowed(self._spark, f'relation "{definition.name}"', definition.format)
+        if is_folder(definition):
+            return tuple(arrays_of(relation_rows(definition)))
         options = source_options(definition.format, definition.options)
         options.pop(RELOAD, None)
         reader = self._spark.read.format(str(definition.format)).options(**options)
@@ -132,7 +136,7 @@ def _difference(
     columns: Sequence[pa.Array], signs: np.ndarray[tuple[int], np.dtype[np.int64]],
     definition: RelationDefinition,
 ) -> pa.Table:  # fmt: skip
-    """What has to enter and leave so that the signs of each row add up to nothing."""
+    """The rows that have to enter and leave so that the signs of each add up to nothing."""
     slots, first = KeyIndex().find_or_add(fingerprints(columns, len(signs)))
     total = np.bincount(slots, weights=signs, minlength=len(first)).astype(np.int64)
     rows = pa.array(np.repeat(first, np.abs(total)))

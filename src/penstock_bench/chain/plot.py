@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,8 @@ ACROSS = 4
 """How many drawings stand beside each other."""
 INSTANTS, GROUPS = 500, 60
 """Of a curve of memory, and of one of latencies."""
+SHADES = 48
+"""Colours of the picture, in all."""
 COLOURS = {
     "fifo": "tab:blue",
     "round_robin": "tab:orange",
@@ -39,6 +42,7 @@ def write_picture(
     """Write a PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from PIL import Image
 
     traces = {
         label: found
@@ -67,7 +71,10 @@ def write_picture(
         axes.tick_params(labelsize=7)
         axes.title.set_fontsize(9)
         axes.legend(fontsize=6)
-    figure.savefig(path, format="png", dpi=70)
+    # As few colours as there are: the picture is in the repository.
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png", dpi=60)
+    Image.open(drawn).convert("RGB").quantize(SHADES).save(path, format="PNG", optimize=True)
 
 
 def _draw_memory(axes: Axes, label: str, traces: Mapping[str, Trace]) -> None:

@@ -106,7 +106,7 @@ class Totals:
     row_over_nothing: bool
 
     def build(self, failures: Failures) -> MatchTotals:
-        """What computes them."""
+        """The operator that computes them."""
         schema = positions(self.types)
         arguments = [evaluators(one.args, schema) for one in self.calls]
         return MatchTotals(self.calls, arguments, failures, row_over_nothing=self.row_over_nothing)

@@ -65,7 +65,7 @@ class SideSpec:
 
     @property
     def is_choosing(self) -> bool:
-        """Whether it is chosen while it runs in which way withdrawn rows are found."""
+        """It is chosen while it runs in which way withdrawn rows are found."""
         return self.rows.pattern is Pattern.STR and self.finding == "auto"
 
     def build(self, failures: Failures) -> JoinSide:
@@ -90,7 +90,7 @@ class SideSpec:
 def condition_of(
     asks: Expression | None, sides: Sequence[Edge], failures: Failures
 ) -> PairCondition | None:
-    """What is asked of rows of several inputs, side by side; it counts how often it holds."""
+    """The condition on rows of several inputs, side by side; it counts how often it holds."""
     if asks is None:
         return None
     types = tuple(one for side in sides for one in side.types)

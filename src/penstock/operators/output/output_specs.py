@@ -11,8 +11,9 @@ from penstock.algebra.types import Type, to_arrow
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
+from penstock.operators.output.first_rows import FirstPlaces, FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.order_limit import FirstRows, OrderKey, RowOrder
+from penstock.operators.output.order_limit import OrderKey, RowOrder
 from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
@@ -22,6 +23,7 @@ from penstock.operators.spec import (
     Spec,
     Structure,
     calendar,
+    evaluators,
     live_in,
     live_out,
     of_first,
@@ -31,8 +33,11 @@ from penstock.operators.spec import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.expressions import Expression
     from penstock.algebra.failures import Failures
+    from penstock.operators.flow import Flow
     from penstock.operators.operator import Operator
     from penstock.operators.set.set_specs import Counting
     from penstock.operators.source_specs import MapSpec
@@ -58,7 +63,7 @@ class OrderSpec:
     maps: tuple[MapSpec, ...] = ()
 
     def build(self, failures: Failures) -> RowOrder:
-        """What puts rows in order."""
+        """The order that puts rows in their places."""
         schema = positions(self.types)
         keys = [
             OrderKey(compile_expression(one.expression, schema), one.descending, one.nulls_first)
@@ -70,22 +75,41 @@ class OrderSpec:
 
 @dataclass(frozen=True)
 class FirstRowsSpec(Spec):
-    """LIMIT and OFFSET, of rows in an order."""
+    """The rows at the first places of each group, with or without their numbers."""
 
     counting: Counting
     order: OrderSpec
+    partition_by: tuple[Expression, ...] = ()
+    is_numbered: bool = False
 
-    def build(self, failures: Failures) -> FirstRows:
+    def build(self, failures: Failures) -> FirstRowsOperator:
         """The operator."""
-        return FirstRows(self.counting.build(), self.order.build(failures))
+        order = self.order.build(failures)
+        keys = [one.expression.type for one in self.order.keys]
+        places = FirstPlaces(
+            self.order.types,
+            tuple(zip(order.keys, keys, strict=True)),
+            evaluators(self.partition_by, positions(self.order.types)),
+            order.limit,
+            order.offset,
+            self.is_numbered,
+            failures,
+        )
+        return FirstRowsOperator(self.counting.build(), places, self.counting.inputs[0].pattern)
 
     def lineage(self) -> Lineage:
-        """Rows that came."""
-        return self.counting.lineage()
+        """Rows that came, and their numbers."""
+        (columns,) = self.counting.lineage().columns
+        return Lineage(((*columns, *[None] * self.is_numbered),))
 
     def structures(self) -> tuple[Structure, ...]:
-        """Rows that are counted."""
-        return self.counting.structures
+        """Rows that are counted; where none ever leaves, those that are shown."""
+        if self.counting.inputs[0].pattern is not Pattern.MON:
+            return self.counting.structures
+        return (Structure("hashed", self.order.types, self._shown),)
+
+    def _shown(self, inputs: Sequence[Flow], out: Flow) -> float:
+        return min(inputs[0].live, out.live * (1 + self.order.offset))
 
 
 @dataclass(frozen=True)
@@ -117,7 +141,7 @@ class BoundariesSpec(Spec):
     partitions: int
 
     def build(self, failures: Failures) -> Boundaries:
-        """What tells them."""
+        """The operator that tells them."""
         return Boundaries(self.span, self.partitions)
 
     def structures(self) -> tuple[Structure, ...]:
@@ -134,7 +158,7 @@ class TimeSlidesSpec(Spec):
     skips: bool
 
     def build(self, failures: Failures) -> TimeSlides:
-        """What tells them."""
+        """The operator that tells them."""
         return TimeSlides(self.slide, self.arrivals, skips=self.skips)
 
 
@@ -147,7 +171,7 @@ class RowSlidesSpec(Spec):
     partition_by: tuple[int, ...]
 
     def build(self, failures: Failures) -> RowSlides:
-        """What tells them."""
+        """The operator that tells them."""
         return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
 
     def structures(self) -> tuple[Structure, ...]:
@@ -163,7 +187,7 @@ class NextInstantSpec(Spec):
     types: tuple[Type, ...] = field(default=(), compare=False)
 
     def build(self, failures: Failures) -> NextInstant:
-        """What lets them wait."""
+        """The operator that lets them wait."""
         return NextInstant()
 
     def structures(self) -> tuple[Structure, ...]:
@@ -200,7 +224,7 @@ class AnnouncedEndsSpec(Spec):
     partitions: int
 
     def build(self, failures: Failures) -> AnnouncedEnds:
-        """What remembers the ends."""
+        """The operator that remembers the ends."""
         rows = self.rows
         return AnnouncedEnds(rows.arrow_types, rows.pattern, rows.span, self.partitions)
 
@@ -241,7 +265,7 @@ class FinalSpec(Spec):
     rows: Edge
 
     def build(self, failures: Failures) -> FinalOperator:
-        """What waits for their ends."""
+        """The operator that waits for their ends."""
         return FinalOperator(self.rows.arrow_types, strict=self.rows.pattern is Pattern.STR)
 
     def lineage(self) -> Lineage:

@@ -51,7 +51,7 @@ class Counting:
 
     @property
     def only_grows(self) -> bool:
-        """Whether no copy of a row ever leaves the result."""
+        """No copy of a row ever leaves the result."""
         return only_grows(self.target, [one.pattern for one in self.inputs])
 
     def lineage(self) -> Lineage:
@@ -106,7 +106,7 @@ class ChangedSpec(Spec):
     removed: bool = False
 
     def build(self, failures: Failures) -> InsertedRows:
-        """What tells them."""
+        """The operator that tells them."""
         return (RemovedRows if self.removed else InsertedRows)(self.counting.build())
 
     def lineage(self) -> Lineage:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import Type, to_arrow
-from penstock.algebra.windows import Rows, WindowSpec
+from penstock.algebra.windows import Hopping, Rows, WindowSpec
 from penstock.operators.spec import (
     Columns,
     Edge,
@@ -23,6 +23,7 @@ from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
 from penstock.operators.window.ends import DropEnds, EndsFromColumn, EndsToColumn
+from penstock.operators.window.hopping_window import HoppingWindow
 from penstock.operators.window.rows_window import RowsWindow
 from penstock.operators.window.time_windows import TimeWindow
 
@@ -49,6 +50,29 @@ class TimeWindowSpec(Spec):
         """Rows that wait for the next slide."""
         step = self.window.time_slide
         return (Structure("fifo", self.types, waiting_for(step)),) if step else ()
+
+
+@dataclass(frozen=True)
+class HoppingWindowSpec(Spec):
+    """Windows [start, end), which rows are told as two columns of a type."""
+
+    window: Hopping
+    types: tuple[Type, ...]
+    time: Type
+
+    def build(self, failures: Failures) -> HoppingWindow:
+        """The windows."""
+        return HoppingWindow(self.window, to_arrow(self.time))
+
+    def lineage(self) -> Lineage:
+        """Rows as they came, and what the window says."""
+        columns: Columns = passed(self.types).columns[0]
+        return Lineage(((*columns, *[None] * len(self.window.added)),))
+
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that wait for the end of each of their windows, half of its length on average."""
+        waiting = Structure("fifo", self.types, waiting_for(self.window.length))
+        return () if self.window.open else (waiting,)
 
 
 @dataclass(frozen=True)
@@ -84,7 +108,7 @@ class ByValueSpec(Spec):
     columns: tuple[int, ...]
 
     def build(self, failures: Failures) -> ByValue:
-        """What puts them in order."""
+        """The operator that puts them in order."""
         return ByValue(self.columns)
 
     def lineage(self) -> Lineage:
@@ -94,12 +118,12 @@ class ByValueSpec(Spec):
 
 @dataclass(frozen=True)
 class AttachedSpec(Spec):
-    """What was made of each row of a window, for as long as the row; `types` without its number."""
+    """Values made of each row of a window, for as long as the row; `types` without its number."""
 
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> Attached:
-        """What waits for the ends of rows."""
+        """The operator that waits for the ends of rows."""
         return Attached([to_arrow(one) for one in self.types])
 
     def lineage(self) -> Lineage:
@@ -125,7 +149,7 @@ class NumberSpec(Spec):
     is_numbering = True
 
     def build(self, failures: Failures) -> Number:
-        """What gives the numbers."""
+        """The operator that gives the numbers."""
         rows = self.rows
         return Number(rows.arrow_types, rows.pattern, rows.span, self.partitions, self.place)
 
@@ -146,7 +170,7 @@ class EndsToColumnSpec(Spec):
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> EndsToColumn:
-        """What writes it there."""
+        """The operator that writes it there."""
         return EndsToColumn()
 
     def lineage(self) -> Lineage:
@@ -162,7 +186,7 @@ class EndsFromColumnSpec(Spec):
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> EndsFromColumn:
-        """What reads it."""
+        """The operator that reads it."""
         return EndsFromColumn()
 
     def lineage(self) -> Lineage:
@@ -177,7 +201,7 @@ class DropEndsSpec(Spec):
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> DropEnds:
-        """What forgets their ends."""
+        """The operator that forgets their ends."""
         return DropEnds()
 
     def lineage(self) -> Lineage:

@@ -75,7 +75,7 @@ class Estimates:
         return sum(found, Cost(0.0))
 
     def of(self, number: int, result: int) -> Estimate:
-        """What is expected of an operator of a query."""
+        """The estimate of an operator of a query."""
         self.flow(result)
         out, cost = self.flow(number), self.total([number], result)
         return Estimate(out.rate, out.withdrawn, out.live, cost.time, cost.rows, cost.size)

@@ -118,7 +118,7 @@ def _stream(at: EstimateContext) -> Flow:
 
 
 def _exchanged(at: EstimateContext) -> Flow:
-    """What another fragment sends; where nobody knows that, as much as a stream."""
+    """Rows that another fragment sends; where nobody knows them, as many as of a stream."""
     source = at.spec.source
     if source.name in at.exchanged:
         return at.exchanged[source.name]
@@ -177,7 +177,7 @@ def _stays(at: EstimateContext) -> Flow:
 
 
 def _attached(at: EstimateContext) -> Flow:
-    """What was made of rows, for as long as these: numbers first, then what was made."""
+    """Rows made of others, for as long as these: numbers come first, then what was made."""
     elements, made = at.inputs
     share = made.rate / max(elements.rate, 1e-9)
     found = replace(made, live=elements.live * share, withdrawn=elements.withdrawn * share)
@@ -280,12 +280,29 @@ def _read(at: EstimateContext) -> Flow:
 
 
 def _first_rows(at: EstimateContext) -> Flow:
-    limit = at.spec.order.limit
-    return at.first if limit is None else replace(at.first, live=min(at.first.live, float(limit)))
+    """The first rows of each group; one that comes pushes another out."""
+    rows, spec = at.first, at.spec
+    groups, limit = 1.0, spec.order.limit
+    if spec.partition_by:
+        keys = tuple(_values(one, rows) for one in spec.partition_by)
+        groups = present(Flow(0.0, 0.0, 0.0, keys).values(range(len(keys))), rows.live)
+    live = rows.live if limit is None else min(rows.live, groups * limit)
+    share = live / max(rows.live, 1e-9)
+    moved = min(share * (limit or 1), limit or 1) if spec.is_numbered else share
+    withdrawn = (rows.rate + rows.withdrawn) * moved
+    return replace(rows, rate=rows.rate * moved, withdrawn=withdrawn, live=live)
+
+
+def _hopping(at: EstimateContext) -> Flow:
+    """Each row in each of its windows, with their bounds in columns of their own."""
+    window, rows = at.spec.window, _time_window(at)
+    each = (max(window.copies, 1.0),) * len(window.added)
+    copied = replace(rows, rate=rows.rate * window.copies, live=rows.live * window.copies)
+    return replace(copied, different=(*rows.different, *each))
 
 
 def _boundaries(at: EstimateContext) -> Flow:
-    """Where rows begin and end; the ends of what counts rows are told when they have come."""
+    """Begins and ends of rows; the ends of what counts rows are told when they have come."""
     known = [one for one, how in zip(at.inputs, at.patterns, strict=True) if how is Pattern.WKS]
     return Flow(united(at.inputs).sent, 0.0, sum(one.live for one in known))
 
@@ -307,6 +324,7 @@ RULES: Mapping[type[Spec], Rule] = {
     sets.CountedSpec: _counted,
     sets.ChangedSpec: _stays,
     windows.TimeWindowSpec: _time_window,
+    windows.HoppingWindowSpec: _hopping,
     windows.RowsWindowSpec: _rows_window,
     windows.ByValueSpec: _unchanged,
     windows.NumberSpec: _beside_number,

@@ -167,6 +167,7 @@ RULES: Mapping[type[Spec], Rule] = {
     sets.CountedSpec: _counted,
     sets.ChangedSpec: _sent,
     windows.TimeWindowSpec: _made(WINDOW),
+    windows.HoppingWindowSpec: _made(WINDOW),
     windows.RowsWindowSpec: _made(COUNT_WINDOW),
     windows.ByValueSpec: _passed,
     windows.NumberSpec: _number,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predicate:
-    """What a filter asks of rows, or a join of pairs, written over columns of sources.
+    """A condition of a filter on rows, or of a join on pairs, over columns of sources.
 
     Args:
         key: The whole of it; None if some part cannot be written like that.
@@ -53,7 +53,7 @@ class MatchCondition:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is expected of an operator.
+    """Expectations of an operator.
 
     Args:
         rate: Rows that it sends in a step of time.
@@ -130,7 +130,7 @@ class Node:
 
     @property
     def is_numbering(self) -> bool:
-        """Whether the last column has numbers that tell elements apart."""
+        """The last column has numbers that tell elements apart."""
         return self.spec.is_numbering
 
 

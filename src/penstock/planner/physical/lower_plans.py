@@ -134,7 +134,8 @@ def _sort(lowering: Lowering, plan: op.Sort) -> int:
     child = lowering.lower(plan.child)
     if plan.limit is None and not plan.offset:
         return child
-    return rows.first_rows_node(lowering.building, child, plan)
+    first = op.FirstRows(plan.child, plan.keys, (), plan.limit, plan.offset)
+    return rows.first_rows_node(lowering.building, child, first)
 
 
 def _counted(target: Target, lowering: Lowering, plan: op.BagOperation) -> int:
@@ -154,6 +155,7 @@ RULES: Mapping[type[Plan], Rule] = {
     st.IStream: streams.emitted_node,
     st.DStream: streams.emitted_node,
     st.RStream: streams.emitted_node,
+    st.AtEnds: streams.emitted_node,
     op.OnArrival: arrivals.on_arrival_node,
     op.Alias: lambda lowering, plan: lowering.lower(plan.child),
     op.Filter: _filter,
@@ -167,6 +169,7 @@ RULES: Mapping[type[Plan], Rule] = {
     op.Coalesce: _row_by_row(rows.cut_node),
     op.Final: lambda lowering, plan: rows.final_node(lowering.building, lowering.lower(plan.child)),
     op.Sort: _sort,
+    op.FirstRows: _row_by_row(rows.first_rows_node),
     op.Difference: partial(_counted, Target.DIFFERENCE),
     op.StrictDifference: partial(_counted, Target.STRICT_DIFFERENCE),
     op.Intersection: partial(_counted, Target.INTERSECTION),

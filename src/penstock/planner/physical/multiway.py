@@ -59,17 +59,17 @@ class Multiway:
     lanes: int = 1
 
     def label(self) -> str:
-        """What is asked."""
+        """The conditions, in a line."""
         return label_of(self.flat, self.agreed)
 
     @property
     def names(self) -> list[str]:
-        """What the inputs are called in orders."""
+        """The names of the inputs in orders."""
         return names_of(self.inputs)
 
 
 def label_of(flat: Flat, agreed: Agreed) -> str:
-    """What a join of many inputs asks, in a line; the order of inputs is theirs."""
+    """The conditions of a join of many inputs, in a line; the order of inputs is theirs."""
     names = {str(place): one for place, one in enumerate(flat.names)}
     classes = [
         " = ".join(str(substituted(one, names)) for one in group) for group in agreed.classes
@@ -87,7 +87,7 @@ def condition_text(flat: Flat, condition: Condition) -> str:
 
 
 def _beyond(flat: Flat, agreed: Agreed) -> list[Expression]:
-    """What is asked beyond agreements."""
+    """The conditions beyond agreements."""
     equal = {one for group in agreed.classes for one in group}
     return [part.asks for part in flat.parts if not {*part.asks.children} <= equal]
 
@@ -105,7 +105,7 @@ def names_of(inputs: Sequence[Plan]) -> list[str]:
 def model_of(
     inputs: Sequence[Plan], agreed: Agreed, flows: Sequence[Flow], known: Statistics
 ) -> JoinModel:
-    """What is expected of the windows, by the rows that come to each."""
+    """The model of the windows, by the rows that come to each."""
     sides = []
     for plan, keys, flow in zip(inputs, agreed.keys, flows, strict=True):
         values = {one.agreement: key_values(one.expression, flow) for one in keys}
@@ -131,5 +131,5 @@ def _share_of(condition: Condition, flows: Sequence[Flow], known: Statistics) ->
 
 
 def has_stream(plan: Plan) -> bool:
-    """Whether rows of a stream come to a plan."""
+    """Rows of a stream come to a plan."""
     return any(isinstance(one, st.Stream) for one in different_nodes(plan))

@@ -50,11 +50,11 @@ class Statistics:
 
     @property
     def has_names(self) -> bool:
-        """Whether something is known of operators, by their names."""
+        """Something is known of operators, by their names."""
         return bool(self.selectivities or self.outputs)
 
     def __bool__(self) -> bool:
-        """Whether anything is known."""
+        """Something is known."""
         return bool(self.rates or self.values or self.selectivities or self.outputs)
 
     def to_json(self) -> dict[str, Any]:

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
     from penstock.runtime.lane import LaneOutput
 
+Shape = tuple[list["pa.DataType"], int, int]
+"""Types and span of rows, and into how many parts that time is divided."""
+
 
 @dataclass(frozen=True)
 class Options:
-    """How the queries of a connection run, and how many of their results wait to be read."""
+    """Options that the queries of a connection run by, and how many results wait to be read."""
 
     lanes: int
     choices: Choices
@@ -132,11 +135,15 @@ class Batch:
 
     def content(self, query: str) -> ChangingContent:
         """An empty content of a query whose result is a relation."""
+        return ChangingContent(*self.row_shape(query))
+
+    def row_shape(self, query: str) -> Shape:
+        """Types and span of the rows of a query, and into how many parts that time is divided."""
         node = self.graph.nodes[self.graph.results[query]]
-        return ChangingContent(node.arrow_types, node.span, self.choices.queue_partitions)
+        return list(node.arrow_types), node.span, self.choices.queue_partitions
 
     def failures(self, query: str) -> Failures:
-        """How many expressions failed in what a query computes."""
+        """The number of expressions that failed in what a query computes."""
         return self.lanes.failures(query)
 
     def segments(self) -> dict[str, pa.Table]:

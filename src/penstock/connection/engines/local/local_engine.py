@@ -18,7 +18,7 @@ from penstock.connection.operator_table import operator_table
 from penstock.errors import NotSupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
         StreamDefinition,
     )
     from penstock.connection.engine import Replanned
-    from penstock.connection.engines.local.batch import Batch, Options
+    from penstock.connection.engines.local.batch import Batch, Options, Shape
     from penstock.connection.engines.local.element_log import ElementLog
+    from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.cql import syntax
     from penstock.results.settling import ChangingContent, Elements
     from penstock.session import Outcome, Session
@@ -59,6 +60,11 @@ class LocalAnswer:
         return self._batch.plans[self._query]
 
     @property
+    def shape(self) -> Shape:
+        """Types and span of its rows, and into how many parts that time is divided."""
+        return self._batch.row_shape(self._query)
+
+    @property
     def clock(self) -> int:
         """Results for instants before this are final."""
         return self._log.clock
@@ -71,7 +77,7 @@ class LocalAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Whether no further results will come."""
+        """No further results will come."""
         return self._log.is_over
 
     def content(self) -> ChangingContent:
@@ -121,7 +127,7 @@ class LocalEngine:
 
     @property
     def catalog(self) -> Catalog:
-        """What is declared."""
+        """All declarations."""
         return self.registry.session.catalog
 
     @contextmanager
@@ -158,7 +164,7 @@ class LocalEngine:
         self.registry.apply()
 
     def is_running(self, query: str) -> bool:
-        """Whether a query is computed."""
+        """A query is computed."""
         return self.registry.batch_of(query) is not None
 
     def start(self, query: str) -> None:
@@ -188,7 +194,7 @@ class LocalEngine:
             return self.registry.explain(query)
 
     def operators(self, query: str) -> pa.Table:
-        """What each operator of a query has done and remembers."""
+        """Work and state of each operator of a query."""
         batch = self.registry.batch_of(query)
         assert batch is not None
         with self._lock:
@@ -202,7 +208,7 @@ class LocalEngine:
         return None if batch is None else LocalAnswer(batch, query, self._lock)
 
     def failures(self, query: str) -> dict[str, int]:
-        """How often expressions of a query failed, by function."""
+        """The number of failures of a query's expressions, by function."""
         batch = self.registry.batch_of(query)
         now = Counter[str]() if batch is None else batch.failures(query).by_function
         return dict(self.failed_before.get(query, Counter()) + now)
@@ -211,6 +217,17 @@ class LocalEngine:
         """Take in rows of a stream."""
         with self._changing():
             self.feeding.insert(stream.name, rows)
+
+    def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
+        """Take in rows of files together.
+
+        Args:
+            stream: Their stream.
+            files: The files.
+            hold: The earliest row of the stream in files that wait: its watermark stays there.
+        """
+        with self._changing():
+            self.feeding.insert_files(stream, files, hold)
 
     def update(self, relation: RelationDefinition, changes: pa.Table) -> None:
         """Change a relation."""
@@ -227,7 +244,7 @@ class LocalEngine:
         return self.feeding.aside.of(source.name, source.schema)
 
     def progress(self) -> dict[str, Any]:
-        """How far streams and queries are, and what is remembered."""
+        """The progress of streams and queries, and what is remembered."""
         with self._lock:
             return progress_of(self)
 

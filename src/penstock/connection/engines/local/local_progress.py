@@ -1,4 +1,4 @@
-"""How far the queries of this process have come, as facts for the caller."""
+"""The progress of the queries of this process, as facts for the caller."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def _stream_facts(engine: LocalEngine, name: str) -> dict[str, Any]:
     return {
         "rows": intake.brought,
         "late": aside.count(name, late=True),
+        "late_by": intake.late_by,
         "aside": aside.count(name, late=False),
         "forgotten": aside.forgotten(name),
         "watermark": _instant(intake.watermark),
