@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
 
-Strategy = Literal["upa", "direct", "negative", "auto"]
+Strategy = Literal["upa", "direct", "negative"]
 """The way ends are dealt with: by update pattern; by looking through all state; by negative rows.
 
 `auto` goes by update pattern as well, and chooses while running how rows are found that are

@@ -32,7 +32,7 @@ def warn(db: Connection, script: Script, most_unreadable: float) -> bool:
     Returns:
         Whether more could not be read of a stream, or nothing of it.
     """
-    progress = db.progress()
+    progress = db.engine.progress()
     unread = []
     for name, one in progress["streams"].items():
         _warn_of_stream(db, name, one)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Expression, Literal
-from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import moved, positions
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.join.anti import AntiJoinOperator
@@ -21,7 +20,6 @@ from penstock.operators.spec import (
     Lineage,
     Spec,
     Structure,
-    calendar,
     evaluators,
     live_in,
     structure_of,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from penstock.algebra.failures import Failures
     from penstock.operators.aggregate.aggregate_specs import Totals
     from penstock.operators.block import Block
-    from penstock.operators.join.withdrawal_index import Finding
 
 
 @dataclass(frozen=True)
@@ -47,26 +44,17 @@ class SideSpec:
         keys: Expressions over them that have to be equal to those of other inputs.
         null_matches: For each key, whether NULL matches NULL.
         partitions: Into how many parts a calendar queue divides the time that rows live.
-        finding: In which way rows are found that are withdrawn.
     """
 
     rows: Edge
     keys: tuple[Expression, ...]
     null_matches: tuple[bool, ...]
     partitions: int
-    finding: Finding = "hashed"
 
     def structure(self, port: int) -> Structure:
-        """The structure of its rows; if that is chosen while it runs, between what."""
+        """The structure of its rows."""
         name = structure_of(self.rows.pattern, self.partitions)
-        if self.is_choosing:
-            name = f"hashed or {calendar(self.partitions)}"
         return Structure(name, self.rows.types, live_in(port))
-
-    @property
-    def is_choosing(self) -> bool:
-        """It is chosen while it runs in which way withdrawn rows are found."""
-        return self.rows.pattern is Pattern.STR and self.finding == "auto"
 
     def build(self, failures: Failures) -> JoinSide:
         """The input as the join knows it; keys that fail are counted."""
@@ -83,7 +71,6 @@ class SideSpec:
             rows.pattern,
             rows.span,
             self.partitions,
-            self.finding,
         )
 
 

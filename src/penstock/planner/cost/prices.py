@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.patterns import Pattern
 from penstock.operators import source_specs as sources
 from penstock.operators.aggregate import aggregate_specs as aggregates
-from penstock.operators.flow import product
 from penstock.operators.join import join_specs as joins
-from penstock.operators.join.join_choosing import INDEX, LOOK
 from penstock.operators.output import output_specs as output
 from penstock.operators.set import set_specs as sets
 from penstock.operators.set.counted import Target
@@ -23,12 +21,10 @@ from penstock.planner.conditions import conjuncts
 from penstock.planner.cost.condition_cost import condition_cost
 from penstock.planner.cost.costs import Cost
 from penstock.planner.cost.flow_rules import EstimateContext, residual_share
-from penstock.planner.cost.join_flows import key_values
 from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 
 if TYPE_CHECKING:
     from penstock.operators.flow import Flow
-    from penstock.operators.join.join_specs import SideSpec
     from penstock.operators.spec import Spec
 
 FILTER, MAP, PASS = 14.0, 7.0, 5.0
@@ -40,7 +36,7 @@ GROUP, CALL, RESULT = 60.0, 60.0, 25.0
 SENT = 140.0
 END = {Pattern.MON: 0.0, Pattern.WKS: 5.0, Pattern.WK: 25.0, Pattern.STR: 25.0}
 """The time it takes to find that a row has ended, by the pattern of its input."""
-FOUND = INDEX
+FOUND = 110.0
 """The time it takes to be ready to find a withdrawn row, for each row of a strict input."""
 LEAST_SHARE = 1e-6
 """Of pairs that are compared, for each result."""
@@ -82,16 +78,6 @@ def _handled(at: EstimateContext, port: int, each: float) -> float:
     return at.inputs[port].sent * (each + END[pattern] + found)
 
 
-def _side(at: EstimateContext, port: int, side: SideSpec, each: float) -> float:
-    """The same of a side of a join, where what is withdrawn may be looked for without an index."""
-    if not side.is_choosing:
-        return _handled(at, port, each)
-    rows = at.inputs[port]
-    chain = max(rows.live / product(max(key_values(one, rows), 1.0) for one in side.keys), 1.0)
-    looking = LOOK * chain * rows.withdrawn / max(rows.sent, 1e-9)
-    return rows.sent * (each + END[Pattern.STR] + min(looking, FOUND))
-
-
 def _filter(at: EstimateContext, _out: Flow) -> float:
     return at.first.sent * FILTER * len(conjuncts(at.spec.predicate))
 
@@ -115,7 +101,7 @@ def _counted(at: EstimateContext, out: Flow) -> float:
 
 def _join(at: EstimateContext, out: Flow) -> float:
     spec, (left, right) = at.spec, at.inputs
-    sides = _side(at, 0, spec.left, JOIN) + _side(at, 1, spec.right, JOIN)
+    sides = _handled(at, 0, JOIN) + _handled(at, 1, JOIN)
     compared = asking = 0.0
     if not spec.left.keys:
         compared = left.sent * right.live + right.sent * left.live
@@ -127,13 +113,11 @@ def _join(at: EstimateContext, out: Flow) -> float:
 
 
 def _outer_join(at: EstimateContext, out: Flow) -> float:
-    spec = at.spec
-    return _side(at, 0, spec.left, JOIN) + _side(at, 1, spec.right, JOIN) + out.sent * PAIR
+    return _handled(at, 0, JOIN) + _handled(at, 1, JOIN) + out.sent * PAIR
 
 
 def _anti_join(at: EstimateContext, out: Flow) -> float:
-    spec = at.spec
-    sides = _side(at, 0, spec.left, ANTI_JOIN) + _side(at, 1, spec.coverage, RESULT)
+    sides = _handled(at, 0, ANTI_JOIN) + _handled(at, 1, RESULT)
     return sides + out.sent * RESULT
 
 
