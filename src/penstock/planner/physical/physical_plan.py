@@ -49,7 +49,7 @@ _PARTS = (
     *(expressions.Column, expressions.Literal, expressions.Call, expressions.Cast),
     *(expressions.Case, expressions.AggregateCall),
     *(types.Type, types.Field, types.Schema, patterns.Pattern, time.TimeUnit, Target),
-    *(windows.Range, windows.Fixed, windows.Now, windows.Unbounded, windows.Since),
+    *(windows.Range, windows.Hopping, windows.Fixed, windows.Now, windows.Unbounded, windows.Since),
     *(windows.Between, windows.Rows),
     *(streams.Stream, streams.Relation, streams.Exchanged),
     *(JoinModel, Side, ConditionEstimate, Weights, Condition),
