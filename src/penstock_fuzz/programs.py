@@ -104,7 +104,7 @@ def _of_windows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     end = draw.pick("ends", "ends", "ends", "order", "changes")
     kinds = writer.some_kinds(loose=end == "ends")
     with writer.sources.using(Style(hopping=True)):
-        text = writer.query(depth, kinds)
+        text = writer.query(min(depth, 1), kinds)
     if end == "order":
         return written(text.sort, "{}{}", text, writer.ordering(kinds))
     return written(text.sort, "{} EMIT CHANGES", text) if end == "changes" else text
@@ -113,7 +113,7 @@ def _of_windows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
 def _of_first_rows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     """The first rows of a result or of its groups, with or without their numbers."""
     kinds = writer.some_kinds()
-    with writer.sources.using(Style(hopping=draw.chance(20))):
+    with writer.sources.using(Style(hopping=draw.chance(8))):
         text = writer.query(depth, kinds)
     form = draw.pick("limit", "limit", "qualify", "qualify", "numbered")
     if form == "limit":
@@ -123,7 +123,7 @@ def _of_first_rows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
         groups = f"PARTITION BY {', '.join(draw.some(names, 2))} " if draw.chance(75) else ""
         order = optional("{}", writer.order(kinds))
         number = written("number", f"ROW_NUMBER() OVER ({groups}{{}})", order)
-        bound = draw.pick("<= 1", "<= 2", "<= 3", "= 2", "BETWEEN 2 AND 3", "> 1")
+        bound = draw.pick("<= 1", "<= 2", "<= 3", "= 2", "BETWEEN 2 AND 3")
         if form == "qualify":
             template = f"SELECT * FROM ({{}}) AS q QUALIFY {{}} {bound}"
             first = written(text.sort, template, text, number)
