@@ -107,6 +107,14 @@ def test_traffic_is_bursty_and_all_of_it_comes(rates: np.ndarray[Any, Any]) -> N
     assert counts.max() > 3 * counts.min()
 
 
+def test_the_time_of_a_step_is_measured_for_every_scheduler() -> None:
+    (section,) = sections(QUICK, ["overhead"])
+    figures = section.measure(lambda: None).figures
+    assert [*figures] == ["10", "100", "1000"]
+    for one in figures.values():
+        assert set(one) == {listed.name for listed in SCHEDULERS}
+
+
 def test_only_what_is_wanted_is_run() -> None:
     assert [one.name for one in sections(QUICK, ["mixed"])] == ["mixed"]
     with pytest.raises(UnknownName, match="mixd"):

@@ -53,7 +53,7 @@ def write_picture(
     varied = [
         (outcome.name, name, found)
         for outcome in outcomes
-        if outcome.name != "schedulers"
+        if outcome.name in DRAWN
         for name, found in outcome.figures.items()
     ]
     count = 2 * len(traces) + len(varied)
@@ -65,7 +65,7 @@ def write_picture(
         _draw_memory(next(places), label, found)
         _draw_latencies(next(places), label, found)
     for kind, name, figures in varied:
-        (_draw_flush if kind == "flush" else _draw_mixed)(next(places), name, figures)
+        DRAWN[kind](next(places), name, figures)
     for axes in figure.axes:
         axes.grid(visible=True, linewidth=0.3)
         axes.tick_params(labelsize=7)
@@ -118,3 +118,7 @@ def _draw_ends(axes: Axes, figures: Mapping[str, Any]) -> None:
     for end in ("fifo", "chain"):
         at = figures[end]
         axes.plot(at["longest_latency"], at["peak_memory"], "s", color=COLOURS[end], label=end)
+
+
+DRAWN = {"flush": _draw_flush, "mixed": _draw_mixed}
+"""Sections with a drawing for each of their queries."""
