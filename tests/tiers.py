@@ -11,10 +11,15 @@ import os
 import pytest
 
 VARIABLE = "PENSTOCK_TIER"
-LONG = os.environ.get(VARIABLE) == "long"
 
-only_long = pytest.mark.skipif(not LONG, reason="takes long: ./test --long")
+# The conditions are texts because options are not known yet when some files are read.
+only_long = pytest.mark.skipif(
+    "config.getoption('tier') != 'long'", reason="takes long: ./test --long"
+)
 """A test that runs in the long tier only."""
+
+not_quick = pytest.mark.skipif("config.getoption('tier') == 'quick'", reason="slow: ./test runs it")
+"""A test, or a parameter of one, that the quick tier leaves out while it runs others beside it."""
 
 SLOW = (
     "tests/bench/",
@@ -60,7 +65,7 @@ on every run.
 def amount(what: str) -> int:
     """The number of trials, kills or whatever a test does as often as there is time for."""
     usual, long = AMOUNTS[what]
-    return long if LONG else usual
+    return long if os.environ.get(VARIABLE) == "long" else usual
 
 
 def is_slow(name: str) -> bool:

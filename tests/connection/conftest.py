@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import penstock
+from tiers import not_quick
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 MASTER = "local[2,4]"
 
 
-@pytest.fixture(params=["local", "spark"])
+@pytest.fixture(params=["local", pytest.param("spark", marks=not_quick)])
 def engine(request: pytest.FixtureRequest) -> str:
     found: str = request.param
     return found
