@@ -15,7 +15,7 @@ class NamedSection(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the section."""
 
 
 Section = TypeVar("Section", bound=NamedSection)

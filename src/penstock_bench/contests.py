@@ -95,7 +95,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Score:
-    """How a contest went: our speed first; on how many changes all agreed, over a sample."""
+    """The score of a contest: our speed first; on how many changes all agreed, over a sample."""
 
     contest: str
     rows: int

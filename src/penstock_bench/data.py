@@ -31,7 +31,7 @@ _TYPES = {"int64": "BIGINT", "double": "DOUBLE", "string": "STRING"}
 
 @dataclass(frozen=True)
 class Scale:
-    """How many rows, and how many of them ten seconds hold: a fifth, and no more than LIVE."""
+    """The number of rows, and how many of them ten seconds hold: a fifth, and at most LIVE."""
 
     rows: int
 
@@ -78,7 +78,7 @@ def _columns(table: pa.Table) -> str:
 
 @dataclass(frozen=True)
 class LaneFeed:
-    """What a lane is fed at once."""
+    """The rows that a lane is fed at once."""
 
     blocks: dict[str, Block]
     watermarks: dict[str, int]

@@ -1,4 +1,4 @@
-"""What every baseline is: another engine's way to compute the complete result in one batch."""
+"""The form of every baseline: another engine's way to the complete result in one batch."""
 
 from __future__ import annotations
 

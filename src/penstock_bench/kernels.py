@@ -125,7 +125,7 @@ def _speed(case: operators.OperatorCase, rows: int, seconds: float) -> Speed:
 
 
 def machine() -> Figures:
-    """What it ran on."""
+    """The machine it ran on."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),

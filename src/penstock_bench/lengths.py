@@ -1,4 +1,4 @@
-"""What a tuple costs in windows of a thousand to a million tuples."""
+"""The cost of a tuple in windows of a thousand to a million tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory state takes: per live row, and over the length of a stream."""
+"""The memory that state takes: per live row, and over the length of a stream."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Footprint:
 
     @property
     def needed_bytes(self) -> float:
-        """What a row takes as Arrow, with its interval and an entry in an index."""
+        """The bytes of a row as Arrow, with its interval and an entry in an index."""
         return self.row_bytes + INTERVAL + INDEX
 
     @property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def sections(
     effort: WayEffort, on_spark: SparkEffort, names: Sequence[str] = ()
 ) -> list[Orders | Series | OnSpark]:
-    """What is wanted, with the effort for sections without and with Spark; all, if no names are.
+    """The sections asked for, with the effort for those without and with Spark; by default all.
 
     Raises:
         UnknownName: There is no such section.

@@ -1,4 +1,4 @@
-"""What the benchmark of multi-joins compares: tables, steps, windows, buckets and lengths."""
+"""The cases of the benchmark of multi-joins: tables, steps, windows, buckets and lengths."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _buckets(count: int) -> str:
 
 
 def intervals(effort: WayEffort) -> Series:
-    """How many rows come at once."""
+    """The series over the number of rows that come at once."""
     points = []
     for rows in effort.steps:
         ways: dict[str, Way] = {
@@ -83,7 +83,7 @@ def intervals(effort: WayEffort) -> Series:
 
 
 def windows(effort: WayEffort) -> Series:
-    """How many windows are joined: the paper's Figure 2."""
+    """The series over the number of windows that are joined: the paper's Figure 2."""
     points = []
     for count in range(2, min(effort.windows, NAIVE_AT_MOST) + 1):
         ways: dict[str, Way] = {
@@ -109,7 +109,7 @@ def _short(count: int, values: int, steps: int = 6) -> AnswerSample:
 
 
 def buckets(effort: WayEffort) -> Series:
-    """How a number of buckets is shared out between slow streams and a fast one."""
+    """The series over ways to share buckets between slow streams and a fast one."""
     traffic = FAST.scaled(4).every(INTERVAL * 4)
     points = []
     for average in AVERAGES:
@@ -129,7 +129,7 @@ def buckets(effort: WayEffort) -> Series:
 
 
 def lengths(effort: WayEffort) -> Series:
-    """What a tuple costs in long windows."""
+    """The series over the length of windows: the cost of a tuple."""
     points = []
     for group, share in (("finds 0.1", 10), ("finds 1", 1)):
         for tuples in effort.lengths:

@@ -156,7 +156,7 @@ class Loops:
             keep_all(*self._windows, step.owners, step.rows)
 
     def step(self, step: TrafficStep) -> list[Block]:
-        """What comes of the rows of a step."""
+        """The results of the rows of a step."""
         self._make_room(step)
         found, visits = nested_loops(
             *self._windows, step.owners, step.rows, self._lengths, self._order, self._naive

@@ -97,13 +97,13 @@ class Ranked:
 
     @property
     def measured_ratio(self) -> float:
-        """How much faster the model's best order is than its worst."""
+        """The factor by which the model's best order is faster than its worst."""
         best, worst = self.by_model
         return self.orders[best].rate / self.orders[worst].rate
 
     @property
     def model_ratio(self) -> float:
-        """What the model says of that."""
+        """The same factor, as the model says."""
         best, worst = (self.variant.model.cost(one) for one in self.by_model)
         return worst / best
 
@@ -125,7 +125,7 @@ class Orders:
 
     @property
     def items(self) -> Sequence[Variant]:
-        """What is measured."""
+        """The items that are measured."""
         return variants(self.effort.scale)
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:
@@ -146,7 +146,7 @@ class Orders:
 
 
 def variants(scale: int) -> list[Variant]:
-    """What the paper measures, beside what it does not: plain loops and tables of any size."""
+    """The variants of the paper, beside others: plain loops and tables of any size."""
     base = TABLE_5.scaled(scale)
     made = [
         Variant("nested loop, tuple by tuple", Plain, base.every(scale), _model(base, 1)),

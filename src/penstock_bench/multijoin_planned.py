@@ -1,4 +1,4 @@
-"""What the planner would run for the windows that the benchmark of multi-joins joins."""
+"""The plans for the windows that the benchmark of multi-joins joins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Planned = Literal["tree", "n-way", "in parts"]
 
 
 def planned(traffic: StreamTraffic) -> Planned:
-    """How a join of the windows would run, by the true rates and numbers of values.
+    """The plan of a join of the windows, by the true rates and numbers of values.
 
     >>> from penstock_bench.multijoin_traffic import alike
     >>> planned(alike(3, 1000, 100, 50))

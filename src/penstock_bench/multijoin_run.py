@@ -24,7 +24,7 @@ MOST_STEPS = 200
 
 @dataclass(frozen=True)
 class WayEffort:
-    """How much to measure.
+    """The amount of measuring.
 
     Args:
         rounds: How often each way takes its turn; the fastest counts.
@@ -144,7 +144,7 @@ class WayRun:
         self.nanoseconds.append(cpu / (self._steps * self.traffic.step_rows) * 1e9)
 
     def measured(self) -> MeasuredWay:
-        """What it took."""
+        """The measured figures."""
         rows = len(self.nanoseconds) * self._steps * self.traffic.step_rows
         visits = None
         if isinstance(self.running, Loops):

@@ -32,7 +32,7 @@ class AnswerSample:
 
 @dataclass(frozen=True)
 class MeasuringPoint:
-    """What is measured together: all ways get the same rows.
+    """Measurements taken together: all ways get the same rows.
 
     Args:
         group: What it has in common with other points, for people.
@@ -49,7 +49,7 @@ class MeasuringPoint:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the section."""
         return f"{self.group}, {self.x:,}" if self.group else f"{self.x:,}"
 
 
@@ -70,7 +70,7 @@ class Series:
 
     @property
     def items(self) -> Sequence[MeasuringPoint]:
-        """What is measured."""
+        """The items that are measured."""
         return self.points
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:

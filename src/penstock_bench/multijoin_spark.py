@@ -56,7 +56,7 @@ class OnSpark:
 
     @property
     def items(self) -> Sequence[Way]:
-        """What is measured."""
+        """The items that are measured."""
         return self.ways
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:

@@ -66,7 +66,7 @@ class StreamTraffic:
 
     @property
     def live(self) -> tuple[int, ...]:
-        """How many rows each window holds."""
+        """The number of rows that each window holds."""
         return tuple(a * b for a, b in zip(self.rates, self.windows, strict=True))
 
     @property

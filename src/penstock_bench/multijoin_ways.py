@@ -36,11 +36,11 @@ class Running(Protocol):
         """Let windows be full."""
 
     def step(self, step: TrafficStep) -> list[Block]:
-        """What comes of the rows of a step."""
+        """The results of the rows of a step."""
 
     @property
     def state_bytes(self) -> int:
-        """What it remembers."""
+        """The bytes of its state."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class _Operator:
 
 @lru_cache(maxsize=1)
 def _full_windows(traffic: StreamTraffic) -> Segments:
-    """What any choice of orders and tables remembers then: nested loops would take long to fill."""
+    """The state that any choice of orders and tables has then: nested loops fill too slowly."""
     running = MultiwayWay().running(traffic)
     assert isinstance(running, _Operator)
     for number in range(traffic.steps_to_fill):

@@ -27,7 +27,7 @@ def use_one_thread() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """How long something took: the CPU time of all threads, and the time on the wall."""
+    """The time that something took: the CPU time of all threads, and the time on the wall."""
 
     cpu: float
     wall: float
@@ -50,7 +50,7 @@ class Stopwatch:
 
 
 def timed(work: Callable[[], Any]) -> Seconds:
-    """How long a piece of work takes; what it returns is thrown away after the measurement."""
+    """The time of a piece of work; what it returns is thrown away after the measurement."""
     watch = Stopwatch()
     result = work()
     seconds = watch.read()

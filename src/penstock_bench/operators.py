@@ -48,7 +48,7 @@ class OperatorCase:
 
 @dataclass(frozen=True)
 class PlanParts:
-    """What plans are made of that CQL has no words for."""
+    """The material of plans that CQL has no words for."""
 
     inputs: BenchInputs
 

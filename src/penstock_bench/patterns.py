@@ -49,7 +49,7 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the experiment."""
         return self.case.name
 
     @property
@@ -82,7 +82,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class BatchSizes:
-    """What a block engine adds to the thesis: how it matters how many tuples come at once."""
+    """The size of batches, which block engines add to the thesis: its effect on the rate."""
 
     effort: StrategyEffort
     name: str = "batches"
@@ -113,7 +113,7 @@ class BatchSizes:
 
 
 def experiments(effort: StrategyEffort, names: Sequence[str] = ()) -> list[Experiment | BatchSizes]:
-    """What is wanted; all, if no names are given.
+    """The experiments asked for; all, if no names are given.
 
     Raises:
         UnknownName: There is nothing of such a name.
@@ -130,7 +130,7 @@ def _tell(line: str) -> None:
 
 
 def choice(one: MeasuredForm) -> dict[str, str]:
-    """Which form of Q4 the optimizer runs for a text: by what it assumes, by what was measured."""
+    """The form of Q4 that the optimizer runs for a text: as it assumes, as was measured."""
     plan = one.case.plan(one.form, one.window)
     known = {"assuming": Statistics(), "measured": one.statistics}
     return {
@@ -140,7 +140,7 @@ def choice(one: MeasuredForm) -> dict[str, str]:
 
 
 def form_of(plan: Plan) -> str:
-    """Whether a negation stands above a join or below it."""
+    """The form of a plan: a negation above a join, or below it."""
     (negation,) = [one for one in walk(plan) if isinstance(one, op.AntiJoin)]
     return UP if any(isinstance(one, op.Join) for one in walk(negation)) else DOWN
 

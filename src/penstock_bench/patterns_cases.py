@@ -1,4 +1,4 @@
-"""What is measured under each strategy: the queries Q1 to Q4 of the thesis, and their traffic."""
+"""The cases that each strategy is measured by: queries Q1 to Q4 of the thesis, their traffic."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PatternCase:
         return self.forms[form].format(window=window, shorter=max(window // self.part, 1)).strip()
 
     def plan(self, form: str, window: int) -> Plan:
-        """What it means."""
+        """The plan of the query."""
         session = Session()
         session.execute(DECLARATIONS)
         return session.bind(self.query(form, window)).plan

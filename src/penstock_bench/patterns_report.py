@@ -1,4 +1,4 @@
-"""What strategies cost, as tables for people and as figures for programs."""
+"""The costs of strategies, as tables for people and as figures for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BASE, CHOOSING = "upa", "auto"
 
 
 def item(form: str, window: int) -> str:
-    """What a measurement is called: each form over each length."""
+    """The name of a measurement: each form over each length."""
     return f"{form} {window}"
 
 
@@ -115,7 +115,7 @@ def _cost_figures(cost: StrategyCost) -> Figures:
 
 
 def down_to_up(found: Mapping[str, MeasuredForm]) -> dict[str, Figures]:
-    """How much dearer the negation is pushed down than pulled up, by length and strategy."""
+    """The ratio of the negation pushed down to it pulled up, by length and strategy."""
     lengths = dict.fromkeys(one.window for one in found.values())
     pairs = {window: [found[item(form, window)] for form in (DOWN, UP)] for window in lengths}
     return {

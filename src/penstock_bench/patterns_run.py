@@ -45,7 +45,7 @@ SAMPLE_ROWS = 500
 
 @dataclass(frozen=True)
 class StrategyEffort:
-    """How much to measure.
+    """The amount of measuring.
 
     Args:
         windows: Lengths of windows, in steps of time.
@@ -215,7 +215,7 @@ def _measured(
 
 
 def _different(case: PatternCase, table: pa.Table, start: int, stop: int) -> int:
-    """How many different rows a DISTINCT has over the packets with start <= ts < stop."""
+    """The number of different rows of a DISTINCT over the packets with start <= ts < stop."""
     ts = table["ts"].to_numpy()
     first, last = np.searchsorted(ts, [start, stop]).tolist()
     columns = list(case.distinct)
@@ -271,7 +271,7 @@ class StrategyRun:
         return min(negative / max(sum(map(len, found)) - negative, 1), 1.0)
 
     def cost(self) -> StrategyCost:
-        """What it took this lane."""
+        """The cost in this lane."""
         reports = self.lane.reports()
         taken: defaultdict[str, float] = defaultdict(float)
         for report, before in zip(reports, self._before, strict=True):
@@ -284,7 +284,7 @@ class StrategyRun:
 
 
 def cost_of(lanes: Sequence[StrategyRun]) -> StrategyCost:
-    """What it took all lanes of a strategy; the rest is that of its fastest."""
+    """The cost of a strategy in all its lanes; the rest is that of its fastest."""
     costs = [run.cost() for run in lanes]
     turns = tuple(one for cost in costs for one in cost.milliseconds)
     return replace(min(costs, key=lambda cost: cost.least), milliseconds=turns)

@@ -49,7 +49,7 @@ DECLARATIONS = "".join(
 
 @dataclass(frozen=True)
 class PacketTraffic:
-    """What packets are like.
+    """A description of packets.
 
     Args:
         sources: How many addresses send on a link.
@@ -63,7 +63,7 @@ class PacketTraffic:
     common: float = 1.0
 
     def packets(self, steps: int, links: Sequence[str]) -> BenchInputs:
-        """What comes on some of the links in so many steps of time."""
+        """The packets of some of the links in so many steps of time."""
         random = np.random.default_rng(SEED)
         rows = steps * len(LINKS)
         source = drawn(zipf(self.sources, self.skew), rows, random)

@@ -63,7 +63,7 @@ def _stored(name: str) -> dict[str, str]:
 
 
 def _native(runs: str, label: str = "Spark") -> dict[str, Way]:
-    """What Spark does by itself, with each of its state stores."""
+    """The queries that Spark runs by itself, with each of its state stores."""
     return {store: Way(f"{label}, {store}", runs, _stored(store)) for store in STATE_STORES}
 
 
@@ -97,7 +97,7 @@ MANY = {
 
 @dataclass(frozen=True)
 class PipelineEffort:
-    """How much to measure.
+    """The amount of measuring.
 
     Args:
         sizes: Rows of all streams in a micro-batch.
@@ -116,7 +116,7 @@ class PipelineEffort:
     latency_seconds: float = 30.0
 
     def batches_of(self, size: int) -> int:
-        """How many micro-batches of a size are laid ready."""
+        """The number of micro-batches of a size that are laid ready."""
         return self.batches or BATCHES.get(size) or max(8, min(150, 10_000_000 // size))
 
 

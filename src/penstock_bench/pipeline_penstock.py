@@ -98,7 +98,7 @@ def pipeline_of(
 
 
 def plan_of(made: Sequence[str], tasks: int, *, one_by_one: bool) -> PipelinePlan:
-    """What a connection makes of statements, executed all at once or each on its own."""
+    """The plan that a connection makes of statements, executed all at once or each on its own."""
     program = Program(PipelinePlan(), 0, tasks)
     for text in made:
         for outcome in program.session.execute(text):
@@ -109,7 +109,7 @@ def plan_of(made: Sequence[str], tasks: int, *, one_by_one: bool) -> PipelinePla
 
 
 def results_of(pipeline: Pipeline) -> int:
-    """How many elements the results of all queries have so far."""
+    """The number of elements that the results of all queries have so far."""
     home = pipeline.home
     queries = [name for group in pipeline.ledger.plan.plan.groups for name in group.queries]
     return sum(

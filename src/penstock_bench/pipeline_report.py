@@ -1,4 +1,4 @@
-"""What the pipeline's benchmark measured, as tables for people and as figures for programs."""
+"""The figures of the pipeline's benchmark, as tables for people and as figures for programs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def contest(workload: str, found: Mapping[str, Steady]) -> Shown:
 
 
 def fixed(found: Mapping[str, Steady]) -> Shown:
-    """What a micro-batch of one row per stream costs, and on what Spark spends the time."""
+    """The cost of a micro-batch of one row per stream, and on what Spark spends the time."""
     parts = list(dict.fromkeys(part for one in found.values() for part in one.parts_ms))
     columns = ("median, ms", "p99, ms", *(f"{part}, ms" for part in parts))
     table = _table("The join with one row per stream and micro-batch", "way", *columns)
@@ -67,7 +67,7 @@ def fixed(found: Mapping[str, Steady]) -> Shown:
 
 
 def many(found: Mapping[str, Steady]) -> Shown:
-    """How the time of a micro-batch grows with the number of queries."""
+    """The time of a micro-batch by the number of queries."""
     title = f"Queries on one stream, {AIM_SIZE:,} rows per batch"
     table = _table(title, "", *SPEED, "times the first")
     least = next(iter(found.values())).median_ms

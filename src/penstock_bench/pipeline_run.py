@@ -62,7 +62,7 @@ MARK = "PENSTOCK_BENCH_RUN"
 
 @dataclass(frozen=True)
 class PipelineSetting:
-    """What to measure.
+    """The settings of a measurement.
 
     Args:
         way: One of `FRAMES`, or a workload of `pipeline_penstock.QUERIES`.
@@ -95,7 +95,7 @@ class PipelineSetting:
 
 @dataclass
 class PipelineFigures:
-    """What was measured: rows, milliseconds and their parts of each micro-batch, in order.
+    """Measured figures: rows, milliseconds and their parts of each micro-batch, in order.
 
     Parts are what Spark says of the batches of its streaming queries. `lanes` are samples, about
     one a second, of the seconds that the parts of a batch of ours took. `cpu` are samples, too:
@@ -216,7 +216,7 @@ class Commits:
             self._rows, self._last = rows, now
 
     def ended_within(self, pipeline: Pipeline) -> Callable[[float], bool]:
-        """Whether a pipeline ends within some seconds."""
+        """A pipeline ends within some seconds."""
 
         def ended(seconds: float) -> bool:
             deadline = time.monotonic() + seconds

@@ -89,7 +89,7 @@ _TOP = pl.col("v").rolling_max_by("t", PERIOD, closed="right")
 
 
 def _states(frame: pl.LazyFrame) -> pl.LazyFrame:
-    """What holds at the end of each instant, where there are rows."""
+    """The content at the end of each instant, where there are rows."""
     holds = (pl.col("n") > 0) & (pl.col("te") > pl.col("t"))
     return frame.filter(holds).select("k", "n", "total", "top", "t", "te")
 
@@ -107,7 +107,7 @@ def aggregate_sorted(frames: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
 
 
 def aggregate_at_arrivals(frames: dict[str, pl.LazyFrame]) -> pl.LazyFrame:
-    """What holds when a row arrives."""
+    """The content when a row arrives."""
     by_key = frames["s"].sort("k", maintain_order=True)
     value = pl.col("v")
     return by_key.rolling("ts", period=PERIOD, group_by="k").agg(

@@ -1,4 +1,4 @@
-"""What was measured, as tables for people and as figures for programs."""
+"""Reports of measurements, as tables for people and as figures for programs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def ratios_table(scores: Mapping[str, Score]) -> Table:
 
 
 def score_figures(score: Score) -> Figures:
-    """How a contest went, and every way that was measured."""
+    """The figures of a contest: the score, and every way that was measured."""
     return {
         "rows": score.rows,
         "rows_per_second": round(score.own_rate),

@@ -1,4 +1,4 @@
-"""Whether two results are snapshot-equal: the netted changes of both, compared."""
+"""Snapshot-equality of two results: the netted changes of both, compared."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def changes(table: pa.Table) -> pa.Table:
-    """What enters and leaves at each instant, netted, of elements with `_ts`, `_te`, `_sign`."""
+    """The rows that enter and leave at each instant, netted, of elements `_ts`, `_te`, `_sign`."""
     values = table.drop(["_ts", "_te", "_sign"])
     begin = values.append_column("at", table["_ts"]).append_column("change", table["_sign"])
     end = values.append_column("at", table["_te"])
@@ -47,5 +47,5 @@ def of_intervals(table: pa.Table) -> pa.Table:
 
 
 def equal(one: pa.Table, other: pa.Table) -> bool:
-    """Whether two results change in the same way at every instant."""
+    """Two results change in the same way at every instant."""
     return bool(one.equals(other.cast(one.schema)))

@@ -28,7 +28,7 @@ REPLANS = 50
 
 @dataclass(frozen=True)
 class Campaign:
-    """How to fuzz: from which seed, with which strategies, and until when.
+    """The settings of fuzzing: from which seed, with which strategies, and until when.
 
     It ends after so many seconds, or after so many trials.
     """
@@ -97,7 +97,7 @@ class Campaign:
 
 @dataclass(frozen=True)
 class CampaignOutcome:
-    """What a campaign covered, and the trial at which it failed, if it did."""
+    """The coverage of a campaign, and the trial at which it failed, if it did."""
 
     coverage: TrialCoverage
     number: int | None = None
@@ -106,7 +106,7 @@ class CampaignOutcome:
 
 @dataclass
 class UpdatesOutcome:
-    """How many queries were compared below random updates, and the case that went wrong."""
+    """The number of queries compared below random updates, and the case that went wrong."""
 
     programs: int = 0
     queries: int = 0

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrialFailure:
-    """What went wrong: a kind, which shrinking keeps, and a text for people."""
+    """A failure: its kind, which shrinking keeps, and a text for people."""
 
     kind: str
     text: str
 
 
 def check(trial: Trial, engine: Contender, plan: Plan | None = None) -> TrialFailure | None:
-    """How the engine fails at a trial; None if it answers as the reference evaluator does.
+    """The failure of the engine at a trial; None if it answers as the reference evaluator does.
 
     Raises:
         PenstockError: The trial itself has a fault: no query, or no input for it.
@@ -83,7 +83,7 @@ def _compare(
 
 
 def _counts_failures(plan: Plan) -> bool:
-    """Whether all engines compute the same expressions for the same rows.
+    """All engines compute the same expressions for the same rows.
 
     A join need not look at the rest of its condition where keys differ, and may compute keys of
     rows that nothing meets.
@@ -94,7 +94,7 @@ def _counts_failures(plan: Plan) -> bool:
 def compare_answers(
     plan: Plan, expected: CaseAnswer, actual: CaseAnswer, tolerance: Tolerance
 ) -> str | None:
-    """Where two answers to a plan first part, as text; None if nowhere."""
+    """The point where two answers to a plan first part, as text; None if nowhere."""
     unit = plan.unit or TimeUnit.TICK
     first, second = expected.result, actual.result
     if isinstance(first, Timeline) and isinstance(second, Timeline):

@@ -1,4 +1,4 @@
-"""How much work the reference evaluator has with a plan, so that input can be kept small enough."""
+"""The work of the reference evaluator with a plan: input can be kept small enough."""
 
 from __future__ import annotations
 

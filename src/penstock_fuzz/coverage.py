@@ -1,4 +1,4 @@
-"""What was tried: how often each operator, window, aggregate and function was in a plan."""
+"""A count of what was tried: operators, windows, aggregates and functions in plans."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def random_edits(draw: Draw, plan: Plan) -> tuple[Edit, ...]:
 
 
 def _fits(plan: Plan, edits: tuple[Edit, ...]) -> bool:
-    """Whether all edits can be made; one may stand in the way of another."""
+    """All edits can be made; one may stand in the way of another."""
     try:
         edited(plan, edits)
     except Refused:
@@ -119,7 +119,7 @@ def _group(plan: Plan, part: int) -> Plan:
 
 
 def _is_set_operation(plan: Plan) -> bool:
-    """Whether another set operation can take its place."""
+    """An operation whose place another set operation can take."""
     two = isinstance(plan, op.UnionAll) and len(plan.inputs) == 2
     return two or isinstance(plan, op.BagOperation)
 

@@ -36,7 +36,7 @@ _FED = "# fed "
 
 
 def suffix_of(trial: Trial) -> str:
-    """How the name of the trial's file ends."""
+    """The end of the name of the trial's file."""
     return ".fuzz" if trial.edits else ".stream"
 
 
@@ -70,7 +70,7 @@ def _schemas(trial: Trial) -> dict[str, Schema]:
 
 
 def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
-    """How the trial is fed, as JSON; late rows, which are no part of the test, are kept here."""
+    """The feeding of the trial, as JSON, with late rows, which are no part of the test."""
     return {
         "lanes": trial.lanes,
         **asdict(trial.tactics),

@@ -85,7 +85,7 @@ def generate(
 
 
 def _slides(trial: Trial, plan: Plan) -> int:
-    """How many slides lie between the first row and the end of the last, about."""
+    """The number of slides between the first row and the end of the last, about."""
     times = _times(trial)
     slides = [spec.slide for spec in _windows(plan) if isinstance(spec, Range) and spec.slide]
     if not (times and slides):
@@ -94,7 +94,7 @@ def _slides(trial: Trial, plan: Plan) -> int:
 
 
 def _needs_one_lane(trial: Trial, plan: Plan) -> bool:
-    """Whether RSTREAM would have to know of other lanes at which slide the last window ends.
+    """RSTREAM would have to know of other lanes at which slide the last window ends.
 
     So it is where windows reach beyond the end of time, a known limit
     (docs/contributors/pipeline.md, Limits).
@@ -115,12 +115,12 @@ def _windows(plan: Plan) -> list[WindowSpec]:
 
 
 def _lengths(plan: Plan) -> int:
-    """How long windows are in all: windows over what other windows make end later still."""
+    """The lengths of windows in all: windows over what other windows make end later still."""
     return sum(spec.length for spec in _windows(plan) if isinstance(spec, Range | Fixed))
 
 
 def _is_dull(generated: Generated) -> bool:
-    """Whether the result never changes: nearly half of all random queries find nothing."""
+    """The result never changes: nearly half of all random queries find nothing."""
     late = late_rows(generated.trial)
     try:
         answer = OracleEngine().evaluated(generated.plan, generated.trial.inputs(late))

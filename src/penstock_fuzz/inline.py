@@ -78,7 +78,7 @@ def _restored(trial: Trial, plan: Plan, before: LocalRun, lanes: int) -> LocalRu
 
 
 def initial_tables(trial: Trial, running: LocalRun) -> dict[str, pa.Table]:
-    """What relations hold before all input."""
+    """The content of relations before all input."""
     return {
         name: changes_table(plan.schema, RelationHistory(trial.relations[name].initial))
         for name, (plan, _) in running.graph.relations.items()

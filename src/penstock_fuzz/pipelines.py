@@ -1,4 +1,4 @@
-"""What all trials of pipelines have in common: a home, a plan, and reading what was committed."""
+"""The common part of trials of pipelines: a home, a plan, and reading what was committed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
 
 
 def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> TrialResult:
-    """What the committed results say."""
+    """The result of a trial, as committed."""
     records = list(home.chain.since(0))
     blocks = [block for record in records for block in result_blocks(home, record, QUERY)]
     failures = sum(ledger.record.failures.get(QUERY, {}).values())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FuzzProgram:
-    """What is declared, and the query, as texts that can be made smaller."""
+    """The declarations and the query, as texts that can be made smaller."""
 
     tables: tuple[DeclaredTable, ...]
     settings: tuple[str, ...]

@@ -210,6 +210,6 @@ class QueryWriter:
 
 
 def _places(columns: Columns, kind: str) -> list[int]:
-    """Where columns of a kind stand; the event time, which is seldom equal, only if it must."""
+    """The places of columns of a kind; the event time, which is seldom equal, only if it must."""
     found = [place for place, one in enumerate(columns.values()) if one == kind]
     return [place for place in found if place] or found

@@ -88,7 +88,7 @@ def _planned(
 
 
 def _statistics(group: BoundGroup, number: int) -> Iterator[Statistics]:
-    """What may be known of the streams, conditions and operators of a group."""
+    """Statistics that may be known of the streams, conditions and operators of a group."""
     streams = group.streams
     columns = [(name, column) for name, one in streams.items() for column in one.schema.names]
     nodes = [node for part in group.fragments for node in part.graph.nodes]

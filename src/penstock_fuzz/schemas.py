@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clock:
-    """How the streams of a query count time: instant number n is `base + n * step`."""
+    """The time of a query's streams: instant number n is `base + n * step`."""
 
     unit: TimeUnit
     step: int
@@ -58,12 +58,12 @@ class DeclaredTable:
 
     @property
     def is_stream(self) -> bool:
-        """Whether it has an event time."""
+        """A table with an event time."""
         return self.clock is not None
 
     @property
     def is_nrr(self) -> bool:
-        """Whether it is a non-retroactive relation."""
+        """A non-retroactive relation."""
         return not self.is_stream and not self.retroactive
 
     @property

@@ -50,7 +50,7 @@ class StreamInput:
 
 @dataclass(frozen=True)
 class RelationInput:
-    """What a relation holds at first, its changes by instant, and with which feed each comes."""
+    """The content of a relation at first, its changes by instant, and the feed each comes with."""
 
     initial: tuple[Row, ...] = ()
     changes: tuple[RelationChange, ...] = ()
@@ -117,13 +117,13 @@ class Trial:
 
     @property
     def tactics(self) -> Tactics:
-        """What is set for the query."""
+        """The tactics that are set for the query."""
         found = (self.strategy, self.joins, self.join_evaluation, self.join_expiration)
         return Tactics(*found)  # type: ignore[arg-type]  # a trial is written with what SET takes
 
     @property
     def rules(self) -> WorkRules:
-        """How long lanes work in a feed, and in which order."""
+        """The rules of work: how long lanes work in a feed, and in which order."""
         return WorkRules(self.budget, self.scheduler, self.block_rows)
 
     @property
@@ -154,7 +154,7 @@ class Trial:
 
     @property
     def row_count(self) -> int:
-        """How many rows and changes come in, initial content included."""
+        """The number of rows and changes that come in, initial content included."""
         changes = sum(len(one.initial) + len(one.changes) for one in self.relations.values())
         return changes + sum(len(one.rows) for one in self.streams.values())
 
@@ -169,7 +169,7 @@ class Trial:
         return edited(session.bind(self.query).plan, self.edits)
 
     def inputs(self, late: Late) -> Inputs:
-        """What the query is about: everything but the late rows."""
+        """The input of the query: everything but the late rows."""
         streams = {
             name: [row for i, row in enumerate(one.rows) if (name, i) not in late]
             for name, one in self.streams.items()
@@ -205,7 +205,7 @@ def _slice(feeds: tuple[int, ...], number: int) -> slice:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What an engine made of a trial: the result, and which rows it found late."""
+    """The outcome of a trial: the result, and the rows that the engine found late."""
 
     answer: CaseAnswer
     late: Late
@@ -220,12 +220,12 @@ class Contender(Protocol):
 
     @property
     def replans(self) -> bool:
-        """Whether trials should be such that there is another plan."""
+        """Trials should be such that there is another plan."""
         ...
 
     @property
     def takes_edits(self) -> bool:
-        """Whether trials may have edits."""
+        """Trials may have edits."""
         ...
 
     def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
@@ -260,7 +260,7 @@ def _watermark(stream: StreamInput, feed: int) -> int | None:
 
 
 def is_feedable(trial: Trial) -> bool:
-    """Whether every change of a relation comes before the clock has passed its instant."""
+    """Every change of a relation comes before the clock has passed its instant."""
     if not trial.streams:
         return _is_in_turn(trial)
     passed = clocks(trial)
@@ -273,7 +273,7 @@ def is_feedable(trial: Trial) -> bool:
 
 
 def _is_in_turn(trial: Trial) -> bool:
-    """Whether changes that are all the clock there is come one instant after the other."""
+    """Changes that are all the clock there is come one instant after the other."""
     fed = sorted(
         (feed, change.at)
         for one in trial.relations.values()

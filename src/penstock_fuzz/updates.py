@@ -113,7 +113,7 @@ def random_cases(seed: str) -> Iterator[UpdateCase]:
 
 @dataclass(frozen=True)
 class _Sources:
-    """What queries read: relations and, in so many of a hundred places, streams."""
+    """The sources that queries read: relations and, in so many of a hundred places, streams."""
 
     draw: Draw
     streams: int
@@ -194,7 +194,7 @@ class _QueryClock:
             self.changes.setdefault(step.name, []).append(RelationChange(at, sign, (step.k,)))
 
     def read(self) -> None:
-        """What has been read is final."""
+        """Make final what has been read."""
         self.told += self.is_open
         self.is_open = False
 
@@ -281,7 +281,7 @@ class _World:
             self.clocks[name].read()
 
     def difference(self, name: str) -> str | None:
-        """What a query has shown and should not have, or should have."""
+        """The rows that a query has shown and should not have, or should have."""
         self.look(name)
         shown, expected = Counter(self.shown[name]), Counter(self.expected(name))
         if shown == expected:
@@ -290,7 +290,7 @@ class _World:
         return f"{name}: missing {missing}, unexpected {extra}"
 
     def expected(self, name: str) -> list[Row]:
-        """What a query has to have shown."""
+        """The rows that a query has to have shown."""
         clock = self.clocks[name]
         relations = {one: clock.history(one) for one in RELATIONS}
         oracle = Oracle(Inputs(self.rows, relations))
@@ -313,7 +313,7 @@ def _rows(table: pa.Table) -> list[Row]:
 
 
 def fault_of(case: UpdateCase) -> str | None:
-    """How a connection fails at a case; None if it answers as the reference evaluator does."""
+    """The fault of a connection at a case; None if it answers as the reference evaluator does."""
     return _fault(_World(case), case)
 
 
@@ -328,7 +328,7 @@ def _fault(world: _World, case: UpdateCase) -> str | None:
 
 
 def try_seed(seed: str) -> tuple[int, UpdateCase | None]:
-    """How many queries of a seed's cases were compared, and the case at which one is wrong."""
+    """The number of queries compared of a seed's cases, and the case at which one is wrong."""
     compared = 0
     world: _World | None = None
     for case in random_cases(seed):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Style:
-    """What all windows of a query have in common.
+    """The common part of all windows of a query.
 
     Args:
         slide: The SLIDE, in steps, that makes the query periodic; None leaves it open.
@@ -32,7 +32,7 @@ class Style:
 
     @property
     def below(self) -> Style:
-        """What windows of other queries that are read have in common with these."""
+        """The part that windows of other queries that are read have in common with these."""
         return Style(timed=self.timed)
 
 

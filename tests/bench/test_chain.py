@@ -16,7 +16,7 @@ from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared, least_peak
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
-from penstock_bench.chain.workloads import WORKLOADS, Workload
+from penstock_bench.chain.workloads import WORKLOADS, ModelWorkload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def traces(name: str, traffic: str) -> dict[str, Trace]:
     return compared(workload, come(workload, traffic, QUICK))
 
 
-def workload_of(name: str) -> Workload:
+def workload_of(name: str) -> ModelWorkload:
     return next(one for one in WORKLOADS if one.name == name)
 
 

@@ -60,6 +60,10 @@ REPLACED_FILES = {"asking", "forgetting", "met", "sending", "serving", "stepping
 """They are verbs of functions in places, but say nothing of what is in a file."""
 
 
+INTERROGATIVES = {"What", "Which", "How", "Where", "Whether", "When", "Who"}
+"""A docstring begins with the thing that it describes, not with a question about it."""
+
+
 def classes() -> dict[str, list[Path]]:
     found = defaultdict(list)
     for path, tree in MODULES.items():
@@ -105,5 +109,17 @@ def test_no_name_has_a_word_that_was_replaced() -> None:
 def test_no_file_of_the_package_is_called_by_a_verb_that_was_replaced() -> None:
     guilty = [
         str(path) for path in MODULES if PACKAGE in path.parents and path.stem in REPLACED_FILES
+    ]
+    assert guilty == []
+
+
+def test_a_docstring_begins_with_the_thing() -> None:
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    guilty = [
+        f"{path.relative_to(SOURCE)}: {text.splitlines()[0]}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and (text := ast.get_docstring(node))
+        if text.split()[0].strip(",.:") in INTERROGATIVES
     ]
     assert guilty == []

@@ -170,7 +170,7 @@ class RStream(_AtSlides):
 
 
 def is_stream(plan: Plan) -> bool:
-    """Whether rows keep the position (ts, seq) in which they arrived, so that ROWS can count them.
+    """Rows that keep the position (ts, seq) in which they arrived, so that ROWS can count them.
 
     Filters, maps, renaming, reading a non-retroactive relation, and windows that never expire
     leave rows where they are; everything else makes a relation.
@@ -185,7 +185,7 @@ def is_stream(plan: Plan) -> bool:
 
 
 def is_ordered(plan: Plan) -> bool:
-    """Whether the rows of a snapshot stand in the order of an ORDER BY."""
+    """Rows of a snapshot stand in the order of an ORDER BY."""
     return isinstance(plan, Sort) or (isinstance(plan, Map) and is_ordered(plan.child))
 
 

@@ -30,17 +30,17 @@ class Type:
 
     @property
     def is_decimal(self) -> bool:
-        """Whether this is DECIMAL of any precision."""
+        """DECIMAL of any precision."""
         return self.name == "DECIMAL"
 
     @property
     def is_integer(self) -> bool:
-        """Whether this is INT or BIGINT."""
+        """INT or BIGINT."""
         return self in (INT, BIGINT)
 
     @property
     def is_numeric(self) -> bool:
-        """Whether arithmetic applies."""
+        """A type that arithmetic applies to."""
         return self.is_integer or self.is_decimal or self == DOUBLE
 
 

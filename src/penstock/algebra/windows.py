@@ -39,7 +39,7 @@ class WindowSpec:
 
     @property
     def never_ends(self) -> bool:
-        """Whether rows stay for ever."""
+        """Rows stay to the end of time."""
         return self.span is None and not self.counts_rows
 
     @property

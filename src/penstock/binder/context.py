@@ -20,7 +20,7 @@ class SelectWindows:
 
     @property
     def internal(self) -> bool:
-        """Whether the windows seen so far are INTERNAL."""
+        """INTERNAL, said of the windows seen so far."""
         return any(internal for internal, _ in self.windows)
 
 

@@ -39,7 +39,7 @@ def own_nodes(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an expression computes an aggregate of this query."""
+    """An aggregate of this query is part of the expression."""
     return any(map(_is_aggregate_call, own_nodes(node)))
 
 
@@ -177,11 +177,11 @@ class GroupedBinder(ClauseBinder):
         return Refused(msg, hint="Name the grouped columns.", at=at)
 
     def _is_above_rows(self, node: exp.Expr) -> bool:
-        """Whether a part of an expression has a value only per group."""
+        """A part of an expression that has a value only per group."""
         return _is_aggregate_call(node) or isinstance(node, exp.Query) or self._is_alias(node)
 
     def _is_alias(self, node: exp.Expr) -> bool:
-        """Whether a name stands for a column of the select list; columns of FROM come first."""
+        """A name for a column of the select list; columns of FROM come first."""
         if not isinstance(node, exp.Column) or node.table:
             return False
         known = any(one.answers(node.name, None) for one in self.scope.columns)

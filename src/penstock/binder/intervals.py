@@ -53,7 +53,7 @@ def split(plan: Plan, length: int, at: Span | None = None) -> op.Split:
 
 
 def _ends(plan: Plan) -> bool:
-    """Whether every row of a plan's result ceases to hold at some time."""
+    """Every row of a plan's result ceases to hold at some time."""
     bounded = (Range, Fixed, Now)
     windows = all(
         isinstance(one, st.Window) and isinstance(one.spec, bounded)

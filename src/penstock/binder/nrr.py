@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def is_nrr(plan: Plan) -> bool:
-    """Whether a plan reads non-retroactive relations and nothing else."""
+    """A plan that reads non-retroactive relations and nothing else."""
     leaves = [one for one in different_nodes(plan) if not one.children]
     return all(isinstance(one, st.Relation) and not one.retroactive for one in leaves)
 
 
 def is_stream_side(plan: Plan) -> bool:
-    """Whether each row is one row of one stream, which knows when it arrived.
+    """A plan each row of which is one row of one stream, which knows when it arrived.
 
     That is a stream with at most a window, filters, maps and reads of other non-retroactive
     relations on it, or a union of such streams.

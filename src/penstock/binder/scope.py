@@ -23,7 +23,7 @@ class Visible:
     """A column joined by USING: reached by `qualifier.name` only, and not part of `*`."""
 
     def answers(self, name: str, qualifier: str | None) -> bool:
-        """Whether the user means this column."""
+        """The user means this column."""
         if self.name.lower() != name.lower():
             return False
         if qualifier is None:

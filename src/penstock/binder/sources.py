@@ -270,7 +270,7 @@ def _refuse_same_names(items: list[FromItem]) -> None:
 
 
 def _is_local(condition: exp.Expr, scope: Scope) -> bool:
-    """Whether every name in a condition is known in a scope."""
+    """A condition in which every name is known in a scope."""
     return all(
         any(one.answers(column.name, column.table or None) for one in scope.columns)
         for column in condition.find_all(exp.Column)

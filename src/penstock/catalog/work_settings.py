@@ -22,7 +22,7 @@ _SIZES = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 
 @dataclass(frozen=True)
 class WorkSettings:
-    """What statements say of the work of lanes.
+    """The settings that statements make for the work of lanes.
 
     Attributes:
         lane_budget: Seconds that a lane works in a micro-batch; None: until all is done.

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """What is to be shown: every change, or what holds at an instant, or rows with intervals."""
+    """Options of printing: every change, or what holds at an instant, or rows with intervals."""
 
     at: str = ""
     intervals: bool = False
 
     @property
     def is_timed(self) -> bool:
-        """Whether it takes a query whose rows hold for some time."""
+        """A query whose rows hold for some time."""
         return bool(self.at or self.intervals)
 
 
@@ -58,13 +58,13 @@ class Paragraphs:
 
 
 def failure_warning(failures: Mapping[str, int]) -> str:
-    """What is said of expressions that failed."""
+    """The warning about expressions that failed."""
     kinds = ", ".join(name.upper() for name in failures)
     return f"warning: {count(sum(failures.values()), 'expression')} failed and gave NULL ({kinds})"
 
 
 def said(outcome: Outcome) -> list[str]:
-    """What SHOW, DESCRIBE and EXPLAIN say; other statements say nothing."""
+    """The text that SHOW, DESCRIBE and EXPLAIN answer; other statements say nothing."""
     from penstock.cql import syntax
     from penstock.session import tabulated
 
@@ -152,7 +152,7 @@ class _Answer:
         self._reader = result_reader(db, asked.query)
 
     def texts(self, last: int, *, is_end: bool) -> Iterable[str]:
-        """What there is to print, up to a record."""
+        """The texts to print, up to a record."""
         if self._at:
             if is_end:
                 yield from self._snapshot(last)

@@ -239,7 +239,7 @@ def _counts(trace: Path | None) -> tuple[float, ...] | None:
 
 
 def _picture(name: str, out: Path | None) -> Path:
-    """Where the picture of a benchmark is written; that is known to be possible before it runs."""
+    """The file for the picture of a benchmark, known to be writable before it runs."""
     from penstock.errors import DataError
 
     path = out or Path(f"{name}.png")

@@ -95,7 +95,7 @@ def _require_place(out: Path, home: Path | None) -> None:
 
 
 def _summary(board: Board, rows: int, out: Path, home: Path | None) -> str:
-    """What was found, and what to look at next."""
+    """A summary of the demonstration, and what to look at next."""
     from penstock.demo.highway import ACCIDENT
 
     found = ", ".join(str(one) for one in sorted({one[0] for one in board.all_congestions()}))

@@ -35,7 +35,7 @@ FAIL_BELOW = GIGABYTE // 2
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found; `remedy` says what to do unless all is well."""
+    """The result of one check; `remedy` says what to do unless all is well."""
 
     level: Literal["ok", "warn", "fail"]
     text: str

@@ -33,7 +33,7 @@ class ExplainedPlan(NamedTuple):
 
 
 class PlanFormat(Enum):
-    """How a plan is printed."""
+    """A format that a plan is printed in."""
 
     text = "text"
     json = "json"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LateFormat(Enum):
-    """How the rows are printed."""
+    """A format that the rows are printed in."""
 
     text = "text"
     csv = "csv"

@@ -1,4 +1,4 @@
-"""How a pipeline is doing while a command waits for it: in place on a terminal, else in lines."""
+"""A display of a pipeline while a command waits for it: in place on a terminal, else in lines."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _asked(outcome: Outcome) -> Plan | None:
 def _answer(
     session: Session, title: str | None, plan: Plan, options: OutputOptions
 ) -> Iterator[str]:
-    """What a query answers, as text."""
+    """The answer of a query, as text."""
     oracle = Oracle(_inputs(session, plan))
     if options.is_timed:
         require_timed(plan)

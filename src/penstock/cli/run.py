@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Trigger(Enum):
-    """When a run ends."""
+    """The end of a run: when there is no more input, or never."""
 
     available_now = "available-now"
     continuous = "continuous"
 
 
 class EngineName(Enum):
-    """What computes the answers."""
+    """The engine that computes the answers, by name."""
 
     spark = "spark"
     oracle = "oracle"

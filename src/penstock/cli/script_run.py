@@ -59,7 +59,7 @@ class Interrupts:
 
     @property
     def exit_code(self) -> int:
-        """What shells say of a process that a signal ended."""
+        """The exit code that shells report for a process that a signal ended."""
         return 128 + self.number
 
 

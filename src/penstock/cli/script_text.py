@@ -1,4 +1,4 @@
-"""What `run` and `explain` share: a file of statements, statements on the command line, or both."""
+"""Statements for `run` and `explain`: from a file, from the command line, or both."""
 
 from __future__ import annotations
 

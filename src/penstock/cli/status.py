@@ -27,7 +27,7 @@ HomeFolder = Annotated[Path, typer.Option("--home", help="The folder of the pipe
 
 
 class StatusFormat(Enum):
-    """How the facts are printed."""
+    """A format that the facts are printed in."""
 
     text = "text"
     json = "json"
@@ -130,7 +130,7 @@ def _together(facts: Facts) -> RenderableType:
 
 
 def _parts(facts: Facts) -> Iterator[RenderableType]:
-    """What is shown, one part under the other; a table without rows is left out."""
+    """The parts that are shown, one under the other; a table without rows is left out."""
     from rich.text import Text
 
     yield Text("\n".join(_head(facts)))
@@ -256,7 +256,7 @@ def _state(facts: Facts) -> Table:
 
 
 def _in_use(facts: Facts) -> Table:
-    """Where operators keep what they choose a place for; of joins of many, orders of probes."""
+    """Structures that operators chose for their rows; of joins of many, orders of probes."""
     found = table("lane", "operator", "keeps rows in", "probing", "changed", left=(0, 1, 2, 3))
     for one in (one for one in facts.operators if one.structures):
         orders = "; ".join(f"{name}: {' '.join(others)}" for name, others in one.orders.items())

@@ -58,7 +58,7 @@ def run_tests(
 
 @dataclass(frozen=True)
 class Screen:
-    """Where lines go while tests run, and how progress is shown."""
+    """The place for lines while tests run, and for progress."""
 
     say: Callable[[str], None]
     advance: Callable[[], None]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def queues(work: WorkFacts) -> Table:
-    """What waits in each lane."""
+    """The queues of each lane."""
     made = table("lane", "scheduler", "waiting rows", "waiting", "at peak", left=(0, 1))
     for one in work.queues:
         made.add_row(
@@ -23,7 +23,7 @@ def queues(work: WorkFacts) -> Table:
 
 
 def latencies(work: WorkFacts) -> Table:
-    """How long blocks took."""
+    """The time that blocks took."""
     made = table("query", "blocks", "median", "95 %", "99 %", "allowed", left=(0,))
     for one in work.latencies:
         seconds = [_time(part) for part in (one.median, one.p95, one.p99)]

@@ -86,7 +86,7 @@ def _converter(source: Type, to: Type) -> Callable[[pa.Array, Failures], pa.Arra
 
 
 def cast_never_fails(source: Type, to: Type) -> bool:
-    """Whether every value of a type has one in the other."""
+    """Every value of a type has one in the other."""
     if source == to or (to in (STRING, BOOLEAN) and source != STRING):
         return True
     if source == BOOLEAN:
@@ -97,7 +97,7 @@ def cast_never_fails(source: Type, to: Type) -> bool:
 
 
 def _holds(to: Type, source: Type) -> bool:
-    """Whether a DECIMAL holds every value of another."""
+    """A DECIMAL that holds every value of another."""
     whole = source.precision - source.scale
     return to.is_decimal and to.precision - to.scale >= whole and to.scale >= source.scale
 

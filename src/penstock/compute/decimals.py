@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def is_decimal(type_: pa.DataType) -> bool:
-    """Whether this is Arrow's type of a DECIMAL."""
+    """Arrow's type of a DECIMAL."""
     return bool(pa.types.is_decimal(type_))
 
 

@@ -97,7 +97,7 @@ def _strict(kernel: Kernel, nodes: Sequence[Node], to: Type) -> Node:
 
 
 def _is_null(arg: Datum) -> bool:
-    """Whether all of its values are NULL."""
+    """A column of which all values are NULL."""
     if isinstance(arg, pa.Scalar):
         return not arg.is_valid
     return bool(arg.null_count == len(arg))
@@ -126,7 +126,7 @@ def _part(expression: Expression, schema: Schema) -> CompiledPart:
 
 
 def can_fail(expression: Expression) -> bool:
-    """Whether an expression, or a part of it, may fail for some row."""
+    """An expression that, as a whole or in a part, may fail for some row."""
     return any(map(_fails_itself, walk(expression)))
 
 

@@ -84,11 +84,11 @@ class Results:
 
     @property
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self)
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return sum(len(table) for table in self)
 
     def __getitem__(self, column: str) -> pa.ChunkedArray:
@@ -96,7 +96,7 @@ class Results:
         return self.to_arrow()[column]
 
     def equals(self, other: Results | pa.Table) -> bool:
-        """Whether other results have the same columns and rows, in the same order."""
+        """Equality: the same columns and rows, in the same order."""
         table = other.to_arrow() if isinstance(other, Results) else other
         return bool(self.to_arrow().equals(table))
 

@@ -41,12 +41,12 @@ class Connection:
 
     @property
     def is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """`close` was called."""
         return self.engine.is_closed
 
     @property
     def is_finished(self) -> bool:
-        """Whether the input has come to its end: `finish` was called."""
+        """The input has come to its end: `finish` was called."""
         return self.engine.is_finished
 
     @property
@@ -206,7 +206,7 @@ class Connection:
         self.engine.resume()
 
     def progress(self) -> dict[str, Any]:
-        """How far streams and queries have come, and what is remembered for them."""
+        """The progress of streams and queries, and what is remembered for them."""
         self.require_open()
         return self.engine.progress()
 
@@ -275,7 +275,7 @@ class Connection:
         self.close()
 
     def __repr__(self) -> str:
-        """What is declared, and whether it runs."""
+        """The declarations, and whether the connection runs."""
         return "\n".join(
             self._headlines() + ([] if self.is_closed else [as_text(self._overview())])
         )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replanned:
-    """What came of planning a query anew.
+    """The outcome of planning a query anew.
 
     Attributes:
         text: The same for people.
@@ -81,7 +81,7 @@ class Answer(Protocol):
 
     @property
     def is_over(self) -> bool:
-        """Whether no further results will come."""
+        """No further results will come."""
 
     def content(self) -> ChangingContent:
         """An empty content of the query, if its result is a relation."""
@@ -101,23 +101,23 @@ class Engine(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """The name of the connection, for people."""
 
     @property
     def reopening(self) -> str:
-        """How to go on when it is closed or its input has ended: a sentence for people."""
+        """A sentence on how to go on once it is closed or its input has ended."""
 
     @property
     def catalog(self) -> Catalog:
-        """What is declared."""
+        """All declarations."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether it has ended."""
+        """The engine has ended."""
 
     @property
     def is_finished(self) -> bool:
-        """Whether the input has come to its end."""
+        """The input has come to its end."""
 
     @property
     def failure(self) -> str | None:
@@ -134,7 +134,7 @@ class Engine(Protocol):
         """Put a query into the catalog and let it run."""
 
     def is_running(self, query: str) -> bool:
-        """Whether a query is computed."""
+        """A query is computed."""
 
     def start(self, query: str) -> None:
         """Let a stopped query run, with empty windows."""
@@ -149,13 +149,13 @@ class Engine(Protocol):
         """The plan of a query, as it runs."""
 
     def operators(self, query: str) -> pa.Table:
-        """What each operator of a query has done and remembers."""
+        """Work and state of each operator of a query."""
 
     def answer(self, query: str) -> Answer | None:
         """The results of a query that runs."""
 
     def failures(self, query: str) -> dict[str, int]:
-        """How often expressions of a query failed, by function."""
+        """The number of failures of a query's expressions, by function."""
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Bring rows, which have been checked against the declaration."""
@@ -170,7 +170,7 @@ class Engine(Protocol):
         """Rows that were not taken in as they came."""
 
     def progress(self) -> dict[str, Any]:
-        """How far streams and queries are, and what is remembered."""
+        """The progress of streams and queries, and what is remembered."""
 
     def wait_idle(self) -> None:
         """Wait until all rows have been taken in."""

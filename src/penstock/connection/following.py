@@ -89,7 +89,7 @@ class Subscription:
 
     @property
     def is_active(self) -> bool:
-        """Whether further tables will be passed on."""
+        """Further tables will be passed on."""
         return self._thread.is_alive() and not self._is_cancelled
 
     def cancel(self) -> None:

@@ -57,7 +57,7 @@ def source_of(catalog: Catalog, name: str, kind: str) -> StreamDefinition | Rela
 
 
 def units_of(catalog: Catalog) -> set[TimeUnit]:
-    """What one step of time means, in all streams."""
+    """The meaning of one step of time, in all streams."""
     return {one.unit for one in catalog if isinstance(one, StreamDefinition)}
 
 

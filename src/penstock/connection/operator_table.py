@@ -1,4 +1,4 @@
-"""What operators have done, as a table."""
+"""A table of the operators and their work."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Query:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its author should know."""
+        """Sentences that its author should know."""
         return self._definition.warnings
 
     @property
@@ -76,7 +76,7 @@ class Query:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is computed, or was stopped."""
+        """The query is computed; False once it was stopped."""
         return self._engine.is_running(self._definition.name)
 
     @property
@@ -97,7 +97,7 @@ class Query:
 
     @property
     def failures(self) -> dict[str, int]:
-        """How often expressions failed, and gave NULL, by function."""
+        """The number of expressions that failed, and gave NULL, by function."""
         self._answer()
         return self._engine.failures(self.name)
 
@@ -141,7 +141,7 @@ class Query:
         return self._engine.explain(self._definition)
 
     def operators(self) -> Results:
-        """What each operator below the query has done, and what it remembers, in all lanes.
+        """Work and state of each operator below the query, in all lanes.
 
         `withdrawn` of the rows out withdraw others; `selectivity` is rows out for each row in that
         was looked at. Queries that were registered together share operators; shared ones count for
@@ -151,7 +151,7 @@ class Query:
         return Results.of(self._engine.operators(self.name))
 
     def progress(self) -> dict[str, Any]:
-        """How far the query has come, and what it has sent out; `Connection.progress` has all."""
+        """The progress of the query, and what it has sent out; `Connection.progress` has all."""
         found: dict[str, Any] = self.connection.progress()["queries"][self._definition.name]
         return found
 
@@ -187,7 +187,7 @@ class Query:
     def changes(
         self, timeout: float | None = None, *, follow: bool = False, since: Since = "beginning"
     ) -> Results:
-        """How the content changed up to the last final instant: a table for each commit.
+        """The changes of the content up to the last final instant: a table for each commit.
 
         Of each instant the net change: `_sign` is `+` for a row that enters at `_at`, `-` for
         one that leaves. What the query held before all input enters at NULL.
@@ -349,7 +349,7 @@ class Query:
         follow: bool,
         since: Since,
     ) -> Results:
-        """What a reader makes of all commits; what is wrong with the query is said at once."""
+        """The values that a reader makes of all commits; a fault of the query is raised at once."""
         answer, plan, engine = self._answer(), self.plan, self._engine
         empty = table(plan, empty_block(plan.schema))
         if since == "last" and not follow:

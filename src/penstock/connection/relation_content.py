@@ -1,4 +1,4 @@
-"""What a relation holds: for queries that come later, and to see whether a row can leave it."""
+"""The content of a relation: for queries that come later, and to see if a row can leave it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RelationContent:
         self._pass_to(clock)
 
     def _pass_to(self, clock: int) -> None:
-        """What is dated before the clock, or before all time, is content."""
+        """Make content of everything dated before the clock, or before all time."""
         self._clock = max(self._clock, clock)
         due = self._pending.ts < max(self._clock, BEGINNING + 1)
         if due.any():
@@ -61,7 +61,7 @@ class RelationContent:
             self._pending = self._pending.take(~due)
 
     def history(self, now: int) -> Block:
-        """What a new query is told: all that has happened was there from the beginning."""
+        """The changes a new query is told: all that has happened was there from the beginning."""
         slots = self._counted.rows.live_slots()
         rows = np.repeat(slots, self._counted.counts[slots, 2])
         content = Block(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def overview(catalog: Iterable[Definition]) -> pa.Table:
-    """What is declared, but for sinks."""
+    """All declarations but sinks."""
     declared = [one for one in catalog if one.kind != "sink"]
     return pa.table(
         {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class StatementTarget(Protocol):
-    """What statements change: a catalog, and the queries that run."""
+    """The object of statements: a catalog, and the queries that run."""
 
     @property
     def session(self) -> Session:

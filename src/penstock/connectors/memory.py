@@ -8,5 +8,5 @@ MEMORY = Connector("memory", SourceFormat(), SinkFormat("memory"))
 
 
 def is_inserted(format_: str | None) -> bool:
-    """Whether rows are inserted by a program, rather than read from somewhere."""
+    """Rows are inserted by a program, rather than read from somewhere."""
     return format_ in (None, MEMORY.name)

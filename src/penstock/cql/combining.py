@@ -59,7 +59,7 @@ class CombiningParser(StrictParser):
         return branch
 
     def _at_intervals(self) -> bool:
-        """Whether COALESCE INTERVALS or SPLIT INTERVALS begins here."""
+        """COALESCE INTERVALS or SPLIT INTERVALS begins here."""
         is_word = self._word() in INTERVALS_WORDS
         return is_word and bool(self._next) and self._next.text.upper() == "INTERVALS"
 

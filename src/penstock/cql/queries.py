@@ -198,7 +198,7 @@ class QueryParser(CombiningParser):
         return self._word() == "OUTPUT" and self._next.token_type == TokenType.L_BRACKET
 
     def _at_final(self) -> bool:
-        """Whether EMIT begins a clause here; before other words it may name something."""
+        """EMIT begins a clause here; before other words it may name something."""
         if self._word() != "EMIT" or self._curr.token_type != TokenType.VAR:
             return False
         after = self._next
@@ -256,7 +256,7 @@ class QueryParser(CombiningParser):
         return subquery
 
     def _at_query(self) -> bool:
-        """Whether a query, not a join in parentheses, begins here (or one parenthesis deeper)."""
+        """A query, not a join in parentheses, begins here (or one parenthesis deeper)."""
         index = self._index
         while self._match(TokenType.L_PAREN):
             pass

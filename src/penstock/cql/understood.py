@@ -191,7 +191,7 @@ def refuse_what_would_be_dropped(root: exp.Expr, at: Span | None = None) -> None
 
 
 def is_set(value: object) -> bool:
-    """Whether a part of a node holds something that was written."""
+    """A part of a node that holds something that was written."""
     return value is not None and value is not False and value != [] and value != ""
 
 

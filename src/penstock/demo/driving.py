@@ -48,7 +48,7 @@ class Demonstration:
 
     @property
     def is_over(self) -> bool:
-        """Whether the queries have said everything."""
+        """The queries have said everything."""
         return self._db.is_finished
 
     @property

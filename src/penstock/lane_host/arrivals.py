@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Arrivals:
-    """What a stream brought to a lane in one micro-batch."""
+    """The rows that a stream brought to a lane in one micro-batch."""
 
     block: Block
     rows: int
@@ -94,7 +94,7 @@ def _rejected(
 
 
 def _is_unreadable(rows: pa.Table) -> Flags:
-    """Which rows have a text that could not be read."""
+    """Rows with a text that could not be read."""
     if RAW not in rows.column_names:
         return np.zeros(len(rows), np.bool_)
     found = pc.match_substring(_raw(rows), BREAK).fill_null(False)
@@ -108,7 +108,7 @@ def _raw(rows: pa.Table) -> pa.Array:
 
 
 def _place_and_text(raw: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Where rows stand, and what could not be read, each where that is known."""
+    """The positions of rows, and the text that could not be read, each where that is known."""
     parts = [(None, None, None) if one is None else one.partition(BREAK) for one in raw.to_pylist()]
     places = [place for place, _, _ in parts]
     texts = [text if broken else None for _, broken, text in parts]

@@ -33,7 +33,7 @@ class Delivery:
 
     @property
     def keys(self) -> tuple[Expression, ...] | None:
-        """What divides the rows; None if each goes to all lanes, or there is but one."""
+        """The expressions that divide the rows; None if each row goes to all lanes, or to one."""
         return self.route.keys if self.route is not None else None
 
     def shares(self, block: Block, schema: Schema) -> Iterator[tuple[int, Block]]:
@@ -67,7 +67,7 @@ class Deliveries:
 
     @property
     def are_plain(self) -> bool:
-        """Whether a task gets rows of one code only, the one with its own number."""
+        """Tasks that get rows of one code only, the one with their own number."""
         every = [one for several in self.of_stream.values() for one in several[1:]]
         return not every and self.width == self.tasks
 
@@ -82,7 +82,7 @@ class Deliveries:
 
 
 def deliveries_for(plan: HostedPlan, tasks: int) -> Deliveries:
-    """How the streams of a plan are delivered to so many tasks."""
+    """The deliveries of a plan's streams to so many tasks."""
     first = [one for one in plan.fragments.values() if one.stage == 0]
     most = max((one.lanes for one in first), default=1)
     made = Deliveries(tasks, -(-most // tasks) * tasks)

@@ -1,4 +1,4 @@
-"""What the fragments of one stage send to those of the next, by way of files in the home."""
+"""Rows that the fragments of one stage send to those of the next, by way of files in the home."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sent:
 
     @staticmethod
     def by(done: Sequence[Done]) -> Sent:
-        """What tasks have sent."""
+        """The files that tasks have sent."""
         clocks: dict[str, int] = {}
         for one in done:
             for sender, clock in one.reached.items():

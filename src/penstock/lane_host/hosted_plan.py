@@ -64,7 +64,7 @@ class HostedFragment:
 
     @property
     def is_strict(self) -> bool:
-        """Whether what it sends may be withdrawn."""
+        """Results that may be withdrawn."""
         results = self.graph.results.values()
         return any(self.graph.nodes[one].pattern is Pattern.STR for one in results)
 
@@ -95,7 +95,7 @@ class HostedGroup:
 
     @cached_property
     def fragments(self) -> list[HostedFragment]:
-        """What runs, inputs before what reads them; one fragment if a key divides all plans."""
+        """The fragments, inputs before what reads them; a single one if a key divides all plans."""
         parts = self.physical.fragments
         senders = {one.name: f"{self.number}.{place}" for place, one in enumerate(parts)}
         return [
@@ -127,7 +127,7 @@ class HostedGroup:
         ]
 
     def result(self, query: str) -> Node:
-        """What is known of the results of a query."""
+        """The facts about the results of a query."""
         graph = self.fragments[-1].graph
         return graph.nodes[graph.results[query]]
 

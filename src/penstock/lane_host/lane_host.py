@@ -62,7 +62,7 @@ class HostedLane:
     failed_before: dict[str, Counter[str]] = field(default_factory=dict)
 
     def failures(self, query: str) -> Counter[str]:
-        """What failed in a query since the lane was first made."""
+        """The failures in a query since the lane was first made."""
         return self.failed_before.get(query, Counter()) + self.lane.failures(query).by_function
 
     def all_failures(self) -> dict[str, Counter[str]]:
@@ -164,7 +164,7 @@ class LaneHost:
         return self._plans[name]
 
     def _forget_others(self, plan: HostedPlan) -> None:
-        """What belongs to no query any more needs no memory."""
+        """Drop the memory of what belongs to no query any more."""
         self._kept = {
             name: one for name, one in self._kept.items() if _runs_on(one, plan.lanes.get(name))
         }
@@ -302,14 +302,14 @@ class LaneHost:
         return segment
 
     def _is_image_due(self, state: LaneState) -> bool:
-        """Whether feeding the logs again would cost more than writing an image does."""
+        """Feeding the logs again would cost more than writing an image does."""
         if state.log_bytes >= max(self._least_log, state.image_bytes):
             return True
         is_small = state.image_bytes < 4 * max(self._least_log, state.log_bytes)
         return len(state.logs) >= (MANY_LOGS if is_small else MOST_LOGS)
 
     def _is_image_near(self, state: LaneState) -> bool:
-        """Whether an image would be due if there were twice as many logs."""
+        """An image would be due if there were twice as many logs."""
         twice = replace(state, logs=state.logs * 2, log_bytes=state.log_bytes * 2)
         return self._is_image_due(twice)
 
@@ -332,7 +332,7 @@ class LaneHost:
     def _states_after(
         self, work: Work, kept: Mapping[str, HostedLane], steps: Sequence[str]
     ) -> dict[str, LaneState]:
-        """How states are made from now on: by one more log, or by an image if there are many."""
+        """The recipes of states from now on: one more log, or an image if there are many."""
         size = (self._home.segments / work.log).stat().st_size
         states = {
             name: replace(one, logs=(*one.logs, *steps, work.log), log_bytes=one.log_bytes + size)
@@ -354,7 +354,7 @@ class LaneHost:
 
 
 def _runs_on(kept: HostedLane, fragment: HostedFragment | None) -> bool:
-    """Whether a lane is one of a plan, and has the operators of the plan."""
+    """A lane of a plan, with the operators of the plan."""
     if fragment is None:
         return False
     return {*fragment.graph.identities} <= {*kept.lane.graph.identities}

@@ -34,7 +34,7 @@ CHANGES = "changes"
 
 @dataclass(frozen=True)
 class RowCoding:
-    """How rows are coded.
+    """A way to code rows.
 
     Args:
         lanes: For each lane, the code of the rows that it reads of each stream.
@@ -56,7 +56,7 @@ def about_log(
     clocks: Mapping[str, int] | None = None,
     is_last: bool = False,
 ) -> dict[str, Any]:
-    """What a log says of itself.
+    """The header of a log.
 
     `streams` are described by `described`, in the order of their numbers.
 
@@ -107,17 +107,17 @@ class Log:
         return self._watermarks.get(stream, BEGINNING)
 
     def arrived(self, lane: str, stream: str) -> Arrivals | None:
-        """What a stream brought to a lane; None if that is nothing."""
+        """The rows that a stream brought to a lane; None if there are none."""
         return self._arrivals.get((stream, self._coded.lanes[lane][stream]))
 
     def counted(self) -> Iterator[tuple[str, Arrivals]]:
-        """What the streams brought, each row once however many lanes it is for."""
+        """The rows of the streams, each counted once however many lanes it is for."""
         for (stream, code), found in self._arrivals.items():
             if code in self._coded.counting[stream]:
                 yield stream, found
 
     def sent(self, sender: str, lane: str) -> pa.Table | None:
-        """What a fragment sent to a lane; None if that is nothing."""
+        """The rows that a fragment sent to a lane; None if there are none."""
         part = sent_part(sender, lane)
         return self._bundle.table(part) if part in self._bundle.names else None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_plan_file(home: Home, name: str) -> dict[str, Any]:
-    """What was written down of a plan.
+    """The plan of a file, as it was written down.
 
     Raises:
         DataError: The file is missing or damaged.
@@ -54,7 +54,7 @@ def _checked(path: Path) -> Any:
 
 
 def content_check(content: bytes) -> str:
-    """What the name of a plan's file says of its content."""
+    """The check sum of a plan file's content that its name has."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 

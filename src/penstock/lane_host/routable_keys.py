@@ -21,7 +21,7 @@ _WIDENING = {(INT, BIGINT), (INT, DOUBLE), (BIGINT, DOUBLE)}
 
 
 def is_routable(partitioning: Partitioning) -> bool:
-    """Whether a plan can be divided among lanes by Spark."""
+    """A plan that Spark can divide among lanes."""
     routes = partitioning.routes.values()
     keys = [key for route in routes if route.keys is not None for key in route.keys]
     return partitioning.is_partitioned and all(map(_is_computable, keys))

@@ -45,7 +45,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class StreamSlots:
-    """Where the columns of a stream are; None is the event time, which every row has anyway."""
+    """The positions of a stream's columns; None is the event time, which every row has anyway."""
 
     definition: StreamDefinition
     number: int

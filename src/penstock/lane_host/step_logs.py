@@ -21,7 +21,7 @@ KIND = "steps"
 
 
 def is_step_log(name: str) -> bool:
-    """Whether a file among logs is one of steps."""
+    """A file among logs that is one of steps."""
     return name.endswith(f".{KIND}")
 
 

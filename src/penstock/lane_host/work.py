@@ -1,4 +1,4 @@
-"""What a task asks of the process that keeps its lanes, and what it is told; both are JSON."""
+"""Requests of a task to the process that keeps its lanes, and the replies; both are JSON."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class StreamCounts:
 
 @dataclass
 class Done:
-    """What became of the work: files written, and what the lanes have reached.
+    """The outcome of the work: files written, and what the lanes have reached.
 
     `lanes` says how the state of each lane is made from now on. `streams` counts each row once,
     however many lanes it went to. `clocks` are those of queries, the least of all lanes;

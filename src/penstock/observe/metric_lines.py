@@ -28,7 +28,7 @@ class Metric:
 
     @property
     def type(self) -> Literal["counter", "gauge"]:
-        """Whether it only grows, until a restart."""
+        """A counter, which only grows until a restart, or a gauge."""
         return "counter" if self.name.endswith("_total") else "gauge"
 
     def lines(self) -> Iterator[str]:

@@ -205,7 +205,7 @@ def _status(home: Home) -> tuple[Status | None, tuple[str, ...]]:
 
 
 def _is_taken(lock: Path) -> bool:
-    """Whether a process has the home for itself; asked by taking part in the lock for a moment."""
+    """A process has the home for itself; asked by taking part in the lock for a moment."""
     try:
         with lock.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -128,7 +128,7 @@ def _chart(lane: str, chart: Mapping[str, Any]) -> ChartFacts:
 
 
 def notes_on_work(reports: Reports, allowed: Mapping[str, float], settings: Settings) -> list[str]:
-    """What cannot be kept of what was set, and what would be possible."""
+    """The settings that cannot be kept, and what would be possible."""
     budget = settings.work.lane_budget
     steps = [one["least_step"] for one in reports.values() if one["least_step"] is not None]
     notes = []

@@ -37,7 +37,7 @@ class Block:
     sign: Signs | None = None
 
     def __len__(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(self.ts)
 
     @property

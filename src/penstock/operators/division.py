@@ -34,7 +34,7 @@ class CannotDivide(PenstockError):
 
 @dataclass(frozen=True)
 class Spread:
-    """How the rows of an input, or of the results, are spread over the lanes.
+    """The spread of the rows of an input, or of the results, over the lanes.
 
     Args:
         width: How many columns they have; none: all lanes may know all of them.
@@ -93,7 +93,7 @@ class Moves:
             self._slots.append(slot)
 
     def _known(self, number: int, slots: Ints) -> Ints:
-        """Which slots of an old lane have a row."""
+        """The slots of an old lane that have a row."""
         targets = np.append(self._targets[number], -1)
         return np.flatnonzero(targets[np.minimum(slots, len(targets) - 1)] >= 0)
 
@@ -119,7 +119,7 @@ class Moves:
 
 
 class Division:
-    """How the state of one operator is divided anew.
+    """The division of the state of one operator.
 
     Args:
         label: The operator, for people.
@@ -149,7 +149,7 @@ class Division:
         self._meets = meets and not any(spread.is_whole for spread in inputs)
 
     def spread(self, port: int | None) -> Spread:
-        """Where the rows of an input are; None: the results."""
+        """The place of the rows of an input; None: the results."""
         return self.results if port is None else self.inputs[port]
 
     def rows(
@@ -190,7 +190,7 @@ class Division:
         *,
         by_key: bool = False,
     ) -> Shares:
-        """Where the rows of tables go, of the old lanes in these places.
+        """The shares of the rows of tables, of the old lanes in these places.
 
         Raises:
             CannotDivide: It is not known.

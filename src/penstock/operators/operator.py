@@ -1,4 +1,4 @@
-"""What every block operator is: blocks in, blocks out, state that can be saved and restored."""
+"""The contract of block operators: blocks in, blocks out, state that can be saved and restored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Segments = dict[str, "pa.Table"]
 
 @dataclass
 class Metrics:
-    """What an operator has done so far."""
+    """The work of an operator so far."""
 
     rows_in: int = 0
     rows_out: int = 0
@@ -84,17 +84,17 @@ class Operator:
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where a join keeps the rows of each input now; where ends wait that may be cancelled."""
+        """The structures that keep a join's rows now, or ends that may be cancelled."""
         return ()
 
     @property
     def state_rows(self) -> int:
-        """How many rows it remembers."""
+        """The number of rows it remembers."""
         return self.state.rows
 
     @property
     def state_bytes(self) -> int:
-        """How many bytes of memory they take."""
+        """The bytes of memory they take."""
         return self.state.nbytes
 
 

@@ -1,4 +1,4 @@
-"""Where rows enter the graph: streams put in order, relations as the net of their changes."""
+"""The entry of rows into the graph: streams put in order, relations as the net of changes."""
 
 from __future__ import annotations
 

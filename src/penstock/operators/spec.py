@@ -97,7 +97,7 @@ class Spec:
         return self
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows, input by input; nothing if it keeps none."""
+        """The structures that keep its rows, input by input; none if it keeps none."""
         return ()
 
     def lineage(self) -> Lineage | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _RowByRow(Operator):
-    """What filter and map have in common: how failures are counted."""
+    """The common part of filter and map: failures are counted."""
 
     meets = False
 

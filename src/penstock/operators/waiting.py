@@ -51,7 +51,7 @@ class Waiting(RowsPart):
         return np.concatenate([_NOTHING, *(one.rest().ts for one in self._held)])
 
     def __len__(self) -> int:
-        """How many rows wait."""
+        """The number of rows that wait."""
         return sum(map(len, self._held))
 
     @property

@@ -1,1 +1,1 @@
-"""What a pipeline consists of, apart from Spark: its plan, its lanes, and who keeps them."""
+"""A pipeline without Spark: its plan, its lanes, and who keeps them."""

@@ -66,7 +66,7 @@ class BoundPlan(HostedPlan):
 
     @cached_property
     def counts_rows(self) -> bool:
-        """Whether some window counts rows, so that their order within an instant matters."""
+        """Some window counts rows, so that their order within an instant matters."""
         nodes = (node for one in self.fragments.values() for node in one.graph.nodes)
         return any(isinstance(node.spec, RowsWindowSpec) for node in nodes)
 

@@ -45,7 +45,7 @@ class BrokenFileError(PenstockError):
 
 @dataclass(frozen=True)
 class DeliveryDivision:
-    """How a delivery divides rows.
+    """The division of rows by a delivery.
 
     Args:
         first: The code of its first lane.
@@ -60,7 +60,7 @@ class DeliveryDivision:
 
 @dataclass(frozen=True)
 class FileRows:
-    """What a task knows of a stream whose files it reads.
+    """The facts that a task has of a stream whose files it reads.
 
     Args:
         definition: The stream.
@@ -121,7 +121,7 @@ class FileRows:
         return (*columns, self._places(path, dict(zip(schema.names, columns, strict=True))))
 
     def _places(self, path: Path, columns: Mapping[str, pa.Array]) -> pa.Array:
-        """Where rows stand that have no event time; they are not taken in."""
+        """The positions of rows that have no event time; they are not taken in."""
         times = columns[self.definition.time_column]
         if not times.null_count:
             return pa.nulls(len(times), pa.string())
@@ -164,7 +164,7 @@ class FileRows:
 
 
 def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:
-    """What tasks need to know of a stream whose files they read."""
+    """The facts that tasks need of a stream whose files they read."""
     found = []
     for number, one in enumerate(deliveries.of_stream[definition.name]):
         first = number * deliveries.width
@@ -197,12 +197,12 @@ def _kept(definition: StreamDefinition) -> Schema:
 
 
 def inserted_type(type_: Type) -> Type:
-    """How a column is kept in files of rows that were brought: timestamps as microseconds."""
+    """The type of a column in files of inserted rows: timestamps as microseconds."""
     return BIGINT if type_ == TIMESTAMP else type_
 
 
 def _spelled(there: Sequence[str], schema: Schema) -> dict[str, str]:
-    """How a file spells each column that it has; letters may differ in their case."""
+    """The spelling of each column in a file; letters may differ in their case."""
     by_case = {name.lower(): name for name in there} | {name: name for name in there}
     spelled = {one: by_case.get(one, by_case.get(one.lower())) for one in schema.names}
     return {one: name for one, name in spelled.items() if name is not None}

@@ -1,4 +1,4 @@
-"""Which files of a folder have been read, in memory and in the segments that records name."""
+"""The files of a folder that have been read, in memory and in the segments that records name."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class KnownFiles:
             self._names.update(names)
 
     def __contains__(self, name: object) -> bool:
-        """Whether a file has been read."""
+        """A file that has been read."""
         return name in self._names
 
     def after(self, record: int, names: Sequence[str]) -> FilesRead:
-        """What has been read when these files have been read, too, by a record."""
+        """The files read when these have been read, too, by a record."""
         recent, count = (*self.read.recent, *names), self.read.count + len(names)
         if len(recent) <= MOST_RECENT:
             return FilesRead(self.read.listed, recent, count)

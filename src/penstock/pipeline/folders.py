@@ -44,7 +44,7 @@ class FolderFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Folder:
-    """Where the files of a stream appear.
+    """The folder in which the files of a stream appear.
 
     Args:
         stream: The stream.
@@ -77,7 +77,7 @@ class Folder:
             raise DataError(msg, hint="See its path, and who may read it.") from fault
 
     def share(self, waiting: Sequence[FolderFile]) -> int:
-        """How many of the files that wait, in order, the next micro-batch reads."""
+        """The number of waiting files, in order, that the next micro-batch reads."""
         size = 0
         for number, one in enumerate(waiting[: self.most_files]):
             size += one.size
@@ -86,7 +86,7 @@ class Folder:
         return min(len(waiting), self.most_files)
 
     def path_of(self, name: str) -> Path:
-        """Where a file is."""
+        """The path of a file."""
         return self.path if self.path.is_file() else self.path / name
 
 
@@ -108,7 +108,7 @@ def _files(folder: str, within: str, known: Container[str]) -> Iterator[FolderFi
 
 
 def is_folder(definition: StreamDefinition) -> bool:
-    """Whether tasks read the files of a stream themselves; by its declaration alone.
+    """A stream whose files tasks read themselves; by its declaration alone.
 
     What it is must not change while a home lives: only one of two readers knows what was read.
     """
@@ -125,7 +125,7 @@ def is_folder(definition: StreamDefinition) -> bool:
 
 
 def folder_of(home: Home, definition: StreamDefinition) -> Folder:
-    """Where the files of a stream appear that tasks read themselves.
+    """The folder in which the files of a stream appear that tasks read themselves.
 
     Raises:
         DataError: An option is no number, or the path does not exist.

@@ -49,7 +49,7 @@ class Housekeeping:
         self._said[record.number] = self._read(record)
 
     def is_pressing(self, retention: Retention) -> bool:
-        """Whether so much has come since results were folded that it is time again."""
+        """So much has come since results were folded that it is time again."""
         return self._is_content_due(self._ledger.record, retention)
 
     def begin(
@@ -127,7 +127,7 @@ class Housekeeping:
         return size > max(retention.fold_bytes, 2 * _folded_bytes(record))
 
     def _since_folded(self, record: Record) -> Iterator[Said]:
-        """What the records say that have not been folded, oldest first."""
+        """The results of records that have not been folded, oldest first."""
         for number in range(record.folded_up_to + 1, record.number + 1):
             if number not in self._said:
                 self._said[number] = self._read(self._home.chain.read(number))
@@ -154,7 +154,7 @@ def _unfolded(record: Record) -> int:
 
 
 def _most_unfolded(record: Record, retention: Retention) -> int:
-    """How many records may wait: the more, the more there is to write again when they are folded.
+    """The number of records that may wait: the more, the more is written again in folding them.
 
     But never so many that those that are kept become twice as many.
     """

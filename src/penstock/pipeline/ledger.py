@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """What holds in a home that this process has taken.
+    """The truth about a home that this process has taken.
 
     Attributes:
         record: The newest commit record.
@@ -246,7 +246,7 @@ class Ledger:
 
     @property
     def rules(self) -> WorkRules:
-        """How long lanes work in a micro-batch, and in which order."""
+        """The rules of work: how long lanes work in a micro-batch, and in which order."""
         session = self.plan.session
         runs = {
             name: query
@@ -263,11 +263,11 @@ class Ledger:
 
     @property
     def is_behind(self) -> bool:
-        """Whether lanes have left something undone for which no row has to come."""
+        """Lanes have left something undone for which no row has to come."""
         return bool(self.record.behind) and self.record.kind != "flush"
 
     def has_committed(self, query: str, batch: int) -> bool:
-        """Whether a micro-batch of Spark's has been committed; if not, it is the next one.
+        """A micro-batch of Spark's that has been committed; if not, it is the next one.
 
         Raises:
             DataError: The records do not belong to the checkpoint: rows would be lost, or counted
@@ -409,7 +409,7 @@ class Ledger:
 
 
 def _of_groups(relation: RelationProgress, groups: Collection[int]) -> RelationProgress:
-    """What is known of a relation, without groups that are no more."""
+    """The facts about a relation, without groups that are no more."""
     left = {name: one for name, one in relation.groups.items() if int(name) in groups}
     return replace(relation, groups=left)
 

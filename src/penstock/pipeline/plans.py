@@ -49,14 +49,14 @@ class QueryGroup:
 
     @property
     def known(self) -> Statistics:
-        """What was known when its plan was chosen."""
+        """The statistics known when its plan was chosen."""
         return (
             Statistics.from_json(json.loads(self.statistics)) if self.statistics else Statistics()
         )
 
     @property
     def runs(self) -> dict[str, str]:
-        """What it runs, by the names of results: queries, under a name of its own or theirs."""
+        """The plans that run, by the names of results: of queries, its own or theirs."""
         if self.replaces is None:
             return {name: name for name in self.queries}
         return {name: name.removesuffix(_SUCCESSOR) for name in self.queries}

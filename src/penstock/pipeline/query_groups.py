@@ -1,4 +1,4 @@
-"""Which of the queries that are registered together share lanes."""
+"""The choice of queries registered together that share lanes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _KeyedQueries:
         return True
 
     def _is_alike(self, own: Partitioning) -> bool:
-        """Whether a query is divided as all are, or as one was; to search takes ever longer."""
+        """A query divided as all are, or as one was; to search takes ever longer."""
         routes = self._partitioning.routes
         shared = own.routes.keys() & routes.keys()
         same = bool(shared) and all(own.routes[one] == routes[one] for one in shared)
@@ -99,5 +99,5 @@ class _KeyedQueries:
         return [running] if is_agreed else [one.running for one in self._queries]
 
     def _running(self, queries: Sequence[_Query]) -> dict[str, Plan]:
-        """What queries run by together: otherwise than alone."""
+        """The plans that queries run by together: otherwise than alone."""
         return plans_to_run({one.name: one.plan for one in queries}, choices=self._choices)

@@ -100,7 +100,7 @@ def _successor(
 
 
 def _is_divisible(made: PhysicalPlan, before: BoundGroup) -> bool:
-    """Whether several queries still have a key in common by which streams can be divided."""
+    """Several queries still have a key in common by which streams can be divided."""
     return len(before.plans) == 1 or is_routable(made.fragments[0].partitioning)
 
 
@@ -166,7 +166,7 @@ def replace_group(ledger: Ledger, number: int) -> bool:
 
 
 class _Handover:
-    """What one group takes over from the other that has run beside it."""
+    """The part of one group that takes over from the other that has run beside it."""
 
     def __init__(self, ledger: Ledger, made: QueryGroup) -> None:
         self._ledger = ledger
@@ -175,7 +175,7 @@ class _Handover:
         self._made = made
 
     def lanes(self, after: QueryGroup) -> dict[str, LaneState]:
-        """How the state of each lane is made: as that of the lane that has run beside it."""
+        """The recipe of each lane's state: that of the lane that has run beside it."""
         host = LaneHost(self._home)
         states = dict(self._record.lanes)
         for name in [one for one in states if one.startswith(f"{after.number}.")]:
@@ -197,7 +197,7 @@ class _Handover:
         return states | write_images(self._home, self._record.number + 1, 0, images)
 
     def results(self) -> dict[str, Block]:
-        """What takes the place of what, at the instant that both plans have come to."""
+        """The results that take each other's place, at the instant that both plans have come to."""
         left = left_of_results(self._home, self._record, self._ledger.plan)
         made: dict[str, Block] = {}
         for name in self._made.queries:
@@ -217,7 +217,7 @@ def _signed(block: Block, sign: int) -> Block:
 
 
 def _difference(blocks: list[Block], clock: int) -> Block | None:
-    """What is valid at the clock, from there on, where signs do not cancel out."""
+    """The rows valid at the clock, from there on, where signs do not cancel out."""
     if not blocks:
         return None
     whole = concatenated(blocks)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def needs_rescaling(ledger: Ledger, lanes: int) -> bool:
-    """Whether some group of queries has another number of lanes."""
+    """Some group of queries has another number of lanes."""
     return any(one.lanes != lanes for one in ledger.plan.plan.groups)
 
 
@@ -61,12 +61,12 @@ class _GroupState:
         self._host = LaneHost(ledger.home)
 
     def as_it_is(self) -> dict[str, LaneState]:
-        """How the state of each lane there is, is made."""
+        """The recipes of the states of the lanes there are."""
         names = [name for one in self._group.fragments for name in one.lane_names()]
         return {name: self._record.lanes[name] for name in names if name in self._record.lanes}
 
     def divided(self, lanes: int) -> dict[str, LaneState]:
-        """How the state of each lane there is to be is made."""
+        """The recipes of the states of the lanes there are to be."""
         changed = self._group.group.on_lanes(lanes).hosted
         after = {one.name: one for one in changed.fragments}
         states: dict[str, LaneState] = {}

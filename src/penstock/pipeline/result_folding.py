@@ -31,7 +31,7 @@ _OPEN_AT_ONCE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a record says of results: the plan they are of, the files, and their size, if known."""
+    """The results of a record: the plan they are of, the files, and their size, if known."""
 
     plan: str
     results: tuple[str, ...]
@@ -60,13 +60,13 @@ def fold(home: Home, record: Record, plan: BoundPlan, since: Iterable[Said]) -> 
 
 
 def left_of_results(home: Home, record: Record, plan: BoundPlan) -> dict[str, Block]:
-    """What is left, up to a record, of the results of each query that has a content."""
+    """The rest of each query's results that has a content, up to a record."""
     records = (home.chain.read(n) for n in range(record.folded_up_to + 1, record.number + 1))
     return _Folding(home, record, plan).folded(said_by(one) for one in records)
 
 
 def said_by(record: Record) -> Said:
-    """What a record says of results."""
+    """The results that a record names."""
     # The end of the input was none if anything follows it.
     return Said(record.plan, () if record.kind == "flush" else record.results)
 
@@ -97,7 +97,7 @@ class _Folding:
                     self._add(query, before)
 
     def folded(self, since: Iterable[Said]) -> dict[str, Block]:
-        """What is left of all results, of queries of which anything is."""
+        """The rest of all results, of queries of which anything is left."""
         for said in since:
             for name in said.results:
                 self.take_in(self._home.segments / name, said.plan)
@@ -115,7 +115,7 @@ class _Folding:
             self._fold_all()
 
     def finished(self) -> dict[str, Block]:
-        """What is left, of queries of which anything is."""
+        """The rest, of queries of which anything is left."""
         self._fold_all()
         return {query: blocks[0] for query, blocks in self._blocks.items() if blocks}
 

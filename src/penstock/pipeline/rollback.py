@@ -53,7 +53,7 @@ def _files_of(record: Record) -> list[str]:
 
 
 def _first_damaged(home: Home, names: list[str], *, whole: bool = True) -> str | None:
-    """What is wrong with the first file that cannot be read; not all of it is, unless asked."""
+    """The fault of the first file that cannot be read; not all of it is, unless asked."""
     for name in names:
         try:
             bundle = Bundle(home.segments / name)

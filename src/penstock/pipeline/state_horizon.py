@@ -1,4 +1,4 @@
-"""How long a plan remembers: what it needs of the past to answer as if it had always run.
+"""The memory of a plan: what it needs of the past to answer as if it had always run.
 
 A plan whose windows began empty answers right as soon as all rows from before are out of its
 windows. Windows over what another query sends out, or appends, wait for that to be right first.
@@ -22,7 +22,7 @@ _USE_TIME = "Use a window of time, such as [RANGE {}]."
 
 
 class NeverForgets(Exception):
-    """What a plan remembers has no end that is known.
+    """A plan whose memory has no end that is known.
 
     Attributes:
         what: The clause, as it is written.
@@ -55,7 +55,7 @@ def memory_of(plan: Plan) -> int:
 
 
 def _content(plan: Plan) -> int:
-    """How long the rows are remembered that a relation is computed from."""
+    """The time for which rows are remembered that a relation is computed from."""
     match plan:
         case st.Window():
             return _length(plan) + _arriving(plan.child)
@@ -73,7 +73,7 @@ def _content(plan: Plan) -> int:
 
 
 def _arriving(plan: Plan) -> int:
-    """How long what a window is over remembers: it matters when rows come, not how long they stay.
+    """The memory of what a window is over: it matters when rows come, not how long they stay.
 
     Of these, as of a declared stream, the window itself knows how long they stay.
     """
@@ -93,7 +93,7 @@ def _arriving(plan: Plan) -> int:
 
 
 def _sending(plan: st.RelationToStream | st.Internal) -> int:
-    """What is sent out is told by two snapshots, of which the first has to be right as well."""
+    """The memory of the two snapshots that tell what is sent: the first has to be right, too."""
     slides = [
         node.spec.time_slide
         for node in different_nodes(plan)
@@ -103,7 +103,7 @@ def _sending(plan: st.RelationToStream | st.Internal) -> int:
 
 
 def _length(window: st.Window) -> int:
-    """How long a window holds a row, at most."""
+    """The time that a window holds a row, at most."""
     if window.spec.span is not None:
         return window.spec.span
     unit = window.unit or TimeUnit.TICK

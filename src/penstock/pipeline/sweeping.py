@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Retention:
-    """What is kept, and for how long.
+    """The limits of what is kept, and for how long.
 
     Attributes:
         seconds: Results, and the records that name them, are kept so long,

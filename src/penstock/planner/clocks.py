@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def has_clock(plan: Plan) -> bool:
-    """Whether something that a plan reads tells it of time; relations do not."""
+    """Something that a plan reads tells it of time; relations do not."""
     return any(isinstance(node, Stream | Exchanged) for node in different_nodes(plan))
 
 
@@ -29,7 +29,7 @@ def relations_of(plan: Plan) -> frozenset[str]:
 
 
 def may_share(plan: Plan, others: Iterable[Plan]) -> bool:
-    """Whether a query may run on one graph with others.
+    """A query that may run on one graph with others.
 
     A relation enters a graph once, and a change of it that is overdue is dated by the clock of
     the query that reads it: queries that read the same relation have to have the same clock. One

@@ -51,7 +51,7 @@ class JoinCondition:
 
     @property
     def is_only_keys(self) -> bool:
-        """Whether equal keys are all it asks for."""
+        """Equal keys are all it asks for."""
         return bool(self.left) and self.residual is None
 
 

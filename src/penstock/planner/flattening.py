@@ -170,7 +170,7 @@ def _alone(plan: Plan) -> Flat:
 
 
 def _reads_several(key: Expression, side: Flat) -> bool:
-    """Whether a key of a join is computed from columns of several inputs."""
+    """A key of a join that is computed from columns of several inputs."""
     places = [side.columns[int(name)] for name in columns_of(key)]
     return len({bisect_right(side.offsets, one) for one in places}) > 1
 

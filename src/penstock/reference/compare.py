@@ -43,7 +43,7 @@ class Tolerance:
     absolute: float = 0.0
 
     def same(self, expected: Value, actual: Value) -> bool:
-        """Whether two values of one column count as equal; NULL equals NULL, NaN equals NaN."""
+        """Equality of two values of one column; NULL equals NULL, NaN equals NaN."""
         if not (isinstance(expected, float) and isinstance(actual, float)):
             return expected == actual
         if math.isnan(expected) or math.isnan(actual):
@@ -51,7 +51,7 @@ class Tolerance:
         return math.isclose(expected, actual, rel_tol=self.relative, abs_tol=self.absolute)
 
     def same_rows(self, expected: Row, actual: Row) -> bool:
-        """Whether two rows agree column by column."""
+        """Equality of two rows, column by column."""
         return len(expected) == len(actual) and all(map(self.same, expected, actual))
 
 

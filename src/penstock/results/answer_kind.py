@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def unit_of(plan: Plan) -> TimeUnit:
-    """What one step of a query's time means."""
+    """The meaning of one step of a query's time."""
     return plan.unit or TimeUnit.TICK
 
 
 def is_relation(plan: Plan) -> bool:
-    """Whether a query has a content that changes."""
+    """A query with a content that changes."""
     return not isinstance(plan, RelationToStream | Final)
 
 

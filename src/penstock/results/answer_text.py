@@ -54,7 +54,7 @@ class Portions:
         self._rows = rest
 
     def rest(self) -> Iterator[Block]:
-        """What no portion was made of."""
+        """The text that no portion was made of."""
         if self._blocks:
             yield concatenated(self._blocks)
 

@@ -125,5 +125,5 @@ def _replaced(text: pa.Array, which: pa.Array, others: list[str]) -> pa.Array:
 
 
 def longest(texts: pa.Array) -> int:
-    """How many characters the longest of some texts has."""
+    """The number of characters of the longest of some texts."""
     return int(pc.max(pc.utf8_length(texts)).as_py() or 0)

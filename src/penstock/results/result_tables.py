@@ -49,7 +49,7 @@ def validity_table(plan: Plan, block: Block) -> pa.Table:
 
 
 def results_table(plan: Plan, block: Block) -> pa.Table:
-    """What a query says, as its fold gives it: net changes, rows sent out, or rows that ended."""
+    """The table of a query, as its fold gives it: net changes, rows sent out, or rows ended."""
     if isinstance(plan, RelationToStream):
         return emissions_table(plan, block)
     return validity_table(plan, block) if isinstance(plan, Final) else changes_table(plan, block)

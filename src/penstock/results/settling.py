@@ -60,7 +60,7 @@ class Settling(Elements):
         return self._settled(concatenated(due) if due else None, clock)
 
     def _settled(self, due: Block | None, clock: int) -> Block | None:
-        """What elements mean that began before the clock; all that ended before it is known."""
+        """The result of elements that began before the clock; all that ended before it is known."""
         raise NotImplementedError
 
     def segments(self) -> Segments:
@@ -73,7 +73,7 @@ class Settling(Elements):
 
 
 class SentElements(Settling):
-    """What ISTREAM, DSTREAM or RSTREAM send out, in time order."""
+    """The elements that ISTREAM, DSTREAM or RSTREAM send out, in time order."""
 
     def _settled(self, due: Block | None, clock: int) -> Block | None:
         del clock
@@ -99,7 +99,7 @@ class ChangingContent(Settling):
         self._state = DeclaredState(waiting=self._waiting, counted=self._counted.rows)
 
     def __len__(self) -> int:
-        """How many rows the result has."""
+        """The number of rows of the result."""
         counted = self._counted
         return int(counted.counts[counted.rows.live_slots(), 2].sum())
 

@@ -28,7 +28,7 @@ def by_validity(block: Block) -> Block:
 
 
 def _repeats(numbers: Ints | np.ndarray) -> Flags:
-    """Which numbers are the same as the one before."""
+    """The numbers that are the same as the one before."""
     same = np.zeros(len(numbers), np.bool_)
     same[1:] = numbers[1:] == numbers[:-1]
     return same

@@ -61,7 +61,7 @@ def _converted(source: str, column: pa.ChunkedArray, wanted: pa.DataType) -> pa.
 
 
 def _is_compatible(found: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether one type is another width or unit of the other; text never becomes a number."""
+    """One type is another width or unit of the other; text never becomes a number."""
     if pa.types.is_null(found):
         return True
     kinds = (pa.types.is_boolean, _is_text, pa.types.is_timestamp, pa.types.is_date)

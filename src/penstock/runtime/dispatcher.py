@@ -73,11 +73,11 @@ class Dispatcher:
 
     @property
     def is_behind(self) -> bool:
-        """Whether a step could be taken."""
+        """A step could be taken."""
         return any(one.marks.target(one.clock) is not None for one in self._stations)
 
     def report(self, scheduler: str, labels: Sequence[str]) -> WorkReport:
-        """What waits, for how long, and by which charts."""
+        """The report of what waits, for how long, and by which charts."""
         return WorkReport(
             scheduler,
             sum(one.marks.rows for one in self._stations),

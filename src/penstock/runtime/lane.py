@@ -270,7 +270,7 @@ class Lane:
         )
 
     def work_report(self) -> dict[str, Any]:
-        """What waits, for how long, and by which charts; empty without a budget."""
+        """The report of what waits, for how long, and by which charts; empty without a budget."""
         working = self._dispatcher
         if working is None:
             return {}
@@ -285,7 +285,7 @@ class Lane:
 
     @property
     def is_behind(self) -> bool:
-        """Whether an allotment has left something undone."""
+        """An allotment has left something undone."""
         return self._dispatcher is not None and self._dispatcher.is_behind
 
     @property
@@ -332,7 +332,7 @@ class Lane:
 
     @property
     def holds_changes(self) -> bool:
-        """Whether changes of relations wait for time to pass."""
+        """Changes of relations wait for time to pass."""
         entries = [self.graph.relations[name][1] for name in self._relation_readers]
         return any(len(self.stations[entry].queued_instants()) for entry in entries)
 
@@ -362,7 +362,7 @@ class Lane:
         return self.stations[number].report(stream, tuple(sorted(reads)), whole)
 
     def _is_whole(self, number: int) -> bool:
-        """Whether other lanes have the same results of a node."""
+        """Other lanes have the same results of a node."""
         below = self.graph.below(number)
         entries = {**self.graph.clocked, **self.graph.relations}
         return {name for name, (_, entry) in entries.items() if entry in below} <= {*self._whole}

@@ -68,7 +68,7 @@ class Lanes:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the time for earlier feeds left something undone."""
+        """The time for earlier feeds left something undone."""
         return any(lane.is_behind for lane in self.lanes)
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:

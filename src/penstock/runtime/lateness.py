@@ -62,12 +62,12 @@ def admission(ts: Ints, known: Flags, watermark: int, unit: TimeUnit) -> Admissi
 
 
 def is_instant(ts: Ints) -> Flags:
-    """Whether numbers are instants: the ends of the range stand for before and after all time."""
+    """Numbers that are instants: the ends of the range stand for before and after all time."""
     return np.asarray((ts != BEGINNING) & (ts != INFINITY))
 
 
 def is_late(reason: str) -> bool:
-    """Whether rows were rejected because they were late."""
+    """Rows that were rejected because they were late."""
     return reason.startswith(_LATE)
 
 

@@ -54,7 +54,7 @@ class Marks:
         self._ports: list[deque[Mark]] = [deque() for _ in reached]
 
     def __len__(self) -> int:
-        """How many wait."""
+        """The number of those that wait."""
         return sum(map(len, self._ports))
 
     def put(self, port: int, mark: Mark) -> int:
@@ -154,5 +154,5 @@ class Marks:
 
 
 def have_marks(parts: Sequence[Mapping[str, pa.Table]]) -> bool:
-    """Whether rows wait between stations in saved states of lanes."""
+    """Rows wait between stations in saved states of lanes."""
     return any(name.rpartition("/")[2].startswith("marks") for part in parts for name in part)

@@ -1,4 +1,4 @@
-"""How many rows come through the inputs of an operator, and for how long: so many may meet."""
+"""Statistics of matches: rows that come through the inputs of an operator, and for how long."""
 
 from __future__ import annotations
 

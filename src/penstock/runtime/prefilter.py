@@ -92,7 +92,7 @@ class Prefilter:
 
 
 def _is_passed(operator: Operator) -> bool:
-    """Whether each row passes on its own, and none vanishes."""
+    """Each row passes on its own, and none vanishes."""
     if isinstance(operator, TimeWindow):
         return isinstance(operator.spec, Range) and not operator.spec.slide
     return isinstance(operator, MapOperator)

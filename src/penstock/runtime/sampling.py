@@ -46,7 +46,7 @@ class Budget:
 
     @property
     def is_left(self) -> bool:
-        """Whether there is time to look."""
+        """There is time to look."""
         return self.looked <= SHARE * self.worked
 
 

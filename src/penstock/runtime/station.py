@@ -67,7 +67,7 @@ class Station:
 
     @property
     def is_sampling(self) -> bool:
-        """Whether it looks at samples of its rows."""
+        """The station looks at samples of its rows."""
         return self._predicate is not None
 
     def count(self, rows_in: int, rows_out: int) -> None:

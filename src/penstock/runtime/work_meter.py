@@ -89,7 +89,7 @@ class WorkMeter:
         sample.bytes_out += bytes_out
 
     def is_due(self, now: float) -> bool:
-        """Whether an interval is over."""
+        """An interval is over."""
         if self._due is None:
             self._due = now + FIRST_INTERVAL
         return now >= self._due

@@ -1,4 +1,4 @@
-"""What went wrong in Spark, in a sentence rather than in pages of stack traces."""
+"""The cause of a failure in Spark, in a sentence rather than in pages of stack traces."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def cause_of(fault: BaseException) -> Cause:
 
 
 def _other_header(lines: list[str]) -> str | None:
-    """What is wrong with the header of a CSV file, if that is what Spark complains of."""
+    """The fault of the header of a CSV file, if that is what Spark complains of."""
     file = _first(_CSV_FILE, lines)
     names, width = _first(_HEADER, lines), _first(_WIDTH, lines)
     if file is None or (names is None and width is None):

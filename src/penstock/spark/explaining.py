@@ -1,4 +1,4 @@
-"""What EXPLAIN says of a query of a connection: how it runs here, by what was measured here."""
+"""EXPLAIN for a query of a connection: how it runs here, by what was measured here."""
 
 from __future__ import annotations
 

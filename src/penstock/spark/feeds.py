@@ -42,11 +42,11 @@ class Stopped(PenstockError):
 
 
 class Feed(Protocol):
-    """What calls for micro-batches."""
+    """The source of calls for micro-batches."""
 
     @property
     def is_active(self) -> bool:
-        """Whether micro-batches may come."""
+        """Micro-batches may come."""
 
     def wait(self) -> None:
         """Wait until no more come; raises what went wrong."""
@@ -62,7 +62,7 @@ class Feed(Protocol):
         """Call for no more, after the one that runs."""
 
     def found(self) -> dict[str, int]:
-        """How many files of each stream have been found, those that were read among them."""
+        """The number of files found of each stream, those that were read among them."""
 
 
 class SparkFeed:
@@ -73,7 +73,7 @@ class SparkFeed:
 
     @property
     def is_active(self) -> bool:
-        """Whether micro-batches may come."""
+        """Micro-batches may come."""
         try:
             return bool(self._query.isActive)
         except Exception as fault:
@@ -141,7 +141,7 @@ class FolderFeed:
 
     @property
     def is_active(self) -> bool:
-        """Whether micro-batches may come."""
+        """Micro-batches may come."""
         return self._thread.is_alive()
 
     def wait(self) -> None:
@@ -171,7 +171,7 @@ class FolderFeed:
             self._thread.join()
 
     def found(self) -> dict[str, int]:
-        """How many files of each stream have been found, those that were read among them."""
+        """The number of files found of each stream, those that were read among them."""
         return {
             name: self._known[name].read.count + len(waiting)
             for name, waiting in self._waiting.items()

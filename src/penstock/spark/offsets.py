@@ -1,4 +1,4 @@
-"""How far Spark has read its sources, from what it writes down before it runs a micro-batch.
+"""The progress of Spark in its sources, from what it writes down before it runs a micro-batch.
 
 A file `offsets/N` of the checkpoint has a version, a line about the query, and a line
 `NAME:OFFSET` for each source; an offset is JSON, or a dash where nothing was there to read. Spark

@@ -96,7 +96,7 @@ class Pipeline:
 
     @property
     def is_running(self) -> bool:
-        """Whether micro-batches run."""
+        """Micro-batches run."""
         return any(feed.is_active for feed in self._feeds)
 
     def start(self, *, finite: bool = False) -> None:
@@ -366,7 +366,7 @@ class Pipeline:
 
     @cached_property
     def housekeeping(self) -> Housekeeping:
-        """What folds old results and removes old files, beside the micro-batches."""
+        """The worker that folds old results and removes old files, beside the micro-batches."""
         return Housekeeping(self.ledger, self.lock, self.note_error)
 
     def clean(self) -> None:

@@ -192,7 +192,7 @@ class PipelineRunner:
         self.check()
 
     def _starts_so_far(self) -> int:
-        """How often micro-batches were started; asked while nobody has stopped them."""
+        """The number of starts of micro-batches; asked while nobody has stopped them."""
         with self.changing:
             return self._starts
 
@@ -290,7 +290,7 @@ class PipelineRunner:
 
 
 def _first_sentence(fault: Exception) -> str:
-    """What Spark says of a source it cannot read, without its codes."""
+    """The complaint of Spark about a source it cannot read, without its codes."""
     text = (str(fault).strip() or type(fault).__name__).splitlines()[0]
     if text.startswith("An error occurred while calling"):
         text = cause_of(fault).text
@@ -298,7 +298,7 @@ def _first_sentence(fault: Exception) -> str:
 
 
 def _lags(plan: BoundPlan, record: Record) -> bool:
-    """Whether the clock of a query is behind the watermarks of its streams."""
+    """The clock of a query is behind the watermarks of its streams."""
     for group in plan.groups.values():
         for query, logical in group.plans.items():
             streams = {one.name for one in different_nodes(logical) if isinstance(one, Stream)}

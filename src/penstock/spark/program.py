@@ -1,4 +1,4 @@
-"""What statements make of a pipeline: its catalog, and the groups of queries that run.
+"""The effects of statements on a pipeline: its catalog, and the groups of queries that run.
 
 The plan of a home holds statements that make the catalog when they are run in a new session, so
 what was dropped is left out as soon as nothing depends on it.
@@ -34,12 +34,12 @@ class ProgramEntry:
     sets: str | None = None
 
     def mentions(self, name: str) -> bool:
-        """Whether it may depend on a name; at times it does not, which only costs a line."""
+        """A name that it may depend on; at times it does not, which only costs a line."""
         return name in self.text.lower()
 
 
 def entry_of(statement: syntax.Statement, text: str) -> ProgramEntry:
-    """What a statement does to the catalog."""
+    """The effect of a statement on the catalog."""
     match statement:
         case syntax.CreateSource() | syntax.CreateQuery() | syntax.CreateSink():
             return ProgramEntry(text, creates=statement.name.text.lower())
@@ -86,7 +86,7 @@ def _made_void(entries: Sequence[ProgramEntry], place: int) -> int | None:
 
 
 def _is_declared(entries: Sequence[ProgramEntry], name: str) -> bool:
-    """Whether a name is in the catalog that entries make."""
+    """A name in the catalog that entries make."""
     last = next((one for one in reversed(entries) if name in (one.creates, one.drops)), None)
     return last is not None and last.creates == name
 
@@ -145,7 +145,7 @@ class Program:
         return found
 
     def creates_what_is_gone(self, statement: syntax.Statement) -> bool:
-        """Whether a name is declared again whose end has not been written down yet."""
+        """A name that is declared again while its end has not been written down yet."""
         return (entry_of(statement, "").creates or "") in self.gone
 
     def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:

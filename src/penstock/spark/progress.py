@@ -1,4 +1,4 @@
-"""How far a pipeline has come, as facts for the caller."""
+"""The progress of a pipeline, as facts for the caller."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Registrar:
         return replace(self._planned(group, "planned anew"), is_new=True)
 
     def _planned(self, group: QueryGroup, what: str) -> Replanned:
-        """What is said of a group that another one is to replace."""
+        """The sentences about a group that another one is to replace."""
         made = _successor(self.program.groups, group)
         assert made is not None
         if made.since == BEGINNING:
@@ -102,7 +102,7 @@ class Registrar:
         return Replanned(f"{what}: takes over when the clock has come to {unit.format(made.since)}")
 
     def has_wishes(self, statistics: Statistics) -> bool:
-        """Whether enough has been measured for queries that wait for that to be planned anew."""
+        """Enough has been measured for queries that wait for that to be planned anew."""
         return any(self._is_measured(one, statistics) for one in list(self._wished))
 
     def grant_wishes(self, statistics: Statistics) -> None:
@@ -114,7 +114,7 @@ class Registrar:
                 self.replan(query, statistics)
 
     def _is_measured(self, query: str, statistics: Statistics) -> bool:
-        """Whether the rates of all its streams are known."""
+        """The rates of all its streams are known."""
         group = self.program.group_of(query)
         bound = self._running.pipeline.ledger.plan.groups
         # What does not run any more waits for nothing.

@@ -132,7 +132,7 @@ def _difference(
     columns: Sequence[pa.Array], signs: np.ndarray[tuple[int], np.dtype[np.int64]],
     definition: RelationDefinition,
 ) -> pa.Table:  # fmt: skip
-    """What has to enter and leave so that the signs of each row add up to nothing."""
+    """The rows that have to enter and leave so that the signs of each add up to nothing."""
     slots, first = KeyIndex().find_or_add(fingerprints(columns, len(signs)))
     total = np.bincount(slots, weights=signs, minlength=len(first)).astype(np.int64)
     rows = pa.array(np.repeat(first, np.abs(total)))

@@ -83,7 +83,7 @@ def _codes(deliveries: Deliveries, stream: str, frame: DataFrame) -> SparkColumn
 
 
 def _raw(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
-    """Where a row stands that cannot be taken in, and its text if it is that; else NULL."""
+    """The position of a row that cannot be taken in, and its text if it is that; else NULL."""
     from pyspark.sql import functions as F
 
     if not tells_positions(definition):

@@ -1,4 +1,4 @@
-"""How far a sink has come, written down behind each write."""
+"""The progress of a sink, written down behind each write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Progress:
-    """What a sink is, and what it has written.
+    """A sink and what it has written.
 
     Attributes:
         sink: Its name.
@@ -43,7 +43,7 @@ class Progress:
     key: str = field(default_factory=lambda: uuid4().hex)
 
     def is_of(self, sink: SinkDefinition) -> bool:
-        """Whether it is that of a sink, rather than of another that had its name."""
+        """The progress of a sink, rather than of another that had its name."""
         return (self.query, self.format, self.options) == (sink.query, sink.format, sink.options)
 
     def statement(self) -> str:
@@ -73,7 +73,7 @@ class ProgressFiles:
         self._folder = home.path / "sinks"
 
     def read(self, sink: str) -> Progress | None:
-        """How far a sink has come; None if it is new.
+        """The progress of a sink; None if it is new.
 
         Raises:
             DataError: The file cannot be read.

@@ -1,4 +1,4 @@
-"""Where sinks write to, and which declarations of them are refused."""
+"""The targets of sinks, and the declarations of them that are refused."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Append:
         """Get ready for a new sink."""
 
     def withdraw(self, number: int) -> None:
-        """What was passed on stays there."""
+        """Nothing: rows that were passed on stay there."""
 
 
 class CallSink(Append):
@@ -132,7 +132,7 @@ def _messages(frame: DataFrame) -> DataFrame:
 def target_for(
     spark: SparkSession, sink: SinkDefinition, place: str, key: str, show: Callable[[str], object]
 ) -> SinkTarget:
-    """Where a sink writes to.
+    """The target of a sink.
 
     Args:
         spark: Writes what Spark has to.

@@ -292,7 +292,7 @@ class Sinks:
         return sink.reached < self._engine.position and sink.next_try <= time.monotonic()
 
     def _pause(self) -> float | None:
-        """How long nothing is due, if no news comes."""
+        """The time for which nothing is due, if no news comes."""
         times = [one.next_try for one in self._sinks.values() if one.failed]
         return max(min(times) - time.monotonic(), 0.01) if times else None
 

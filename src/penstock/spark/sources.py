@@ -78,17 +78,17 @@ def one_file(options: dict[str, str]) -> dict[str, str]:
 
 
 def tells_unreadable(definition: StreamDefinition) -> bool:
-    """Whether rows of a stream may come as texts that cannot be read."""
+    """Rows of a stream may come as texts that cannot be read."""
     return source_format(definition.format).keeps_unreadable
 
 
 def tells_positions(definition: StreamDefinition) -> bool:
-    """Whether it is known where a row of a stream stands."""
+    """The positions of a stream's rows are known."""
     return source_format(definition.format).place != "unknown"
 
 
 def position(frame: DataFrame, definition: StreamDefinition) -> SparkColumn:
-    """Where a row stands, for people."""
+    """The position of a row, for people."""
     from pyspark.sql import functions as F
 
     if source_format(definition.format).place == "offset":
@@ -119,7 +119,7 @@ def positions(frame: DataFrame, definition: StreamDefinition) -> list[SparkColum
 
 
 def source_name(stream: str) -> str:
-    """What Spark calls the source of a stream: letters, digits and underscores only."""
+    """The name of a stream's source in Spark: letters, digits and underscores only."""
     return "".join(one if one.isascii() and one.isalnum() else f"_{ord(one):x}_" for one in stream)
 
 

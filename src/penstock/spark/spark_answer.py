@@ -79,7 +79,7 @@ class SparkAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Whether the query has left its group."""
+        """The query has left its group."""
         now = self._engine.program.group_of(self._query)
         return now is None or now.number != self._group.number
 
@@ -104,7 +104,7 @@ class SparkAnswer:
         return content_at(home, self.start(), newest, self._query, instant, self.content())
 
     def start(self) -> Start:
-        """Where the results begin that are kept."""
+        """The place where the results begin that are kept."""
         first = self._engine.first_record(self._group)
         has_content = is_relation(self.plan)
         return start_of(self._engine.home, self._query, first, has_content=has_content)

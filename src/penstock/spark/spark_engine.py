@@ -97,7 +97,7 @@ class SparkEngine:
 
     @property
     def title(self) -> str:
-        """What it is, for people."""
+        """The name of the engine, for people."""
         return f"home {self.home.path}"
 
     @property
@@ -112,12 +112,12 @@ class SparkEngine:
 
     @property
     def catalog(self) -> Catalog:
-        """What is declared."""
+        """All declarations."""
         return self.program.session.catalog
 
     @property
     def is_finished(self) -> bool:
-        """Whether the input has come to its end."""
+        """The input has come to its end."""
         return self.running.is_over
 
     @property
@@ -155,7 +155,7 @@ class SparkEngine:
         self._registrar.apply()
 
     def is_running(self, query: str) -> bool:
-        """Whether a query is computed."""
+        """A query is computed."""
         return self.program.group_of(query) is not None
 
     def start(self, query: str) -> None:
@@ -178,7 +178,7 @@ class SparkEngine:
         return explained_query(query, self.program, self.running.pipeline)
 
     def operators(self, query: str) -> pa.Table:
-        """What each operator of the query's group has done and remembers, as last reported."""
+        """Work and state of each operator of the query's group, as last reported."""
         group = self.program.group_of(query)
         assert group is not None
         found: dict[tuple[str, int], list[Any]] = {}
@@ -197,7 +197,7 @@ class SparkEngine:
         return SparkAnswer(self, query, group, self.program.definition(query).plan)
 
     def failures(self, query: str) -> dict[str, int]:
-        """How often expressions of a query failed, by function."""
+        """The number of failures of a query's expressions, by function."""
         return dict(self.running.record.failures.get(query, {}))
 
     def _measured(self) -> Statistics:
@@ -257,7 +257,7 @@ class SparkEngine:
         return read_rejected(self.home, self.running.record.aside, source.name, source.schema)
 
     def progress(self) -> dict[str, Any]:
-        """How far streams and queries are, and what is remembered."""
+        """The progress of streams and queries, and what is remembered."""
         names = [one.name for one in self.catalog.of_kind("query")]
         return progress_of(self.program, self.running, names)
 

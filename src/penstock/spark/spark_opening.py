@@ -1,4 +1,4 @@
-"""How a connection to a pipeline is opened: Spark is started, the home is taken."""
+"""Opening a connection to a pipeline: Spark is started, the home is taken."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def _spark(master: str, settings: Mapping[str, str] | None) -> SparkSession:
 
 
 def _are_local(*masters: str) -> bool:
-    """Whether all are this machine: with how many cores is settled by who came first."""
+    """All are this machine: with how many cores is settled by who came first."""
     return all(one.startswith("local") for one in masters)

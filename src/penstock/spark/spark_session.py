@@ -90,7 +90,7 @@ def running_master() -> str | None:
 
 
 def java_end(fault: BaseException | None = None) -> str | None:
-    """How the Java that Spark runs in has ended, as a sentence; None as long as it runs.
+    """The end of the Java that Spark runs in, as a sentence; None as long as it runs.
 
     With a fault that says so, it is waited for: a connection ends a moment before the process.
     """

@@ -1,4 +1,4 @@
-"""What a task of a micro-batch does: write its rows down, and let its lanes take them in."""
+"""A task of a micro-batch: it writes its rows down, and lets its lanes take them in."""
 
 from __future__ import annotations
 

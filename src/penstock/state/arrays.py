@@ -41,7 +41,7 @@ def storage_of(type_: pa.DataType) -> Any:
 
 
 def is_text(type_: pa.DataType) -> bool:
-    """Whether values of the type have different lengths."""
+    """A type whose values have different lengths."""
     return bool(pa.types.is_string(type_))
 
 

@@ -58,7 +58,7 @@ class KeyedRows:
 
     @property
     def is_spacious(self) -> bool:
-        """Whether most slots have been free for a while."""
+        """Most slots have been free for a while."""
         return self._index.is_spacious
 
     def compact(self) -> Moved:

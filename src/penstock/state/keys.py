@@ -90,7 +90,7 @@ class KeyIndex:
 
     @property
     def is_spacious(self) -> bool:
-        """Whether most slots have been free for a while."""
+        """Most slots have been free for a while."""
         return self._lately.leaves_empty(len(self.keys), self._live)
 
     def compact(self) -> Moved:

@@ -15,7 +15,7 @@ def folder() -> Path | None:
 
 
 def is_empty() -> bool:
-    """Whether nothing has been compiled yet, as after an installation by pip."""
+    """Nothing has been compiled yet, as after an installation by pip."""
     kept = folder()
     return kept is None or not any(kept.iterdir())
 

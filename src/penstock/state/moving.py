@@ -41,7 +41,7 @@ class Occupancy:
         self._rows = max(rows, self._rows - -(-self._rows // FADING))
 
     def leaves_empty(self, room: int, rows: int) -> bool:
-        """Whether most of the room has been empty for a while; so many rows are there now."""
+        """Most of the room has been empty for a while; so many rows are there now."""
         return room > SPARE * max(self._rows, rows, LEAST)
 
 

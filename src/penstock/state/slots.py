@@ -63,7 +63,7 @@ class SlotPool:
 
     @property
     def is_spacious(self) -> bool:
-        """Whether most slots have been free for a while."""
+        """Most slots have been free for a while."""
         return self._lately.leaves_empty(self._high, len(self))
 
     def compact(self) -> Moved:

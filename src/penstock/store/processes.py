@@ -6,7 +6,7 @@ import os
 
 
 def is_alive(process: int) -> bool:
-    """Whether there is such a process."""
+    """There is such a process."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

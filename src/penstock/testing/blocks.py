@@ -91,7 +91,7 @@ def blocks_of(source: SourceText) -> list[TextBlock]:
 
 
 def is_comment(text: str) -> bool:
-    """Whether a line is a comment: `#` in its first column."""
+    """A comment: `#` in the first column of a line."""
     return text.startswith("#")
 
 

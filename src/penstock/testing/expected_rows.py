@@ -108,7 +108,7 @@ class ExpectedCell:
     within: Decimal | None = None
 
     def accepts(self, actual: Value) -> bool:
-        """Whether a computed value is what was expected."""
+        """A computed value is what was expected."""
         if self.within is None:
             return _TOLERANCE.same(self.value, actual)
         if actual is None or isinstance(actual, str):
@@ -125,7 +125,7 @@ class ExpectedRow:
     cells: tuple[ExpectedCell, ...]
 
     def accepts(self, actual: Row) -> bool:
-        """Whether a computed row is what was expected."""
+        """A computed row is what was expected."""
         return all(cell.accepts(value) for cell, value in zip(self.cells, actual, strict=True))
 
     def __str__(self) -> str:

@@ -228,7 +228,7 @@ def _accepts(expected: tuple[str, Row], actual: tuple[str, Row]) -> bool:
 
 
 def same(expected: Value, actual: Value) -> bool:
-    """Whether a computed value is the expected one, numbers to five significant digits.
+    """A computed value equals the expected one, numbers to five significant digits.
 
     >>> same(19.767, 19.76666), same(19.767, 19.76), same(3, 3.0), same(3, 4), same(1, True)
     (True, False, True, False, False)

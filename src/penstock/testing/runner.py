@@ -36,7 +36,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation holds."""
+        """Every expectation holds."""
         return not self.text
 
 

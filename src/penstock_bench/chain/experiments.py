@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from penstock.scheduling.scheduler import Scheduler
     from penstock_bench.chain.trace import Trace
-    from penstock_bench.chain.workloads import Workload
+    from penstock_bench.chain.workloads import ModelWorkload
     from penstock_bench.report import Figures
 
 LOAD = 0.8
@@ -59,7 +59,7 @@ def traffics(effort: ChainEffort) -> dict[str, str]:
     return {"flows": "flows that start at random for Pareto times", "counts": f"{made} counts"}
 
 
-def come(workload: Workload, traffic: str, effort: ChainEffort) -> list[BlockArrival]:
+def come(workload: ModelWorkload, traffic: str, effort: ChainEffort) -> list[BlockArrival]:
     """The blocks of all inputs, each with bursts of its own."""
     each = effort.blocks // len(workload.sources)
     duration = each * len(workload.sources) * workload.time / LOAD
@@ -81,7 +81,7 @@ def _rates(traffic: str, seed: int, blocks: int, effort: ChainEffort) -> NDArray
 
 
 def run(
-    workload: Workload,
+    workload: ModelWorkload,
     times: Sequence[BlockArrival],
     scheduler: Scheduler,
     latency: float | None = None,
@@ -91,13 +91,13 @@ def run(
     return Model(paths, unit=None).run(scheduler, times)
 
 
-def middle_slope(workload: Workload) -> float:
+def middle_slope(workload: ModelWorkload) -> float:
     """Between the steepest chain and the flattest."""
     slopes = [one.slope for path in workload.paths for one in path.chart.segments]
     return float(np.sqrt(max(slopes) * min(slopes)))
 
 
-def compared(workload: Workload, times: Sequence[BlockArrival]) -> dict[str, Trace]:
+def compared(workload: ModelWorkload, times: Sequence[BlockArrival]) -> dict[str, Trace]:
     """A run of each scheduler of the list."""
     fifo = run(workload, times, made_scheduler("fifo"))
     longest = SPARE * fifo.longest_latency
@@ -113,7 +113,7 @@ def compared(workload: Workload, times: Sequence[BlockArrival]) -> dict[str, Tra
     }
 
 
-def least_peak(workload: Workload, times: Sequence[BlockArrival]) -> float:
+def least_peak(workload: ModelWorkload, times: Sequence[BlockArrival]) -> float:
     """The peak below which no order of work stays; memory of paths without joins."""
     charts = {
         source: [one.chart for one in workload.paths if one.source == source]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from penstock_bench.chain.experiments import ChainEffort
     from penstock_bench.chain.model import BlockArrival
     from penstock_bench.chain.trace import Trace
-    from penstock_bench.chain.workloads import Workload
+    from penstock_bench.chain.workloads import ModelWorkload
     from penstock_bench.report import Figures
 
 VARIED = ("falling", "queries")
@@ -67,7 +67,7 @@ class AllSchedulers:
     shown: dict[str, dict[str, Trace]] = field(default_factory=dict)
 
     @property
-    def items(self) -> list[tuple[Workload, str]]:
+    def items(self) -> list[tuple[ModelWorkload, str]]:
         """Workloads and kinds of traffic."""
         return [(one, traffic) for one in WORKLOADS for traffic in traffics(self.effort)]
 
@@ -94,7 +94,7 @@ class FlushLatencies:
     name: str = "flush"
 
     @property
-    def items(self) -> list[Workload]:
+    def items(self) -> list[ModelWorkload]:
         """Those whose latencies are varied."""
         return [one for one in WORKLOADS if one.name in VARIED]
 
@@ -124,12 +124,12 @@ class FlushLatencies:
 
 
 def _flushed(
-    workload: Workload,
+    workload: ModelWorkload,
     times: Sequence[BlockArrival],
     ways: dict[str, Callable[[], Scheduler]],
     latency: float,
 ) -> Figures:
-    """What each way makes of a latency."""
+    """The figures of each way to flush by a latency."""
     made: Figures = {"latency": round(latency, 2)}
     for name, way in ways.items():
         trace = run(workload, times, way(), latency)
@@ -150,7 +150,7 @@ class MixedSlopes:
     name: str = "mixed"
 
     @property
-    def items(self) -> list[Workload]:
+    def items(self) -> list[ModelWorkload]:
         """Those whose slopes are varied."""
         return [one for one in WORKLOADS if one.name in VARIED]
 

@@ -1,4 +1,4 @@
-"""What a block passes in the model: the paths of each input as a tree of stages."""
+"""The stages that a block passes in the model: the paths of each input as a tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the schedulers did, as tables."""
+"""The figures of the schedulers, as tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of the model has shown: memory of queues, and when results came."""
+"""The trace of a run of the model: memory of queues, and when results came."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ class Trace:
         return middles[counts > 0], (sums[counts > 0] / counts[counts > 0])
 
     def memory(self, instants: ArrayLike) -> NDArray[np.float64]:
-        """What queues held, after all that happened at each of some instants."""
+        """The content of queues, after all that happened at each of some instants."""
         places = np.searchsorted(self._times, np.asarray(instants) + ROUNDING, side="right")
         return np.concatenate([[0.0], self._sizes])[places]

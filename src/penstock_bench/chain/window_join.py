@@ -22,7 +22,7 @@ class JoinInput(NamedTuple):
 
 
 def join_cost(left: JoinInput, right: JoinInput) -> MeasuredWork:
-    """What it takes for a row of either side: the same on the paths of both.
+    """The cost of a row of either side: the same on the paths of both.
 
     >>> join_cost(JoinInput(2, 0.5, 10), JoinInput(1, 2, 40))
     MeasuredWork(time=20.0, selectivity=1.0)

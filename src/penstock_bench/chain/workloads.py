@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Workload:
+class ModelWorkload:
     """Queries, and what a block takes in their operators.
 
     Args:
@@ -60,11 +60,11 @@ class Workload:
         return len(edges) > len({operator for _, operator in edges})
 
 
-def _alone(name: str, says: str, *points: tuple[float, float]) -> Workload:
+def _alone(name: str, says: str, *points: tuple[float, float]) -> ModelWorkload:
     """One query, one path."""
     chart = Chart.of(*points)
     path = Path("s", "q", tuple(range(len(chart.steps))), chart)
-    return Workload(name, says, (path,))
+    return ModelWorkload(name, says, (path,))
 
 
 WORK = (
@@ -95,7 +95,7 @@ def _charted(ways: Sequence[UnchartedPath]) -> tuple[Path, ...]:
     return tuple(one.charted(WORK) for one in ways)
 
 
-WORKLOADS: tuple[Workload, ...] = (
+WORKLOADS: tuple[ModelWorkload, ...] = (
     _alone("two", "a fast selective operator, then a slow one", (0, 1), (1, 0.2), (6, 0)),
     _alone("three", "slopes that fall", (0, 1), (1, 0.4), (2, 0.2), (4, 0)),
     _alone("falling", "four slopes that fall", (0, 1), (1, 0.5), (3, 0.25), (7, 0.1), (12, 0)),
@@ -104,6 +104,6 @@ WORKLOADS: tuple[Workload, ...] = (
         "relation", "the second joins a stored relation",
         (0, 1), (2, 0.8), (5, 1.6), (6, 0.1), (10, 0),
     ),
-    Workload("join", "two filtered streams, and two filters above their join", _charted(JOIN)),
-    Workload("queries", "that, and two queries on other streams", _charted((*JOIN, *MORE))),
+    ModelWorkload("join", "two filtered streams, and two filters above their join", _charted(JOIN)),
+    ModelWorkload("queries", "that, and two queries on other streams", _charted((*JOIN, *MORE))),
 )  # fmt: skip

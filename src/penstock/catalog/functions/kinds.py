@@ -108,7 +108,7 @@ def a(type_: Type) -> str:
 
 
 def is_text_literal(arg: Expression) -> bool:
-    """Whether the argument is a quoted text."""
+    """A quoted text as the argument."""
     return isinstance(arg, Literal) and arg.type == STRING and arg.value is not None
 
 

@@ -65,12 +65,12 @@ _AGGREGATE_BY_NAME = {
 
 
 def is_scalar(name: str) -> bool:
-    """Whether a scalar function or operator has this name or alias."""
+    """A scalar function or operator has this name or alias."""
     return name.lower() in _BY_NAME
 
 
 def is_aggregate(name: str) -> bool:
-    """Whether an aggregate has this name or alias."""
+    """An aggregate has this name or alias."""
     return name.lower() in _AGGREGATE_BY_NAME
 
 

@@ -165,7 +165,7 @@ def _in_range(value: int, range_of: Type, to: Type) -> Literal | None:
 
 
 def can_cast(source: Type, to: Type) -> bool:
-    """Whether CAST accepts the pair of types: Spark's ANSI table."""
+    """CAST accepts the pair of types: Spark's ANSI table."""
     if INTERVAL in (source, to) or to == NULL:
         return False
     if source in (to, NULL) or STRING in (source, to):

@@ -100,7 +100,7 @@ class AggregateOperator(Operator):
     def _events(
         self, arrived: GroupedRows, clock: int
     ) -> Iterator[tuple[GroupEvents, list[tuple[Values, ...]]]]:
-        """Who enters and leaves which group, by group and time, with their payload by call.
+        """The rows that enter and leave groups, by group and time, with their payload by call.
 
         They come in portions that follow each other in time, most often all in one.
         """
@@ -168,7 +168,7 @@ class AggregateOperator(Operator):
         payloads: list[tuple[Values, ...]],
         emptied: list[tuple[Ints, Flags]],
     ) -> list[Block]:
-        """What the groups' rows were, and what they become; `emptied` gets who is empty then."""
+        """The groups' rows before and after; `emptied` gets the groups that are empty then."""
         points = events.points
         groups, times = events.groups[points], events.times[points]
         counts = self._members.after(events)

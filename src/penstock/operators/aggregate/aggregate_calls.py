@@ -1,4 +1,4 @@
-"""What an aggregation computes of its rows, and the rows of a step as they enter their groups."""
+"""The calls of an aggregation, and the rows of a step as they enter their groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ComputedCall:
         self.kept = kept_types(accumulator)
 
     def payload(self, block: Block, failures: Failures) -> tuple[Values, ...]:
-        """What the accumulator keeps of each row."""
+        """The payload that the accumulator keeps of each row."""
         values = [argument(block.columns, len(block), failures) for argument in self.arguments]
         return self.accumulator.prepare(values, len(block))
 

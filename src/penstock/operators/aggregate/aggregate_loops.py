@@ -59,7 +59,7 @@ def by_group(groups: Ints, order: Ints, space: Ints) -> Ints:
 
 @compiled
 def counts_at(groups: Ints, signs: Signs, points: Ints, counts: Ints) -> Ints:
-    """How many rows the group of each point has after it; `counts` by group goes along."""
+    """The number of rows of each point's group after it; `counts` by group goes along."""
     found = np.empty(len(points), np.int64)
     event = 0
     for place in range(len(points)):

@@ -1,4 +1,4 @@
-"""Who is in which group of an aggregation: whether anybody is, and when the group must be asked."""
+"""The members of an aggregation's groups: if there are any, and when the group must be asked."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Members(Protocol):
         """Rows come into groups; the payload is that of accumulators that must see them leave."""
 
     def leave(self, clock: int) -> Leavers:
-        """What happens by itself before the clock."""
+        """The departures that happen by themselves before the clock."""
 
     def after(self, events: GroupEvents) -> Ints:
-        """Whether the group of each point has members after it: 0, or more."""
+        """A number for each point: 0 if its group has no members after it, else more."""
 
     def settle(self, groups: Ints, clock: int) -> None:
         """A sweep is over that touched these groups; the step goes up to the clock."""
@@ -65,7 +65,7 @@ def members_for(
     span: int,
     partitions: int,
 ) -> Members:
-    """What suits the accumulators: all rows, or only those that may be the answer."""
+    """The members that suit the accumulators: all rows, or only those that may be the answer."""
     kept = kept_payload(accumulators)
 
     def queue() -> ExpiryQueue:
@@ -141,12 +141,12 @@ class Candidates:
         self._await([(groups[soon], block.te[soon])], BEGINNING)
 
     def leave(self, clock: int) -> Leavers:
-        """Where groups are to be asked; nobody is counted."""
+        """The points where groups are to be asked; nobody is counted."""
         ended, (groups, changes) = self._ends.queue.pop(clock)
         return ended, groups.astype(np.int64), changes, []
 
     def after(self, events: GroupEvents) -> Ints:
-        """Whether the latest end is still to come."""
+        """The latest end is still to come."""
         return latest_at(
             events.groups,
             events.times,

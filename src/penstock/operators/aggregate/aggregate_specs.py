@@ -56,7 +56,7 @@ class AggregateSpec(Spec):
         return Lineage(((*self.keys, *[None] * len(self.calls)),))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structure that keeps its rows."""
         pattern = self.rows.pattern
         # What never leaves is in its group, and nowhere else.
         return ("hashed" if pattern is Pattern.MON else structure_of(pattern, self.partitions),)
@@ -93,7 +93,7 @@ class Totals:
     row_over_nothing: bool
 
     def build(self, failures: Failures) -> MatchTotals:
-        """What computes them."""
+        """The operator that computes them."""
         schema = positions(self.types)
         arguments = [evaluators(one.args, schema) for one in self.calls]
         return MatchTotals(self.calls, arguments, failures, row_over_nothing=self.row_over_nothing)

@@ -60,7 +60,7 @@ class CombineOperator(Operator):
         return [concatenated([whole, rest.take(left)]).by_time()]
 
     def _wholes(self, values: Sequence[pa.Array], order: Ints, starts: Ints) -> list[Whole] | None:
-        """What the stretches amount to; None if one of the values would be too much for that."""
+        """The totals of the stretches; None if one of the values would be too much for that."""
         ordered = pa.array(order)
         wholes = [
             one.together(column.take(ordered), starts)
@@ -79,7 +79,7 @@ def _compared(keys: Sequence[pa.Array], block: Block) -> list[Ints]:
 
 
 def _starts(compared: Sequence[Ints], order: Ints) -> Ints:
-    """Where rows begin that differ from the one before."""
+    """The places where rows begin that differ from the one before."""
     is_new = np.zeros(len(order), np.bool_)
     is_new[0] = True
     for one in compared:

@@ -41,7 +41,7 @@ def kept_types(accumulator: Accumulator) -> tuple[np.dtype[Any], ...]:
 
 
 class GroupEnds(SlotQueue):
-    """When members leave their groups, and what the accumulators keep of these.
+    """The ends of members of groups, and what the accumulators keep of these.
 
     Both have codes for texts: they are divided, and numbered anew, together. What call number i
     keeps is saved under names that begin with `i/`.
@@ -103,7 +103,7 @@ class GroupEnds(SlotQueue):
 
 
 def _renumbered(table: pa.Table, numbers: Ints) -> pa.Table:
-    """What is kept of groups, under other numbers of these; a pool is not about groups."""
+    """The state of groups, under other numbers of these; a pool is not about groups."""
     if GROUP not in table.column_names:
         return table
     return with_column(table, GROUP, numbers[table[GROUP].to_numpy()])

@@ -1,4 +1,4 @@
-"""What the first of two phases makes of rows, for each aggregate.
+"""The first of two phases of an aggregate: what becomes of its rows.
 
 Where a value needs more than its column holds, a second row has the rest: an aggregate over all
 rows that are sent gives the same either way.
@@ -33,7 +33,7 @@ _LEAST, _GREATEST = ("min", "bool_and"), ("max", "bool_or")
 
 
 class Whole(NamedTuple):
-    """What stretches of rows amount to; of some, a rest is to be added in a row of its own."""
+    """The totals of stretches of rows; of some, a rest is to be added in a row of its own."""
 
     values: pa.Array
     rests: pa.Array
@@ -48,13 +48,13 @@ class Partial(ABC):
     type: pa.DataType
 
     def values(self, block: Block, failures: Failures) -> pa.Array:
-        """What one row alone amounts to."""
+        """The total of one row alone."""
         (argument,) = self.arguments
         return argument(block.columns, len(block), failures).cast(self.type)
 
     @abstractmethod
     def together(self, values: pa.Array, starts: Ints) -> Whole | None:
-        """What stretches of rows amount to, of which each begins at a start; None if too much."""
+        """The totals of stretches of rows, each of which begins at a start; None if too much."""
 
     def _alone(self, values: pa.Array) -> Whole:
         return Whole(values, pa.nulls(len(values), self.type), np.zeros(len(values), np.bool_))
@@ -64,7 +64,7 @@ class PartialCount(Partial):
     """COUNT."""
 
     def values(self, block: Block, failures: Failures) -> pa.Array:
-        """Whether a row counts."""
+        """A number for each row that counts."""
         known = np.ones(len(block), np.int64)
         for argument in self.arguments:
             column = argument(block.columns, len(block), failures)
@@ -72,7 +72,7 @@ class PartialCount(Partial):
         return pa.array(known, self.type)
 
     def together(self, values: pa.Array, starts: Ints) -> Whole:
-        """How many count."""
+        """The number of those that count."""
         counts = pa.array(np.add.reduceat(values.to_numpy(), starts), self.type)
         # The rest of another value counts no row.
         none = np.zeros(len(starts), np.int64)

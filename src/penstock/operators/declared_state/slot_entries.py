@@ -1,4 +1,4 @@
-"""What stands beside rows in slots: columns by slot, links, and queues that name slots."""
+"""State beside rows in slots: columns by slot, links, and queues that name slots."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class SlotEntries:
         """Give back room that has been empty for a while."""
 
     def __len__(self) -> int:
-        """How many entries count as rows that are remembered."""
+        """The number of entries that count as rows that are remembered."""
         return 0
 
     @property

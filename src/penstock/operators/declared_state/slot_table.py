@@ -87,7 +87,7 @@ class SlotTable(StatePart):
 
     @property
     def index(self) -> KeyIndex:
-        """Where rows are found that are told apart by columns."""
+        """The index of rows that are told apart by columns."""
         assert isinstance(self._slots, KeyIndex)
         return self._slots
 
@@ -169,12 +169,12 @@ class SlotTable(StatePart):
         return moved
 
     def __len__(self) -> int:
-        """How many rows; and how many entries, where they count."""
+        """The number of rows; and of entries, where they count."""
         return 0 if self._derived else self.count + sum(map(len, self._entries))
 
     @property
     def count(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(self._slots)
 
     @property

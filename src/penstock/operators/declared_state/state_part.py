@@ -46,7 +46,7 @@ class StatePart:
         """Give back room that has been empty for a while."""
 
     def __len__(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return 0
 
     @property
@@ -138,7 +138,7 @@ class DeclaredState:
 
     @property
     def rows(self) -> int:
-        """How many rows all parts have."""
+        """The number of rows of all parts."""
         return sum(map(len, self.parts.values()))
 
     @property

@@ -81,7 +81,7 @@ class AntiJoinOperator(Operator):
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where the left rows are kept; of the right side, only which keys are covered is."""
+        """The place of the left rows; of the right side, only which keys are covered is kept."""
         return (self._rows.structure,)
 
     def _accept(self, block: Block) -> tuple[Incoming, Block]:

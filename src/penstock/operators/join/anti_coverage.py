@@ -1,4 +1,4 @@
-"""Which keys are covered, and when that will change."""
+"""The covered keys, and when that will change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NUMBER, DELTA = np.dtype(np.int32), np.dtype(np.int8)
 
 
 class KeyCoverage(StatePart):
-    """How many times each key is covered: once or not at all, at the end of any instant.
+    """The cover of each key: once or not at all, at the end of any instant.
 
     An element of coverage is two changes: its sign at its ts and the opposite at its te. So a
     negative row cancels the end of the element it withdraws without looking for it.

@@ -81,7 +81,7 @@ class JoinOperator(Matching):
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where the rows of each side are kept."""
+        """The places of the rows of each side."""
         return tuple(rows.structure for rows in self._rows)
 
     def _portions(self, pairs: Pairs) -> Iterator[Pairs]:

@@ -40,7 +40,7 @@ class Chains:
 
     @property
     def is_spacious(self) -> bool:
-        """Whether most numbers have been free for a while."""
+        """Most numbers have been free for a while."""
         return self.index.is_spacious
 
     def compact(self) -> Moved:

@@ -1,4 +1,4 @@
-"""Whether withdrawn rows are found by an index or by looking, decided by what has been less work.
+"""The choice of how withdrawn rows are found, an index or a search: by what was less work.
 
 Each step is charged for what it costs with the structure in use, and credited for what it would
 cost with the other. When the difference has grown to the price of building the other, that is
@@ -40,7 +40,7 @@ class SideEffort:
     def is_other_better(
         self, twins: WithdrawalIndex, rows: int, withdrawn: int, kept: int, records: Ints
     ) -> bool:
-        """Whether the other structure is to take over, before so many rows come or go.
+        """The other structure is to take over, before so many rows come or go.
 
         Args:
             twins: The structure in use.
@@ -58,7 +58,7 @@ class SideEffort:
         return True
 
     def _search_cost(self, twins: WithdrawalIndex, withdrawn: int, records: Ints) -> float:
-        """What it costs to look for the rows to be withdrawn."""
+        """The cost of a search for the rows to be withdrawn."""
         if not withdrawn or not len(records):
             return 0.0
         places = np.linspace(0, len(records) - 1, _SAMPLE, dtype=np.int64)

@@ -58,7 +58,7 @@ class FifoSide:
         return self._oldest - self._oldest % len(self._records)
 
     def _spots(self, numbers: Ints) -> Ints:
-        """Where in the ring numbers are."""
+        """The places of numbers in the ring."""
         at = numbers - self._base
         return np.where(at < len(self._records), at, at - len(self._records))
 
@@ -79,7 +79,7 @@ class FifoSide:
         return incoming_rows(block, keys, places, keys[:0])
 
     def kept(self) -> SideRows:
-        """What the loops work on."""
+        """The arrays that the loops work on."""
         return SideRows(self._records, _NO_TWINS, _NO_TWINS, self._base, self._oldest, FIFO)
 
     def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
@@ -120,7 +120,7 @@ class FifoSide:
         return self._store.columns[number].take(places)
 
     def values(self, number: int) -> Values:
-        """What a column of one width has at all places."""
+        """The values of columns of one width at all places."""
         return self._store.values(number)
 
     def live(self) -> Ints:

@@ -68,13 +68,13 @@ class SideRows(NamedTuple):
 
 @compiled_borrowing
 def spot(place: int, base: int, room: int) -> int:
-    """Where in a ring with so much room a place is."""
+    """The index of a place in a ring with so much room."""
     at = place - base
     return at - room if at >= room else at
 
 
 class Pairs(NamedTuple):
-    """Where rows that met were found, and from when to when they are valid together."""
+    """The places of rows that met, and from when to when they are valid together."""
 
     first: Ints
     second: Ints
@@ -301,7 +301,7 @@ def meet(
 
 @compiled
 def ended_first(records: Ints, base: int, oldest: int, stop: int, clock: int) -> int:
-    """How many rows of a FIFO, from the oldest on, end before the clock."""
+    """The number of rows of a FIFO, from the oldest on, that end before the clock."""
     place = oldest
     while place < stop and records[spot(place, base, len(records)), TE] < clock:
         place += 1
@@ -370,7 +370,7 @@ def cut_withdrawals(twins: Ints, twin_heads: Ints, places: Ints) -> Ints:
 
 @compiled
 def depths(records: Ints, places: Ints, most: int) -> int:
-    """How many rows one would look at to find those at places in their chains, in all."""
+    """The number of rows one would look at to find those at places in their chains, in all."""
     looks = 0
     for place in places:
         looks += 1

@@ -96,7 +96,7 @@ class LooseSide:
         return incoming_rows(block, keys, places, twins)
 
     def kept(self) -> SideRows:
-        """What the loops work on."""
+        """The arrays that the loops work on."""
         if self._twins is None:
             return SideRows(self._records, _NO_TWINS, _NO_TWINS, 0, 0, LOOSE)
         return SideRows(self._records, self._twins.links, self._twins.heads, 0, 0, self._twins.kind)
@@ -147,7 +147,7 @@ class LooseSide:
         return self._store.columns[number].take(places)
 
     def values(self, number: int) -> Values:
-        """What a column of one width has at all places."""
+        """The values of columns of one width at all places."""
         return self._store.values(number)
 
     def live(self) -> Ints:

@@ -41,7 +41,7 @@ def pairs_of_step(
 def portions(
     fill: Callable[[Ints, Pairs], int], first: int, second: int, at_once: int
 ) -> Iterator[Pairs]:
-    """What a loop over two inputs, `first` and `second` rows long, finds, some at a time.
+    """The finds of a loop over two inputs, `first` and `second` rows long, some at a time.
 
     `fill` goes on from a cursor until the pairs are full, and says how many there are.
     """
@@ -62,7 +62,7 @@ def filled(
     rows: int,
     at_once: int,
 ) -> Iterator[Pairs]:
-    """What a loop over so many rows finds, until the cursor says that it is over."""
+    """The finds of a loop over so many rows, until the cursor says that it is over."""
     # A pair or two for each row is usual; if it takes more, it may take many more.
     size = min(at_once, 2 * rows + 64)
     while not is_over():

@@ -46,7 +46,7 @@ class JoinSide:
     finding: Finding = "hashed"
 
     def lost(self, keys: Sequence[pa.Array], length: int) -> Flags | None:
-        """Which rows can never match because of a NULL; None if there are none."""
+        """The rows that can never match because of a NULL; None if there are none."""
         compared = [key for key, null in zip(keys, self.null_matches, strict=True) if not null]
         return any_null(compared, length)
 
@@ -75,7 +75,7 @@ class SideStore(Protocol):
         """Make room for the positive rows of an arranged block and write them there."""
 
     def kept(self) -> SideRows:
-        """What the loops work on."""
+        """The arrays that the loops work on."""
 
     def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
         """Ends before the clock, by time, and where the rows are; the rows of the step included.
@@ -99,7 +99,7 @@ class SideStore(Protocol):
         """A column of the rows at places."""
 
     def values(self, number: int) -> Values:
-        """What a column of one width has at all places."""
+        """The values of columns of one width at all places."""
 
     def live(self) -> Ints:
         """The places that are in use; between two steps."""
@@ -111,7 +111,7 @@ class SideStore(Protocol):
         """All rows and their ends."""
 
     def __len__(self) -> int:
-        """How many rows."""
+        """The number of rows."""
 
     @property
     def nbytes(self) -> int:
@@ -119,7 +119,7 @@ class SideStore(Protocol):
 
     @property
     def structure(self) -> str:
-        """What they are kept in now, in the words of EXPLAIN."""
+        """The structure that keeps them now, in the words of EXPLAIN."""
 
 
 def rows_of_side(side: JoinSide, port: int) -> SideStore:

@@ -56,7 +56,7 @@ class SideSpec:
 
     @property
     def structure(self) -> str:
-        """Where its rows are kept; if that is chosen while it runs, between what."""
+        """The structure that keeps its rows; if that is chosen while it runs, the candidates."""
         rows = self.rows
         if rows.pattern is Pattern.STR and self.finding == "auto":
             return f"hashed or {calendar(self.partitions)}"
@@ -84,7 +84,7 @@ class SideSpec:
 def condition_of(
     asks: Expression | None, sides: Sequence[Edge], failures: Failures
 ) -> PairCondition | None:
-    """What is asked of rows of several inputs, side by side; it counts how often it holds."""
+    """The condition on rows of several inputs, side by side; it counts how often it holds."""
     if asks is None:
         return None
     types = tuple(one for side in sides for one in side.types)
@@ -122,7 +122,7 @@ class JoinSpec(Spec):
         return beside(self.left, self.right)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.left.structure, self.right.structure)
 
 
@@ -150,7 +150,7 @@ class OuterJoinSpec(Spec):
         return replace(beside(self.left, self.right), otherwise=tuple(otherwise))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.left.structure, self.right.structure)
 
 
@@ -178,7 +178,7 @@ class AntiJoinSpec(Spec):
         return Lineage((columns, (None,) * len(columns)))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.left.structure, self.coverage.structure)
 
 
@@ -212,5 +212,5 @@ class ReadOnArrivalSpec(Spec):
         return Lineage(((*columns, *[None] * added), (None,) * (len(columns) + added)))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (self.relation.structure,)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Probed(NamedTuple):
-    """How often new rows of an input led to a probe of another, and what was found."""
+    """The number of probes that new rows of an input led to, and what was found."""
 
     origin: int
     target: int

@@ -62,7 +62,7 @@ class OuterSide(NamedTuple):
 
 
 class OuterStep(NamedTuple):
-    """What both sides have in common. A key's mark is 0 between two instants.
+    """The common part of both sides. A key's mark is 0 between two instants.
 
     `touched` has room for as many keys as rows come and end.
     """
@@ -76,7 +76,7 @@ class OuterStep(NamedTuple):
 
 @compiled_within
 def _is_there(key: int, kept: SideRows, heads: Ints, port: int, instant: int) -> bool:
-    """Whether a key has a row on a side that ends after an instant."""
+    """A row of the key on a side ends after an instant."""
     head = heads[key, port]
     if head < kept.oldest:
         return False
@@ -103,7 +103,7 @@ def _touch(key: int, mine: OuterSide, other: OuterSide, port: int, step: OuterSt
 
 @compiled_within
 def _is_covered(key: int, other: OuterSide, port: int, step: OuterStep) -> bool:
-    """Whether the other side, whose port it is, has a row of the key once the instant is over."""
+    """A row of the key is on the other side, whose port it is, once the instant is over."""
     if step.marks[key] & (_ARRIVES << port):
         return True
     return _is_there(key, other.kept, step.heads, port, step.cursor[NOW])
@@ -161,7 +161,7 @@ def _mark(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> None
 
 @compiled_within
 def _is_shown(mine: OuterSide, other: OuterSide, port: int, step: OuterStep) -> bool:
-    """Whether the row whose turn it is enters the result alone or, if it is negative, leaves it."""
+    """The row whose turn it is enters the result alone or, if it is negative, leaves it."""
     if not mine.padded:
         return False
     key = mine.incoming.key[step.cursor[port]]

@@ -1,4 +1,4 @@
-"""What a join asks of pairs of rows beyond equal keys, and how often it holds."""
+"""Conditions of a join on pairs of rows beyond equal keys, and how often they hold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PairCondition:
         self.watch: Watch | None = None
 
     def __call__(self, columns: Sequence[pa.Array], length: int) -> Flags:
-        """Which of so many pairs satisfy it; the columns of the left rows come first."""
+        """The pairs, of so many, that satisfy it; the columns of the left rows come first."""
         flags = holds(self._predicate, columns, length, self._failures)
         # Counted for whole blocks: that takes a thousandth of what asking does.
         self.tested += length

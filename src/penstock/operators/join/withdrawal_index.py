@@ -1,4 +1,4 @@
-"""How the row that a negative row withdraws is found: by an index, or among the rows of its key.
+"""The search for the row that a negative row withdraws: by an index, or among those of its key.
 
 Rows that are equal and have one end are twins: it does not matter which of them is withdrawn. An
 index of them costs something for every row that comes; without one, a withdrawal looks through
@@ -29,22 +29,22 @@ Finding = Literal["hashed", "scanned", "auto"]
 
 
 class WithdrawalIndex(Protocol):
-    """What is remembered of rows so that they can be found."""
+    """The memory of rows by which they can be found."""
 
     @property
     def kind(self) -> int:
-        """Which kind of side it makes, for the loops."""
+        """The kind of side it makes, for the loops."""
 
     @property
     def links(self) -> Ints:
-        """What is remembered of each place."""
+        """The links of each place."""
 
     @property
     def heads(self) -> Ints:
-        """What is remembered besides."""
+        """The beginnings of the links."""
 
     def enter(self, block: Block, capacity: int) -> Ints:
-        """What the rows of a step are found by; there is room for so many rows in all."""
+        """The keys that the rows of a step are found by; there is room for so many rows in all."""
 
     def forget(self, ended: Ints, incoming: Incoming, negative: Flags) -> None:
         """Rows at places have ended, and those of negative rows are withdrawn."""
@@ -134,7 +134,7 @@ class ScannedWithdrawals:
         return self.links.nbytes
 
     def looked_at(self) -> int:
-        """How many rows have been looked at since this was last asked."""
+        """The number of rows looked at since this was last asked."""
         count = int(self.heads[0, 0])
         self.heads[0, 0] = 0
         return count

@@ -135,7 +135,7 @@ class FirstRows(SetOperation):
         return made
 
     def _followed(self, changes: CopyChanges, ranked: Ints, counts: dict[int, int]) -> CopyChanges:
-        """How the rows within the limit change, instant by instant."""
+        """The changes of the rows within the limit, instant by instant."""
         found: list[tuple[int, int, int]] = []
         copies = np.array([counts.get(slot, 0) for slot in ranked.tolist()], np.int64)
         place_of = {slot: place for place, slot in enumerate(ranked.tolist())}
@@ -155,7 +155,7 @@ class FirstRows(SetOperation):
         return CopyChanges(*(np.ascontiguousarray(columns[:, one]) for one in range(3)))
 
     def _within(self, copies: Ints) -> Ints:
-        """How many copies of each row lie within the limit, rows in order."""
+        """The number of copies of each row within the limit, rows in order."""
         after = np.cumsum(copies)
         low = self.ordering.offset
         high = after[-1] if self.ordering.limit is None else low + self.ordering.limit

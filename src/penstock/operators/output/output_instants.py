@@ -37,7 +37,7 @@ def instants_block(instants: Ints) -> Block:
 
 
 class Boundaries(Operator):
-    """Where an element of a window begins or ends, or a relation is updated."""
+    """The instants at which an element of a window begins or ends, or a relation is updated."""
 
     def __init__(self, span: int, partitions: int) -> None:
         self._ends = _Awaited(CalendarQueue((), span, partitions))
@@ -121,7 +121,7 @@ class TimeSlides(Operator):
         return [instants_block(slides)]
 
     def frontier(self, clock: int) -> int:
-        """What is before the next slide is settled."""
+        """The next slide: what is before it is settled."""
         if self._next is None or clock >= INFINITY:
             return clock
         return min(clock, self._next)

@@ -54,7 +54,7 @@ class OrderSpec:
     maps: tuple[MapSpec, ...] = ()
 
     def build(self, failures: Failures) -> RowOrder:
-        """What puts rows in order."""
+        """The order that puts rows in their places."""
         schema = positions(self.types)
         keys = [
             OrderKey(compile_expression(one.expression, schema), one.descending, one.nulls_first)
@@ -80,7 +80,7 @@ class FirstRowsSpec(Spec):
         return self.counting.lineage()
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -101,7 +101,7 @@ class WholeResultSpec(Spec):
         return of_first(self.counting.inputs[0].types, 2) if self.order is None else None
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -113,11 +113,11 @@ class BoundariesSpec(Spec):
     partitions: int
 
     def build(self, failures: Failures) -> Boundaries:
-        """What tells them."""
+        """The operator that tells them."""
         return Boundaries(self.span, self.partitions)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (calendar(self.partitions),)
 
 
@@ -130,7 +130,7 @@ class TimeSlidesSpec(Spec):
     skips: bool
 
     def build(self, failures: Failures) -> TimeSlides:
-        """What tells them."""
+        """The operator that tells them."""
         return TimeSlides(self.slide, self.arrivals, skips=self.skips)
 
 
@@ -143,11 +143,11 @@ class RowSlidesSpec(Spec):
     partition_by: tuple[int, ...]
 
     def build(self, failures: Failures) -> RowSlides:
-        """What tells them."""
+        """The operator that tells them."""
         return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("hashed",)
 
 
@@ -156,11 +156,11 @@ class NextInstantSpec(Spec):
     """Rows of the first input, at the next instant that the second one tells."""
 
     def build(self, failures: Failures) -> NextInstant:
-        """What lets them wait."""
+        """The operator that lets them wait."""
         return NextInstant()
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("fifo",)
 
 
@@ -181,7 +181,7 @@ class RestoredResultSpec(Spec):
         return of_first(self.counting.inputs[0].types, 2 + self.arrivals)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -193,7 +193,7 @@ class AnnouncedEndsSpec(Spec):
     partitions: int
 
     def build(self, failures: Failures) -> AnnouncedEnds:
-        """What remembers the ends."""
+        """The operator that remembers the ends."""
         rows = self.rows
         return AnnouncedEnds(rows.arrow_types, rows.pattern, rows.span, self.partitions)
 
@@ -202,7 +202,7 @@ class AnnouncedEndsSpec(Spec):
         return passed(self.rows.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (structure_of(self.rows.pattern, self.partitions),)
 
 
@@ -222,7 +222,7 @@ class CutSpec(Spec):
         return passed(self.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return () if self.length is None else ("fifo",)
 
 
@@ -233,7 +233,7 @@ class FinalSpec(Spec):
     rows: Edge
 
     def build(self, failures: Failures) -> FinalOperator:
-        """What waits for their ends."""
+        """The operator that waits for their ends."""
         return FinalOperator(self.rows.arrow_types, strict=self.rows.pattern is Pattern.STR)
 
     def lineage(self) -> Lineage:
@@ -241,5 +241,5 @@ class FinalSpec(Spec):
         return passed(self.rows.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("hashed" if self.rows.pattern is Pattern.STR else "fifo",)

@@ -137,7 +137,7 @@ class RestoredResult(CountingOperator):
 
 
 class _Entered(SlotEntries):
-    """How many copies of rows entered the result, by the slide that restores them and by slot."""
+    """The copies of rows that entered the result, by the slide that restores them and by slot."""
 
     def __init__(self) -> None:
         self.copies: dict[tuple[int, int], int] = {}
@@ -149,7 +149,7 @@ class _Entered(SlotEntries):
             self.copies[slide, slot] = self.copies.get((slide, slot), 0) + count
 
     def send(self, slide: int, other: int) -> None:
-        """What was to be restored at a slide is so at another one."""
+        """Move rows that were to be restored at a slide to another one."""
         moved = [(slot, count) for (at, slot), count in self.copies.items() if at == slide]
         self.forget([slide])
         self.add(*np.array([(other, *one) for one in moved], np.int64).reshape(-1, 3).T)

@@ -47,7 +47,7 @@ class WholeResult(CountingOperator):
         return made if self.ordering is None else list(map(self.ordering.shown, made))
 
     def _valid(self, inputs: Inputs, instants: Ints, clock: int) -> Chosen:
-        """Which rows are valid at which instants, each as often as there are copies."""
+        """The rows that are valid at instants, each as often as there are copies."""
         before = self.counted.rows.live_slots()
         counts = self.counted.counts[before, 2].copy()
         changes = self.counts(inputs, clock)

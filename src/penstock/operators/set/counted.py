@@ -35,7 +35,7 @@ SAVED = (np.dtype(np.int64), np.dtype(np.int64))
 
 
 class Target(IntEnum):
-    """How often a row occurs in the result, given how often it does left and right."""
+    """The rule for how often a row occurs in the result, given how often it does left and right."""
 
     COPIES = 0
     DISTINCT = 1
@@ -46,13 +46,13 @@ class Target(IntEnum):
 
 
 def only_grows(target: Target, patterns: Sequence[Pattern]) -> bool:
-    """Whether no copy of a row ever leaves the result; what is on the right of some takes away."""
+    """No copy of a row ever leaves the result; what is on the right of some takes away."""
     takes_away = target in (Target.DIFFERENCE, Target.STRICT_DIFFERENCE)
     return not takes_away and all(one is Pattern.MON for one in patterns)
 
 
 class CopyChanges(NamedTuple):
-    """How the number of copies of rows changes: by slot of the row, in time order."""
+    """The changes of the number of copies of rows: by slot of the row, in time order."""
 
     slots: Ints
     times: Ints
@@ -173,7 +173,7 @@ class CountedRows:
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where the ends of inputs wait whose rows may be withdrawn."""
+        """The structures where the ends of inputs wait whose rows may be withdrawn."""
         queues = (one.queue for one in self._ends)
         return tuple(one.structure for one in queues if isinstance(one, StrictQueue))
 
@@ -191,7 +191,7 @@ class _HeldSlots(SlotEntries):
 
 
 def _queue(pattern: Pattern, span: int, partitions: int) -> ExpiryQueue:
-    """Where the ends of an input wait."""
+    """The queue of the ends of an input."""
     if pattern is Pattern.STR:
         return StrictQueue(span, partitions)
     return expiry_queue(pattern, (SLOT, DELTA), span, partitions)

@@ -17,7 +17,7 @@ _FOREVER = INFINITY
 
 @compiled
 def copies(target: int, left: int, right: int) -> int:
-    """How often a row occurs in the result; the numbers are those of `Target`."""
+    """The number of copies of a row in the result; the numbers are those of `Target`."""
     if target == 0:
         return left
     if target == 1:

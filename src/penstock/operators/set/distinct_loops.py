@@ -48,7 +48,7 @@ def cover(slots: Ints, ts: Ints, te: Ints, ends: Ints) -> tuple[Ints, Ints, Ints
 
 @compiled
 def take_over(ended: Ints, slots: Ints, ends: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """What follows elements that ended: the youngest duplicate, or nothing, the row is gone."""
+    """The successors of elements that ended: the youngest duplicate, or none, the row is gone."""
     later = np.empty(len(slots), np.int64)
     made_ts = np.empty(len(slots), np.int64)
     made_te = np.empty(len(slots), np.int64)

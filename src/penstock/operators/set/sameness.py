@@ -1,4 +1,4 @@
-"""Which rows of a group are the same as the row before them."""
+"""Rows of a group that are the same as the row before them."""
 
 from __future__ import annotations
 

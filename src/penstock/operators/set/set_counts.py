@@ -27,12 +27,12 @@ class CountingOperator(Operator):
         self.state = DeclaredState(counted=counted.rows)
 
     def counts(self, inputs: Inputs, clock: int) -> CopyChanges:
-        """How the rows of a step, and what ends in it, change the result."""
+        """The changes of the result by the rows of a step, and by what ends in it."""
         return self.counted.step([*map(rows_by_time, inputs)], clock)
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where the ends of strict inputs wait."""
+        """The structures where the ends of strict inputs wait."""
         return self.counted.structures
 
 

@@ -25,7 +25,7 @@ class Counting:
 
     @property
     def structures(self) -> tuple[str, ...]:
-        """Where the rows of each input are kept."""
+        """The structures that keep the rows of each input."""
         return tuple(structure_of(one.pattern, self.partitions) for one in self.inputs)
 
     def build(self) -> CountedRows:
@@ -36,7 +36,7 @@ class Counting:
 
     @property
     def only_grows(self) -> bool:
-        """Whether no copy of a row ever leaves the result."""
+        """No copy of a row ever leaves the result."""
         return only_grows(self.target, [one.pattern for one in self.inputs])
 
     def lineage(self) -> Lineage:
@@ -60,7 +60,7 @@ class RelationSpec(Spec):
         return self.counting.lineage()
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -79,7 +79,7 @@ class CountedSpec(Spec):
         return self.counting.lineage()
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -91,7 +91,7 @@ class ChangedSpec(Spec):
     removed: bool = False
 
     def build(self, failures: Failures) -> InsertedRows:
-        """What tells them."""
+        """The operator that tells them."""
         return (RemovedRows if self.removed else InsertedRows)(self.counting.build())
 
     def lineage(self) -> Lineage:
@@ -99,7 +99,7 @@ class ChangedSpec(Spec):
         return self.counting.lineage()
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return self.counting.structures
 
 
@@ -119,5 +119,5 @@ class DistinctSpec(Spec):
         return passed(self.rows.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return (calendar(self.partitions),)

@@ -1,4 +1,4 @@
-"""What was made of rows when they came, under the intervals that a window gives them later."""
+"""Values made of rows when they came, under the intervals that a window gives them later."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class RowsWindow(Operator):
         )
 
     def begun(self, slots: Ints) -> Ints:
-        """Whether rows have begun, 1 or 0."""
+        """A number for each row that has begun: 1, else 0."""
         return np.asarray(self._of_row.values[slots, 1], np.int64)
 
     def link(self, columns: Sequence[pa.Array], begun: Ints, came: Ints) -> None:

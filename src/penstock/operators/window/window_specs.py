@@ -36,7 +36,7 @@ class TimeWindowSpec(Spec):
         return passed(self.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("fifo",) if isinstance(self.window, Range) and self.window.slide else ()
 
 
@@ -61,7 +61,7 @@ class RowsWindowSpec(Spec):
         return passed(self.types)
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("fifo",)
 
 
@@ -73,7 +73,7 @@ class ByValueSpec(Spec):
     columns: tuple[int, ...]
 
     def build(self, failures: Failures) -> ByValue:
-        """What puts them in order."""
+        """The operator that puts them in order."""
         return ByValue(self.columns)
 
     def lineage(self) -> Lineage:
@@ -83,12 +83,12 @@ class ByValueSpec(Spec):
 
 @dataclass(frozen=True)
 class AttachedSpec(Spec):
-    """What was made of each row of a window, for as long as the row; `types` without its number."""
+    """Values made of each row of a window, for as long as the row; `types` without its number."""
 
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> Attached:
-        """What waits for the ends of rows."""
+        """The operator that waits for the ends of rows."""
         return Attached([to_arrow(one) for one in self.types])
 
     def lineage(self) -> Lineage:
@@ -97,7 +97,7 @@ class AttachedSpec(Spec):
         return Lineage(((None,) * len(self.types), columns))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("hashed",)
 
 
@@ -114,7 +114,7 @@ class NumberSpec(Spec):
     is_numbering = True
 
     def build(self, failures: Failures) -> Number:
-        """What gives the numbers."""
+        """The operator that gives the numbers."""
         rows = self.rows
         return Number(rows.arrow_types, rows.pattern, rows.span, self.partitions, self.place)
 
@@ -123,7 +123,7 @@ class NumberSpec(Spec):
         return Lineage(((*self.rows.columns, None),))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return ("hashed",) if self.rows.pattern is Pattern.STR else ()
 
 
@@ -134,7 +134,7 @@ class EndsToColumnSpec(Spec):
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> EndsToColumn:
-        """What writes it there."""
+        """The operator that writes it there."""
         return EndsToColumn()
 
     def lineage(self) -> Lineage:
@@ -150,7 +150,7 @@ class EndsFromColumnSpec(Spec):
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> EndsFromColumn:
-        """What reads it."""
+        """The operator that reads it."""
         return EndsFromColumn()
 
     def lineage(self) -> Lineage:
@@ -165,7 +165,7 @@ class DropEndsSpec(Spec):
     types: tuple[Type, ...]
 
     def build(self, failures: Failures) -> DropEnds:
-        """What forgets their ends."""
+        """The operator that forgets their ends."""
         return DropEnds()
 
     def lineage(self) -> Lineage:

@@ -246,7 +246,7 @@ class JoinModel:
         return self.sides[first].live * probe.found
 
     def are_joined(self, place: int, bound: set[int]) -> bool:
-        """Whether something is asked of rows of an input and of those that are there."""
+        """A condition connects rows of an input with those that are there."""
         values = self.sides[place].values
         if any(one in self.sides[other].values for other in bound for one in values):
             return True

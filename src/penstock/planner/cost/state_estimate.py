@@ -104,7 +104,7 @@ class StateEstimate:
         return []
 
     def is_indexed(self, plan: Plan, port: int) -> bool:
-        """Whether withdrawn rows of a strict input are found by an index; or by looking."""
+        """Withdrawn rows of a strict input are found by an index; else by a search."""
         return self._choices.strategy != "auto" or self.search_time(plan, port) > FOUND
 
     def search_time(self, plan: Plan, port: int) -> float:
@@ -293,7 +293,7 @@ def _sorted_above(plan: Plan) -> set[int]:
 
 
 def _sorts(plan: Plan) -> bool:
-    """Whether an operator puts the rows that it sends in order itself."""
+    """An operator that puts the rows that it sends in order itself."""
     if isinstance(plan, st.Internal):
         return plan.appends == "slides"
     return isinstance(plan, st.RStream) and not plan.restore

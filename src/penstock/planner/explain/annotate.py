@@ -1,4 +1,4 @@
-"""What is said about each operator of a plan that runs: pattern, structure, rates, state, cost."""
+"""Notes on each operator of a plan that runs: pattern, structure, rates, state, cost."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Annotations:
         self._marks = self._marked()
 
     def _marked(self) -> dict[str, Sequence[str]]:
-        """Where it is said who shares an operator: not below one that the same queries share."""
+        """The operators that say who shares them: none below one that the same queries share."""
         found = dict(self._shared)
         for node in self._nodes:
             own = self._shared.get(node.identity)
@@ -88,7 +88,7 @@ class Annotations:
         return f"[{one.node.pattern.value}] {', '.join(words)}".rstrip()
 
     def price(self, cost: Cost) -> str:
-        """What something takes of time and memory."""
+        """The price of something in time and memory."""
         return f"{self._time(cost.time)}, {_short(cost.size, 'B')}"
 
     @staticmethod
@@ -97,7 +97,7 @@ class Annotations:
         return _short(number)
 
     def _time(self, nanoseconds: float) -> str:
-        """What is spent in a second, or a tick."""
+        """The time spent in a second, or a tick."""
         return f"{_short(nanoseconds * _per(self._unit) / 1000)} us/{_step(self._unit)}"
 
     def json(self, one: ShownOperator) -> dict[str, Any]:

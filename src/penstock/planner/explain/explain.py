@@ -1,4 +1,4 @@
-"""What EXPLAIN says about queries: what they mean, how they run, and by which rules."""
+"""EXPLAIN: what queries mean, how they run, and by which rules."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Explaining:
         routes: Callable[[Partitioning], bool] | None,
         chosen_by: Statistics | None,
     ) -> PhysicalPlan:
-        """What the queries run by."""
+        """The plans that the queries run by."""
         if routes is not None:
             return lowered(running, self._choices, routes, 1, chosen_by)
         graph = operator_graph(running, self._choices, statistics=chosen_by)
@@ -95,7 +95,7 @@ class Explaining:
         return PhysicalPlan((Fragment(graph, partitioning, True, 0),), {})
 
     def _expectations(self, physical: PhysicalPlan, as_run: AsRun) -> dict[str, Expected]:
-        """What is expected of operators, by their identity: as much as of what they run for."""
+        """The estimates of operators, by their identity: as much as of what they run for."""
         nodes = [one for top in shown(physical).values() for one in all_shown(top)]
         found: dict[str, Expected] = {}
         for plan in as_run.plans.values():
@@ -181,12 +181,12 @@ def explained(
     chosen_by: Statistics | None = None,
     routes: Callable[[Partitioning], bool] | None = None,
 ) -> str:
-    """What is said of a query that runs alone."""
+    """The explanation of a query that runs alone."""
     return Explaining({QUERY: plan}, choices, statistics, chosen_by, routes=routes).text(QUERY)
 
 
 def described_statistics(statistics: Statistics, plan: Plan) -> str:
-    """What estimates of a plan rely on that is measured, in a few words; the rest is assumed."""
+    """The measured statistics that a plan's estimates rely on, in short; the rest is assumed."""
     nodes = different_nodes(plan)
     sources = sorted({one.name for one in nodes if isinstance(one, Source)})
     rates = [name for name in sources if name in statistics.rates]
@@ -208,18 +208,18 @@ def described_statistics(statistics: Statistics, plan: Plan) -> str:
 
 
 def _is_known(condition: Expression, over: Plan, statistics: Statistics) -> bool:
-    """Whether the selectivity of a condition was measured, or that of a part of it."""
+    """The selectivity of a condition was measured, or that of a part of it."""
     keys = [predicate_key(part, over) for part in (condition, *conjuncts(condition))]
     return any(key in statistics.selectivities for key in (existence(over), *keys))
 
 
 def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:
-    """What is said of a query that runs alone, for programs."""
+    """The explanation of a query that runs alone, for programs."""
     return Explaining({QUERY: plan}, choices).json(QUERY)
 
 
 def explained_dot(plan: Plan, choices: Choices | None = None) -> str:
-    """What is said of a query that runs alone, for Graphviz."""
+    """The explanation of a query that runs alone, for Graphviz."""
     return plans_dot([Explaining({QUERY: plan}, choices).drawn(QUERY)])
 
 

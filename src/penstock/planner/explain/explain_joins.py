@@ -1,4 +1,4 @@
-"""What EXPLAIN says about joins of three inputs or more: how they run, why, and in which order."""
+"""EXPLAIN of joins of three inputs or more: how they run, why, and in which order."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _why(way: MultiwayChoice) -> str:
 
 @dataclass(frozen=True)
 class NewRowEstimate:
-    """What is expected of a new row of an input.
+    """The estimates for a new row of an input.
 
     Args:
         origin: The input.
@@ -66,7 +66,7 @@ class NewRowEstimate:
 
 
 def expected_rows(way: MultiwayChoice) -> Iterator[NewRowEstimate]:
-    """What is expected of a row of each input."""
+    """The estimates for a row of each input."""
     many = way.many
     texts = [condition_text(many.flat, one) for one in many.agreed.conditions]
     for origin, order in enumerate(many.orders):

@@ -136,7 +136,7 @@ class _Cutting:
         return self._routes(partitioning)
 
     def _is_worthwhile(self, rest: Plan, first: int) -> bool:
-        """Whether the last cut lets more than stateless operators run on several lanes."""
+        """The last cut lets more than stateless operators run on several lanes."""
         islands = zip(self._made[first:], self._computes[first:], strict=True)
         if any(one.is_divided and not _is_stateless(plan) for one, plan in islands):
             return True
@@ -169,7 +169,7 @@ class _Cutting:
         return self._uncut[id(plan)][1] if id(plan) in self._uncut else plan
 
     def _is_island(self, plan: Plan, partitioning: Partitioning) -> bool:
-        """Whether it is worth its own lanes; what was sent need not be sent on as it is."""
+        """A part worth its own lanes; what was sent need not be sent on as it is."""
         return self._is_divided(partitioning) and not (self._stage and _is_stateless(plan))
 
     def _replaced(self, plan: Plan) -> Plan:

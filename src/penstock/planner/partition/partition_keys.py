@@ -43,7 +43,7 @@ class Need:
 
 
 def determined(expression: Expression, by: Collection[Expression]) -> bool:
-    """Whether rows that agree on some expressions also agree on this one."""
+    """An expression that rows agree on whenever they agree on some others."""
     if expression in by or isinstance(expression, Literal):
         return True
     parts = expression.children
@@ -51,7 +51,7 @@ def determined(expression: Expression, by: Collection[Expression]) -> bool:
 
 
 def over(expression: Expression, schema: Schema) -> bool:
-    """Whether an expression reads columns, and only of this schema."""
+    """An expression that reads columns, and only of this schema."""
     read = columns_of(expression)
     return bool(read) and read <= set(schema.names)
 
@@ -126,7 +126,7 @@ def same_as(expression: Expression, known: Classes) -> tuple[Expression, ...]:
 
 
 def satisfied(need: Need | None, key: Expression, known: Classes) -> bool:
-    """Whether rows that lie by a key lie as they must."""
+    """Rows that lie by a key lie as they must."""
     if need is None:
         return True
     if need.exact:

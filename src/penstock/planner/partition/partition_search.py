@@ -133,7 +133,7 @@ class Search:
         raise InternalError(msg)
 
     def _is_whole(self, plan: Plan) -> bool:
-        """Whether every lane computes all of a plan."""
+        """A plan all of which every lane computes."""
         return sources_of(plan) <= self.broadcast
 
     def _because(self, why: str) -> str:
@@ -317,7 +317,7 @@ def _joined_by(plan: Plan, need: Need) -> list[Expression]:
 
 
 def empties(plan: Plan) -> bool:
-    """Whether a result is empty at least as soon as all windows of the query are."""
+    """A result that is empty at least as soon as all windows of the query are."""
     match plan:
         case st.Relation() | st.Exchanged() | st.Internal():
             return False

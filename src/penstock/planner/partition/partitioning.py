@@ -48,7 +48,7 @@ class Partitioning:
 
     @property
     def is_partitioned(self) -> bool:
-        """Whether the plan runs on any number of lanes; else on one, which gets every row."""
+        """A plan that runs on any number of lanes; else on one, which gets every row."""
         return bool(self.routes)
 
     @property

@@ -1,4 +1,4 @@
-"""What a join of many inputs asks: values that agree, and conditions on some of the inputs."""
+"""Demands of a join of many inputs: values that agree, and conditions on some of the inputs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Agreed:
-    """What is asked of the rows that come together.
+    """The demands on rows that come together.
 
     Args:
         keys: The key columns of each input.
@@ -56,7 +56,7 @@ class Agreed:
 
 
 def agreed(flat: Flat) -> Agreed:
-    """What a flattened tree asks, in terms of its inputs."""
+    """The demands of a flattened tree, in terms of its inputs."""
     return _Sorting(flat).agreed()
 
 

@@ -1,4 +1,4 @@
-"""What lowering works with: the graph so far, the choices, and how nodes are added."""
+"""The material of lowering: the graph so far, the choices, and how nodes are added."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choices:
-    """How a plan is to run, where its meaning leaves a choice."""
+    """Choices for running a plan, where its meaning leaves one."""
 
     strategy: Strategy = "upa"
     partitions: int = DEFAULT_PARTITIONS
@@ -35,7 +35,7 @@ class Choices:
 
     @staticmethod
     def of(tactics: Tactics, partitions: int = DEFAULT_PARTITIONS) -> Choices:
-        """What was set for a query."""
+        """The settings of a query."""
         return Choices(partitions=partitions).under(tactics)
 
     def under(self, tactics: Tactics) -> Choices:

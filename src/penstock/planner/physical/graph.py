@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predicate:
-    """What a filter asks of rows, or a join of pairs, written over columns of sources.
+    """A condition of a filter on rows, or of a join on pairs, over columns of sources.
 
     Args:
         key: The whole of it; None if some part cannot be written like that.
@@ -110,7 +110,7 @@ class Node:
 
     @property
     def is_numbering(self) -> bool:
-        """Whether the last column has numbers that tell elements apart."""
+        """The last column has numbers that tell elements apart."""
         return self.spec.is_numbering
 
 

@@ -1,4 +1,4 @@
-"""What running operators have chosen by themselves, and use now: structures, orders of probes."""
+"""The choices that running operators made by themselves: structures, orders of probes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def described_use(lanes: Lanes, strategy: Strategy) -> list[str]:
-    """What each operator uses that may choose; where lanes differ, on how many of them."""
+    """The choice of each operator that has one; where lanes differ, on how many of them."""
     return [line for reports in by_operator(lanes) for line in _described(reports, strategy)]
 
 
@@ -31,7 +31,7 @@ def _described(reports: Sequence[Mapping[str, Any]], strategy: Strategy) -> Iter
 
 
 def _used(report: Mapping[str, Any], strategy: Strategy) -> str:
-    """What the operator of a lane uses; empty if it has no choice."""
+    """The choice of a lane's operator; empty if it has none."""
     words = []
     # Rows that leave in the order they came are never withdrawn before.
     kept = report.get("structures", ())

@@ -43,14 +43,14 @@ MODES: dict[type[Plan], Mode] = {
 
 @dataclass(frozen=True)
 class ArrivalChain:
-    """Where rows of one stream come from, and what is done to each, first thing first."""
+    """The origin of rows of one stream, and what is done to each, first thing first."""
 
     source: Plan
     steps: tuple[Plan, ...]
 
     @property
     def reads(self) -> bool:
-        """Whether the rows read a relation, so that several may be made of one."""
+        """Rows that read a relation, so that several may be made of one."""
         return any(isinstance(step, op.OnArrival) for step in self.steps)
 
 

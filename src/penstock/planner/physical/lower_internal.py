@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def lets_in_again(plan: Plan) -> bool:
-    """Whether a combination of input elements may leave the result of a plan and come back."""
+    """A combination of input elements may leave the result of a plan and come back."""
     return any(isinstance(node, op.SemiJoin) for node in _own(plan))
 
 

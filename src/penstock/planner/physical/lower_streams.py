@@ -166,7 +166,7 @@ def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
 
 
 def inserted_node(lowering: Lowering, plan: Plan) -> int:
-    """What enters a result; where nothing ever leaves, that is the result."""
+    """The rows that enter a result; where nothing ever leaves, that is the result."""
     child = lowering.lower(plan)
     if lowering.building.node(child).pattern is Pattern.MON:
         return child
@@ -174,7 +174,7 @@ def inserted_node(lowering: Lowering, plan: Plan) -> int:
 
 
 def changed_node(lowering: Lowering, plan: Plan, label: str, *, removed: bool = False) -> int:
-    """What enters or leaves a result, netted."""
+    """The rows that enter or leave a result, netted."""
     building = lowering.building
     child = lowering.lower(plan)
     return building.add(

@@ -111,7 +111,7 @@ class Lowering:
         return self._lower_alone(plan) if many is None else multiway_node(self, many)
 
     def _lower_alone(self, plan: Plan) -> int:
-        """What is no join of many inputs."""
+        """The plan of what is no join of many inputs."""
         building = self.building
         match plan:
             case st.Stream():

@@ -108,7 +108,7 @@ class MultiJoinSpec(Spec):
         return Lineage(tuple(columns), equal=tuple(equal))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return tuple(one.structure for one in self.sides)
 
 

@@ -68,7 +68,7 @@ class Multiway(Plan):
 
     @property
     def children(self) -> tuple[Plan, ...]:
-        """What is joined."""
+        """The inputs that are joined."""
         return self.inputs
 
     @cached_property
@@ -77,17 +77,17 @@ class Multiway(Plan):
         return self.tree.schema
 
     def label(self) -> str:
-        """What is asked."""
+        """The conditions, in a line."""
         return label_of(self.flat, self.agreed)
 
     @property
     def names(self) -> list[str]:
-        """What the inputs are called in orders."""
+        """The names of the inputs in orders."""
         return names_of(self.inputs)
 
 
 def label_of(flat: Flat, agreed: Agreed) -> str:
-    """What a join of many inputs asks, in a line; the order of inputs is theirs."""
+    """The conditions of a join of many inputs, in a line; the order of inputs is theirs."""
     names = {str(place): one for place, one in enumerate(flat.names)}
     classes = [
         " = ".join(str(substituted(one, names)) for one in group) for group in agreed.classes
@@ -105,7 +105,7 @@ def condition_text(flat: Flat, condition: Condition) -> str:
 
 
 def _beyond(flat: Flat, agreed: Agreed) -> list[Expression]:
-    """What is asked beyond agreements."""
+    """The conditions beyond agreements."""
     equal = {one for group in agreed.classes for one in group}
     return [part.asks for part in flat.parts if not {*part.asks.children} <= equal]
 
@@ -121,7 +121,7 @@ def names_of(inputs: Sequence[Plan]) -> list[str]:
 
 
 def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[float]) -> JoinModel:
-    """What is expected of the windows; `asked` is the share of combinations for each condition."""
+    """The model of the windows; `asked` is the share of combinations for each condition."""
     sides = []
     for plan, keys in zip(flat.inputs, agreed.keys, strict=True):
         flow = estimates.of(plan)
@@ -145,7 +145,7 @@ def model_of(flat: Flat, agreed: Agreed, estimates: Estimates, asked: Sequence[f
 
 
 def follows_rate(plan: Plan) -> bool:
-    """Whether more rows are valid at a time when more come: not if windows count their rows."""
+    """More rows are valid at a time when more come: not if windows count their rows."""
     match plan:
         case st.Window(_, Rows()) | st.Relation() | op.Aggregate() | op.Combine() | op.Distinct():
             return False
@@ -155,7 +155,7 @@ def follows_rate(plan: Plan) -> bool:
 
 
 def has_stream(plan: Plan) -> bool:
-    """Whether rows of a stream come to a plan."""
+    """Rows of a stream come to a plan."""
     return any(isinstance(one, st.Stream) for one in different_nodes(plan))
 
 
@@ -176,7 +176,7 @@ def share_of(condition: Condition, flat: Flat, estimates: Estimates) -> float:
 
 
 def tables_of(agreed: Agreed, orders: Sequence[Order]) -> list[int]:
-    """How many hash tables each input has: one for each set of agreements it is probed by."""
+    """The number of hash tables of each input: one for each set of agreements it is probed by."""
     own = [frozenset(key.agreement for key in keys) for keys in agreed.keys]
     found: list[set[frozenset[int]]] = [set() for _ in own]
     for origin, order in enumerate(orders):

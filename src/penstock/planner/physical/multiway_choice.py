@@ -1,4 +1,4 @@
-"""Which joins run in one operator, and which two by two: as is set, or by cost.
+"""The choice of joins that run in one operator, or two by two: as is set, or by cost.
 
 A join of many inputs keeps no result in between, so it has less state; a tree finds the partners of
 a new row in what it has kept, so it may have less to do. What is compared is time and the fourth
@@ -41,7 +41,7 @@ MOST_EXPECTED = 1 << 20
 
 @dataclass(frozen=True)
 class MultiwayChoice:
-    """How a tree of joins can run.
+    """The ways in which a tree of joins can run.
 
     Args:
         many: It as one operator.
@@ -108,7 +108,7 @@ class MultiwayChoices:
         return way.many if way is not None and way.is_chosen else None
 
     def _flat(self, plan: Plan, kept: Plan | None = None) -> Flat | None:
-        """What a plan joins, three inputs or more."""
+        """The inputs that a plan joins, three or more."""
         flat = Flattening(lambda one: one is kept or self._is_whole(one), self._uncut)
         found = flat.flattened(plan)
         return None if found is None or len(found.inputs) < LEAST_INPUTS else found
@@ -136,7 +136,7 @@ class MultiwayChoices:
         return MultiwayChoice(*whole, of_tree, False, is_set, is_mixed)
 
     def _moved(self, plan: op.Map | op.Alias) -> MultiwayChoice:
-        """What only moves columns runs as what is below it does."""
+        """The choice for what only moves columns: that of what is below it."""
         below = self.at(plan.child)
         assert below is not None
         flat = self._flat(plan, below.kept)
@@ -169,7 +169,7 @@ class MultiwayChoices:
                 yield many, cost + self._alone(part, {id(one) for one in flat.joins}), part
 
     def _alone(self, plan: Plan, within: Set[int]) -> Cost:
-        """What a part of a tree of joins costs."""
+        """The cost of a part of a tree of joins."""
         way = self.at(plan) if self._choices.joins == "auto" else None
         if way is not None and way.is_chosen:
             return way.cost
@@ -181,7 +181,7 @@ class MultiwayChoices:
         return sum(below, costs.of(self._uncut(plan)))
 
     def _parts(self, plan: Plan, within: Set[int]) -> Iterator[Plan]:
-        """What a tree of joins that runs by steps is made of: inputs, and parts in one operator."""
+        """The parts of a tree of joins that runs by steps: inputs, and parts in one operator."""
         for one in plan.children:
             if id(one) in within and self.many(one) is None:
                 yield from self._parts(one, within)
@@ -189,7 +189,7 @@ class MultiwayChoices:
                 yield one
 
     def _expected(self, model: JoinModel, inputs: Iterable[Plan]) -> tuple[int, ...] | None:
-        """How many rows of the inputs a lane will have, if rates were measured.
+        """The number of rows of the inputs that a lane will have, if rates were measured.
 
         What is assumed takes no room.
         """
@@ -201,7 +201,7 @@ class MultiwayChoices:
         )
 
     def _is_measured(self, plan: Plan) -> bool:
-        """Whether it is known how often rows come to an input."""
+        """The frequency of rows of an input is known."""
         known = self._statistics.rates if self._statistics is not None else {}
         sources = [one for one in different_nodes(plan) if isinstance(one, st.Source)]
         return all(isinstance(one, st.Stream) and one.name in known for one in sources)
@@ -222,7 +222,7 @@ class MultiwayChoices:
 
 
 def _readers(plans: Iterable[Plan]) -> dict[int, int]:
-    """How many operators and queries read the result of each operator."""
+    """The number of operators and queries that read the result of each operator."""
     found: dict[int, int] = {}
     seen: set[int] = set()
     for plan in plans:

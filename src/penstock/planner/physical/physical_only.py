@@ -44,7 +44,7 @@ class OuterJoin(Binary):
         return outer_join(self.left, self.right, self.condition, self.padded)
 
     def label(self) -> str:
-        """Which sides are padded, and the condition."""
+        """The sides that are padded, and the condition."""
         return f"{NAMES[self.padded]} {self.condition}"
 
 
@@ -79,5 +79,5 @@ class ArrivalRead(Plan):
         return ArrivalRead(made)
 
     def label(self) -> str:
-        """What is done with what is read."""
+        """The use of what is read."""
         return f"OnArrival {self.reading.label()}"

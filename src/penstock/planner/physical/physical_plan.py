@@ -91,7 +91,7 @@ class Fragment:
 
 @dataclass(frozen=True)
 class PhysicalPlan:
-    """What queries run by that run together.
+    """The plan that queries run by that run together.
 
     Args:
         fragments: Their operators, inputs before what reads them.
@@ -129,7 +129,7 @@ class PhysicalPlan:
 
     @cached_property
     def identity(self) -> tuple[object, ...]:
-        """What its state belongs to: the operators, by content, and how rows are divided."""
+        """The identity of its state: the operators, by content, and how rows are divided."""
         return tuple(
             (
                 one.name,

@@ -18,12 +18,12 @@ FALSE = Literal(False, BOOLEAN)
 
 
 def is_never_true(predicate: Expression) -> bool:
-    """Whether a predicate is FALSE or NULL for every row, plainly."""
+    """A predicate that is FALSE or NULL for every row, plainly."""
     return any(isinstance(one, Literal) and one.value is not True for one in conjuncts(predicate))
 
 
 def reads_only(expression: Expression, plan: Plan) -> bool:
-    """Whether an expression reads columns, and all of them of one plan."""
+    """An expression that reads columns, and all of them of one plan."""
     read = columns_of(expression)
     return bool(read) and read <= set(plan.schema.names)
 

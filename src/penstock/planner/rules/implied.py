@@ -40,7 +40,7 @@ def asked_first(
 
 
 def _is_equality(part: Expression) -> bool:
-    """Whether a condition makes two values equal that can be compared anywhere."""
+    """A condition that makes two values equal that can be compared anywhere."""
     if not isinstance(part, Call) or part.function != EQUAL or can_fail(part):
         return False
     first, second = part.args

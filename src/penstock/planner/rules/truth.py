@@ -45,7 +45,7 @@ NOTHING = Known()
 
 
 def may_be_true(condition: Expression, known: Known = NOTHING) -> bool:
-    """Whether a condition can be TRUE, as far as can be told."""
+    """A condition that can be TRUE, as far as can be told."""
     return True in outcomes_of(folded(condition), known)
 
 

@@ -73,7 +73,7 @@ class MatchStatistics:
 
     @property
     def says_enough(self) -> bool:
-        """Whether so many pairs tell how often keys are equal."""
+        """So many pairs tell how often keys are equal."""
         return not self.of_pairs or self.held >= LEAST_MET or self.asked >= LEAST_PAIRS
 
 

@@ -50,7 +50,7 @@ class Statistics:
     outputs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Whether anything is known."""
+        """Something is known."""
         return bool(self.rates or self.values or self.selectivities or self.outputs)
 
     def to_json(self) -> dict[str, Any]:

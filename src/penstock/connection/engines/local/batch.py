@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How the queries of a connection run, and how many of their results wait to be read."""
+    """Options that the queries of a connection run by, and how many results wait to be read."""
 
     lanes: int
     choices: Choices
@@ -136,7 +136,7 @@ class Batch:
         return ChangingContent(node.arrow_types, node.span, self.choices.queue_partitions)
 
     def failures(self, query: str) -> Failures:
-        """How many expressions failed in what a query computes."""
+        """The number of expressions that failed in what a query computes."""
         return self.lanes.failures(query)
 
     def segments(self) -> dict[str, pa.Table]:

@@ -1,4 +1,4 @@
-"""What goes into queries: the ways in of streams, the content of relations, batches of queries."""
+"""The inputs of queries: the ways in of streams, the content of relations, batches of queries."""
 
 from __future__ import annotations
 

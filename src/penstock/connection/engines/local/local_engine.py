@@ -71,7 +71,7 @@ class LocalAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Whether no further results will come."""
+        """No further results will come."""
         return self._log.is_over
 
     def content(self) -> ChangingContent:
@@ -121,7 +121,7 @@ class LocalEngine:
 
     @property
     def catalog(self) -> Catalog:
-        """What is declared."""
+        """All declarations."""
         return self.registry.session.catalog
 
     @contextmanager
@@ -158,7 +158,7 @@ class LocalEngine:
         self.registry.apply()
 
     def is_running(self, query: str) -> bool:
-        """Whether a query is computed."""
+        """A query is computed."""
         return self.registry.batch_of(query) is not None
 
     def start(self, query: str) -> None:
@@ -188,7 +188,7 @@ class LocalEngine:
             return self.registry.explain(query)
 
     def operators(self, query: str) -> pa.Table:
-        """What each operator of a query has done and remembers."""
+        """Work and state of each operator of a query."""
         batch = self.registry.batch_of(query)
         assert batch is not None
         with self._lock:
@@ -202,7 +202,7 @@ class LocalEngine:
         return None if batch is None else LocalAnswer(batch, query, self._lock)
 
     def failures(self, query: str) -> dict[str, int]:
-        """How often expressions of a query failed, by function."""
+        """The number of failures of a query's expressions, by function."""
         batch = self.registry.batch_of(query)
         now = Counter[str]() if batch is None else batch.failures(query).by_function
         return dict(self.failed_before.get(query, Counter()) + now)
@@ -227,7 +227,7 @@ class LocalEngine:
         return self.feeding.aside.of(source.name, source.schema)
 
     def progress(self) -> dict[str, Any]:
-        """How far streams and queries are, and what is remembered."""
+        """The progress of streams and queries, and what is remembered."""
         with self._lock:
             return progress_of(self)
 

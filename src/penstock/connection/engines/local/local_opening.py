@@ -1,4 +1,4 @@
-"""How a connection is opened: anew, or from what was saved."""
+"""Opening a connection: anew, or from what was saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the queries of this process have come, as facts for the caller."""
+"""The progress of the queries of this process, as facts for the caller."""
 
 from __future__ import annotations
 

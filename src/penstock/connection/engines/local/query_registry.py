@@ -1,4 +1,4 @@
-"""What statements set going in this process: declarations, queries that start and that stop."""
+"""The effects of statements in this process: declarations, queries that start and that stop."""
 
 from __future__ import annotations
 

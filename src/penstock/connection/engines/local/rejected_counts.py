@@ -42,7 +42,7 @@ class RejectedCounts:
         return self.tables.get(source, rejected_schema(schema).empty_table())
 
     def count(self, source: str, *, late: bool) -> int:
-        """How many rows of a source were late, or set aside for another reason."""
+        """The number of rows of a source that were late, or rejected for another reason."""
         return sum(
             rows
             for (name, kind), rows in self.counts.items()
@@ -50,7 +50,7 @@ class RejectedCounts:
         )
 
     def forgotten(self, source: str) -> int:
-        """How many rows of a source are counted, and not kept any more."""
+        """The number of rows of a source that are counted, and not kept any more."""
         counted = sum(rows for (name, _), rows in self.counts.items() if name == source)
         kept = self.tables.get(source)
         return counted - (0 if kept is None else len(kept))

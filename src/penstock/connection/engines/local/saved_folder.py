@@ -41,7 +41,7 @@ def write_folder(path: Path, about: Mapping[str, object], tables: Mapping[str, p
 
 
 def read_folder(path: Path) -> tuple[dict[str, Any], dict[str, pa.Table]]:
-    """What was saved: the page, and the tables by name.
+    """The content of a saved folder: the page, and the tables by name.
 
     Raises:
         DataError: There is no saved connection, or another version saved it.

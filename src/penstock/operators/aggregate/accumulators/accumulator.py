@@ -1,4 +1,4 @@
-"""What every incremental aggregate offers the aggregation operator."""
+"""The interface of an incremental aggregate to the aggregation operator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOOL = np.dtype(np.bool_)
 
 @dataclass(frozen=True)
 class CodeUse:
-    """Where codes of a pool are in the state of an accumulator.
+    """The codes of a pool that are in the state of an accumulator.
 
     Args:
         pool: The table with what codes stand for.
@@ -104,7 +104,7 @@ class Accumulator(ABC):
         """The complete state; the column `group` of a table says of whom, only pools have none."""
 
     def coded(self) -> list[CodeUse]:
-        """Where in the state there are codes that a pool has given."""
+        """The codes in the state that a pool has given."""
         return []
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Accumulator(ABC):
     @property
     @abstractmethod
     def state_rows(self) -> int:
-        """How many groups, counters or candidates are kept."""
+        """The number of groups, counters or candidates that are kept."""
 
     @property
     @abstractmethod
@@ -136,7 +136,7 @@ class GroupNumbers(Protocol):
 
     @property
     def in_use(self) -> int:
-        """How many groups there are numbers of."""
+        """The number of groups that have numbers."""
 
     @property
     def nbytes(self) -> int:
@@ -168,7 +168,7 @@ class Numeric(Accumulator):
 
     @property
     def state_rows(self) -> int:
-        """How many groups have rows that count."""
+        """The number of groups with rows that count."""
         return next(iter(self.numbers.values())).in_use
 
     @property

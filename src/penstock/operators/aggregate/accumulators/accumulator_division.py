@@ -1,4 +1,4 @@
-"""What accumulators keep, divided with the groups it is about.
+"""The state of accumulators, divided with the groups it is about.
 
 Codes of texts are numbers in a pool of each lane. Brought together the pools have one numbering;
 then each new lane gets a pool with what it holds, and numbers of its own.

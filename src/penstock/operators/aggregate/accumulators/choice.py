@@ -1,4 +1,4 @@
-"""Which accumulator computes an aggregate call."""
+"""The choice of the accumulator that computes an aggregate call."""
 
 from __future__ import annotations
 

@@ -54,16 +54,16 @@ class Codes(ABC):
 
     @property
     def is_pooled(self) -> bool:
-        """Whether codes are numbers in a pool."""
+        """Codes that are numbers in a pool."""
         return False
 
     @property
     def order(self) -> tuple[Int64s, Bytes]:
-        """What the loops need to compare codes: texts and bytes, none if codes compare directly."""
+        """The texts and bytes that loops compare codes by; none if codes compare directly."""
         return NO_TEXTS, NO_BYTES
 
     def segments(self) -> Segments:
-        """What codes stand for."""
+        """The values that codes stand for."""
         return {}
 
     def restore(self, segments: Segments) -> None:  # noqa: B027

@@ -46,24 +46,24 @@ class Counts:
 
 
 def known_of(args: Sequence[pa.Array], length: int) -> Bools:
-    """Which rows have no NULL among the arguments."""
+    """The rows without a NULL among the arguments."""
     columns = [arg.is_valid().to_numpy(zero_copy_only=False) for arg in args if arg.null_count]
     return reduce(and_, columns, np.ones(length, np.bool_))
 
 
 def rows_of(args: Sequence[pa.Array]) -> tuple[Int64s, ...]:
-    """How many rows each row stands for, if a call has been given that as its second argument."""
+    """The number of rows each row stands for, if a call has that as its second argument."""
     return tuple(owned(arg.to_numpy()) for arg in args[1:])
 
 
 def truth_of(arg: pa.Array) -> Bools:
-    """Which rows are TRUE."""
+    """The rows that are TRUE."""
     truth: Bools = arg.fill_null(False).to_numpy(zero_copy_only=False)
     return truth
 
 
 class _Counting(Numeric):
-    """What the aggregates that are counts have in common."""
+    """The common part of the aggregates that are counts."""
 
     width = 1
 
@@ -81,7 +81,7 @@ class Count(_Counting):
         self.payload_types = (BOOL,) * bool(call.args)
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
-        """Whether each row counts."""
+        """A flag for each row that counts."""
         if not self.payload_types:
             return ()
         return (truth_of(args[0]) if self.call.function == "count_if" else known_of(args, length),)
@@ -99,7 +99,7 @@ class Truth(_Counting):
     payload_types = (BOOL, BOOL)
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
-        """Whether each row is known, and whether it is TRUE."""
+        """Two flags for each row: it is known, and it is TRUE."""
         return known_of(args, length), truth_of(args[0])
 
     def sweep(self, events: GroupEvents, payload: Payload) -> Values:

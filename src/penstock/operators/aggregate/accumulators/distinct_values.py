@@ -175,7 +175,7 @@ class DistinctAccumulator(Accumulator):
 
     @property
     def state_rows(self) -> int:
-        """How many counters."""
+        """The number of counters."""
         return len(self.index)
 
     @property

@@ -1,4 +1,4 @@
-"""What accumulators are fed: elements entering and leaving groups, in order."""
+"""The input of accumulators: elements entering and leaving groups, in order."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class GroupEvents:
             object.__setattr__(self, field.name, owned(getattr(self, field.name)))
 
     def __len__(self) -> int:
-        """How many events."""
+        """The number of events."""
         return len(self.groups)
 
     @property
     def slots(self) -> int:
-        """How many group slots these events reach to."""
+        """The number of group slots that these events reach to."""
         return int(self.groups[-1]) + 1 if len(self.groups) else 0
 
     def weights(self, known: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -73,7 +73,7 @@ class Extremes:
 
     @property
     def in_use(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.groups)
 
     @property

@@ -61,7 +61,7 @@ class Specials:
         self.seen = False
 
     def sweep(self, events: GroupEvents, weights: Int8s, values: Doubles) -> list[Int64s]:
-        """How many +inf, -inf and NaN there are at the points."""
+        """The numbers of +inf, -inf and NaN at the points."""
         kinds = (values == np.inf, values == -np.inf, np.isnan(values))
         counts = [
             self.counts.sweep(events, weights * kind, column) for column, kind in enumerate(kinds)
@@ -71,7 +71,7 @@ class Specials:
 
 
 class _Floats(Numeric):
-    """What sums and variances have in common."""
+    """The common part of sums and variances."""
 
     unit: int
     """Sums count 2^-unit: the last bit of the smallest double that is not extreme."""

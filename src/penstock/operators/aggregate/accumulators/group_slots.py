@@ -40,7 +40,7 @@ class GroupSlots:
 
     @property
     def in_use(self) -> int:
-        """How many groups have a number other than zero."""
+        """The number of groups with a number other than zero."""
         return len(self._used())
 
     @property

@@ -230,7 +230,7 @@ def to_decimals(
 
 @compiled
 def below(size: UInt64s, limit: UInt64s) -> bool:
-    """Whether an absolute value is less than a limit of two words."""
+    """An absolute value less than a limit of two words."""
     for i in range(2, size.size):
         if size[i] != ZERO:
             return False

@@ -129,7 +129,7 @@ class OrderedAccumulator(Accumulator):
 
     @property
     def state_rows(self) -> int:
-        """How many counters."""
+        """The number of counters."""
         return self.tree.state_rows
 
     @property

@@ -65,7 +65,7 @@ class Pool:
 
     @property
     def is_spacious(self) -> bool:
-        """Whether most numbers have been free for a while."""
+        """Most numbers have been free for a while."""
         return self._lately.leaves_empty(len(self.texts), int(self.meta[loops.LIVE]))
 
     def compact(self) -> Int64s:
@@ -93,7 +93,7 @@ class Pool:
         return offsets, data
 
     def offsets(self, numbers: Int64s, known: Bools) -> Int64s:
-        """Where each of these texts would begin, if they were taken, and the last end."""
+        """The place where each of these texts would begin, if they were taken, and the last end."""
         lengths = np.where(known, self.texts[np.where(known, numbers, 0), loops.LENGTH], 0)
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 

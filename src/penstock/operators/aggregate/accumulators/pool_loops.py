@@ -60,7 +60,7 @@ def compare(left: int, right: int, texts: Int64s, data: Bytes) -> int:
 
 @compiled
 def same(number: int, texts: Int64s, data: Bytes, other: Bytes, start: int, length: int) -> bool:
-    """Whether a numbered text is other[start : start + length]."""
+    """A numbered text that equals other[start : start + length]."""
     if texts[number, LENGTH] != length:
         return False
     offset = texts[number, OFFSET]
@@ -72,7 +72,7 @@ def same(number: int, texts: Int64s, data: Bytes, other: Bytes, start: int, leng
 
 @compiled
 def home(code: int, room: int) -> int:
-    """Where in an index with so much room a hash belongs."""
+    """The place of a hash in an index with so much room."""
     return ((code & _LOW) * room) >> 32
 
 

@@ -202,7 +202,7 @@ class Staircase(SelfExpiring):
 
     @property
     def state_rows(self) -> int:
-        """How many candidates."""
+        """The number of candidates."""
         return int(self.meta[loops.LIVE])
 
     @property

@@ -27,7 +27,7 @@ FIRST = 4
 
 
 class CountedTree:
-    """How often each value is in each group; a change or a rank costs O(log of all values).
+    """The frequency of each value in each group; a change or a rank costs O(log of all values).
 
     With `distinct`, ranks count each value once.
     """
@@ -148,7 +148,7 @@ class CountedTree:
 
     @property
     def state_rows(self) -> int:
-        """How many counters."""
+        """The number of counters."""
         return int(self.meta[loops.ENTRIES])
 
     @property

@@ -116,7 +116,7 @@ def move_end(nodes: Nodes, source: int, start: int, target: int) -> None:
 def order(
     nodes: Nodes, node: int, place: int, group: int, code: int, texts: Int64s, data: Bytes
 ) -> int:
-    """Whether an entry is less than (group, code), the same or greater: -1, 0, 1."""
+    """The order of an entry and (group, code), less, the same or greater: -1, 0, 1."""
     other = nodes.groups[node, place]
     if other != group:
         return -1 if other < group else 1
@@ -127,7 +127,7 @@ def order(
 def before(
     nodes: Nodes, node: int, group: int, code: int, limit: int, texts: Int64s, data: Bytes
 ) -> int:
-    """How many entries of a node are less than (group, code), with limit 1 or the same."""
+    """The number of entries of a node less than (group, code), with limit 1 or the same."""
     if len(texts) == 0:
         # All places are looked at, without a branch: faster than to search.
         found = 0

@@ -54,7 +54,7 @@ def weight_before(group: int, leaves: Nodes, inners: Nodes, meta: Int64s) -> int
 
 @compiled_borrowing
 def find(rank: int, leaves: Nodes, inners: Nodes, meta: Int64s) -> tuple[int, int, int]:
-    """Where the weight passes `rank`, counted from 0: leaf, place, and the weight left there."""
+    """The leaf and place where the weight passes `rank`, from 0, and the weight left there."""
     node = meta[ROOT]
     for _ in range(meta[HEIGHT]):
         place = 0
@@ -152,7 +152,7 @@ def look_ahead(
 
 @compiled_borrowing
 def roomy(leaves: Nodes, inners: Nodes, meta: Int64s) -> bool:
-    """Whether any one change will do: there are nodes enough, and counters are wide enough."""
+    """Room for any one change: there are nodes enough, and counters are wide enough."""
     leaf_room = len(leaves.sizes) - meta[LEAVES]
     inner_room = len(inners.sizes) - meta[INNERS]
     wide = meta[MANY] == 0 or leaves.weights.itemsize == 8

@@ -57,7 +57,7 @@ def _deny_each_other(parts: Sequence[Expression]) -> bool:
 
 
 def _needs_value(part: Expression, arg: Expression) -> bool:
-    """Whether a condition is not TRUE if something is NULL."""
+    """A condition that is not TRUE if something is NULL."""
     if isinstance(arg, Column):
         return not may_be_true(part, Known(null=frozenset({arg.name})))
     return isinstance(part, Call) and part.function in COMPARISONS and arg in part.args

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_empty(plan: Plan) -> bool:
-    """Whether a plan has no row at any instant, plainly."""
+    """A plan that has no row at any instant, plainly."""
     match plan:
         case op.Filter():
             return is_never_true(plan.predicate) or is_empty(plan.child)

@@ -70,7 +70,7 @@ class Values:
 
     @property
     def has_values(self) -> bool:
-        """Whether any is left."""
+        """Some value is left."""
         if self.listed is not None:
             return bool(self.listed)
         # A range of one value has become a list.
@@ -164,7 +164,7 @@ def _any_of(args: Iterable[Expression]) -> tuple[Expression, Values] | None:
 
 
 def _are_plain(members: Sequence[Expression]) -> bool:
-    """Whether all are constants that Python orders as SQL does."""
+    """Constants that Python orders as SQL does, all of them."""
     return all(
         isinstance(one, Literal) and one.value is not None and one.value == one.value
         for one in members

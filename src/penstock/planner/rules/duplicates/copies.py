@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def has_no_copies(plan: Plan) -> bool:
-    """Whether no snapshot has a row twice."""
+    """No snapshot has a row twice."""
     match plan:
         case op.Distinct() | op.Aggregate():
             return True
@@ -30,7 +30,7 @@ def has_no_copies(plan: Plan) -> bool:
 
 
 def _keeps_rows_apart(plan: op.Map) -> bool:
-    """Whether different rows stay different: all columns are there, or all keys of groups."""
+    """Different rows stay different: all columns are there, or all keys of groups."""
     shown = {one.expression.name for one in plan.columns if isinstance(one.expression, Column)}
     below: Plan = plan.child
     while isinstance(below, op.Filter):

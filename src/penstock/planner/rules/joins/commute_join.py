@@ -106,7 +106,7 @@ class _Common:
         }
 
     def concerns(self, number: int) -> bool:
-        """Whether a plan has a join that stands elsewhere, too."""
+        """A plan with a join that stands elsewhere, too."""
         return number in self._concerned
 
     def rebuilt(self, plan: Plan) -> Plan:

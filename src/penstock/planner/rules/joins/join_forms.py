@@ -63,7 +63,7 @@ def _join_below(plan: Plan) -> op.Join | op.Product | None:
 
 
 def _only_moves(plan: op.Map) -> bool:
-    """Whether a projection has the columns of its input, in any order."""
+    """A projection with the columns of its input, in any order."""
     kept = [Named(one.name, Column(one.name, one.type)) for one in plan.child.schema]
     return set(plan.columns) == set(kept)
 

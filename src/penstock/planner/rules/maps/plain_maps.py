@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 def is_plain(plan: Plan) -> TypeGuard[op.Map]:
-    """Whether a plan is a projection that computes nothing: columns dropped, moved, renamed."""
+    """A projection that computes nothing: columns dropped, moved, renamed."""
     return isinstance(plan, op.Map) and all(
         isinstance(one.expression, Column) for one in plan.columns
     )
 
 
 def are_apart(left: Plan, right: Plan) -> bool:
-    """Whether no column of one has the name of a column of the other."""
+    """No column of one has the name of a column of the other."""
     return not set(left.schema.names) & set(right.schema.names)
 
 
 def has_own_places(plan: Plan) -> bool:
-    """Whether rows of one instant are ordered by where they stood in their source.
+    """Rows of one instant are ordered by where they stood in their source.
 
     What a query sends has an order of its own, by value, which projections of it keep.
     """

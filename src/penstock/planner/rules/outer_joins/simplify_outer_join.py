@@ -47,5 +47,5 @@ class SimplifyOuterJoin(Rule):
 
 
 def _rejects_nulls(predicate: Expression, side: Plan) -> bool:
-    """Whether a condition is never TRUE where all columns of a side are NULL."""
+    """A condition that is never TRUE where all columns of a side are NULL."""
     return not may_be_true(predicate, Known(null=frozenset(side.schema.names)))
