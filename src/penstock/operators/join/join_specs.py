@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Expression, Literal
-from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import moved, positions
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.join.anti import AntiJoinOperator
@@ -20,7 +19,6 @@ from penstock.operators.spec import (
     Edge,
     Lineage,
     Spec,
-    calendar,
     evaluators,
     structure_of,
 )
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from penstock.algebra.failures import Failures
     from penstock.operators.aggregate.aggregate_specs import Totals
     from penstock.operators.block import Block
-    from penstock.operators.join.withdrawal_index import Finding
 
 
 @dataclass(frozen=True)
@@ -45,22 +42,17 @@ class SideSpec:
         keys: Expressions over them that have to be equal to those of other inputs.
         null_matches: For each key, whether NULL matches NULL.
         partitions: Into how many parts a calendar queue divides the time that rows live.
-        finding: In which way rows are found that are withdrawn.
     """
 
     rows: Edge
     keys: tuple[Expression, ...]
     null_matches: tuple[bool, ...]
     partitions: int
-    finding: Finding = "hashed"
 
     @property
     def structure(self) -> str:
-        """The structure that keeps its rows; if that is chosen while it runs, the candidates."""
-        rows = self.rows
-        if rows.pattern is Pattern.STR and self.finding == "auto":
-            return f"hashed or {calendar(self.partitions)}"
-        return structure_of(rows.pattern, self.partitions)
+        """The structure that keeps its rows."""
+        return structure_of(self.rows.pattern, self.partitions)
 
     def build(self, failures: Failures) -> JoinSide:
         """The input as the join knows it; keys that fail are counted."""
@@ -77,7 +69,6 @@ class SideSpec:
             rows.pattern,
             rows.span,
             self.partitions,
-            self.finding,
         )
 
 

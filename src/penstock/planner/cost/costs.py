@@ -143,19 +143,18 @@ class Costs:
                 return each + _rows(out) * COUNTED
             case op.Aggregate():
                 return self._aggregate(plan, out)
-            case op.Sort() | op.Final() | st.RelationToStream() | st.Internal() if self.state.of(
-                plan
-            ):
+            case (
+                op.Sort() | op.FirstRows() | op.Final() | st.RelationToStream() | st.Internal()
+            ) if self.state.of(plan):
                 return self._handled(plan.children[0], SENT)
         return sum(map(_rows, inputs)) * PASS
 
-    def _handled(self, child: Plan, each: float, above: tuple[Plan, int] | None = None) -> float:
+    def _handled(self, child: Plan, each: float) -> float:
         """The rows of an input that are kept until they end or are withdrawn."""
         pattern = self.pattern(child)
         each += END[pattern]
         if pattern is Pattern.STR:
-            indexed = above is None or self.state.is_indexed(*above)
-            each += FOUND if indexed or above is None else self.state.search_time(*above)
+            each += FOUND
         return _rows(self.estimates.of(child)) * each
 
     def _kept(self, child: Plan, each: float) -> Cost:
@@ -178,9 +177,7 @@ class Costs:
             compared = _rows(left) * right.live + _rows(right) * left.live
         elif asked.residual is not None:
             compared = _rows(out) / max(self.estimates.residual(plan), LEAST_SHARE)
-        sides = sum(
-            self._handled(child, JOIN, (plan, port)) for port, child in enumerate(plan.children)
-        )
+        sides = sum(self._handled(child, JOIN) for child in plan.children)
         asking = 0.0 if asked.residual is None else condition_cost(asked.residual)
         return sides + _rows(out) * PAIR + compared * max(COMPARED, asking)
 
@@ -204,7 +201,7 @@ class Costs:
         return total
 
     def _exists(self, plan: Binary, out: Flow) -> float:
-        left = self._handled(plan.left, EXISTS, (plan, 0))
+        left = self._handled(plan.left, EXISTS)
         return left + self._handled(plan.right, DISTINCT) + _rows(out) * RESULT
 
     def _aggregate(self, plan: op.Aggregate, out: Flow) -> float:

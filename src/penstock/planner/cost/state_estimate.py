@@ -6,7 +6,6 @@ them together.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,7 @@ from penstock.algebra.expressions import columns_of
 from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
-from penstock.algebra.windows import Rows
-from penstock.operators.join.join_choosing import INDEX, LOOK
+from penstock.algebra.windows import Hopping, Rows
 from penstock.planner.conditions import join_condition
 from penstock.planner.cost.flows import present
 from penstock.planner.physical.building import combined
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
 
 ROW_BYTES, TEXT_BYTES = 32.0, 24.0
-FOUND = INDEX
+FOUND = 110.0
 """The time it takes to be ready to find a withdrawn row, for each row of a strict input."""
 
 
@@ -92,6 +90,8 @@ class StateEstimate:
             case op.Sort() if id(plan) not in self._sorted_above:
                 is_cut = plan.limit is not None or plan.offset > 0
                 return [self._side(plan, 0)] if is_cut else []
+            case op.FirstRows():
+                return [self._first_rows(plan)]
             case op.Final():
                 strict = self.pattern(plan.child) is Pattern.STR
                 return [self._rows("hashed" if strict else "fifo", live, plan.schema)]
@@ -102,21 +102,6 @@ class StateEstimate:
             case st.RelationToStream() | st.Internal():
                 return self._sent(plan)
         return []
-
-    def is_indexed(self, plan: Plan, port: int) -> bool:
-        """Withdrawn rows of a strict input are found by an index; else by a search."""
-        return self._choices.strategy != "auto" or self.search_time(plan, port) > FOUND
-
-    def search_time(self, plan: Plan, port: int) -> float:
-        """The time it takes to look for withdrawn rows, for each row of an input."""
-        if not isinstance(plan, op.Product | op.Join | op.SemiJoin | op.AntiJoin | OuterJoin):
-            return math.inf
-        child = plan.children[port]
-        flow = self._estimates.of(child)
-        asked = _asked(plan)
-        values = flow.evenly_spread(_columns(child, (asked.left, asked.right)[port]))
-        chain = max(flow.live / max(values, 1.0), 1.0)
-        return LOOK * chain * flow.withdrawn / max(flow.rate + flow.withdrawn, 1e-9)
 
     def _rows(self, structure: str, rows: float, schema: Schema) -> StateSize:
         return StateSize(structure, rows, rows * width_of(schema))
@@ -134,10 +119,7 @@ class StateEstimate:
     def _side(self, plan: Plan, port: int) -> StateSize:
         """An input whose rows are kept until they end or are withdrawn."""
         child = plan.children[port]
-        pattern = self.pattern(child)
-        structure = self._by(pattern)
-        if pattern is Pattern.STR and not self.is_indexed(plan, port):
-            structure = self._calendar
+        structure = self._by(self.pattern(child))
         return self._rows(structure, self._estimates.of(child).live, child.schema)
 
     def _different(self, pattern: Pattern, rows: float, values: float, schema: Schema) -> StateSize:
@@ -154,6 +136,9 @@ class StateEstimate:
         if plan.spec.counts_rows:
             return [self._rows("fifo", flow.live, plan.schema)]
         found = []
+        if isinstance(plan.spec, Hopping) and not plan.spec.open:
+            # Rows wait for the end of each of their windows, half of its length on average.
+            found.append(self._rows("fifo", flow.rate * plan.spec.length / 2, plan.schema))
         if plan.spec.time_slide:
             # Rows wait for the next slide.
             found.append(self._rows("fifo", flow.rate * plan.spec.time_slide / 2, plan.schema))
@@ -225,6 +210,14 @@ class StateEstimate:
         side = self._side(plan, 0)
         return StateSize(side.structure, side.rows + groups, side.size)
 
+    def _first_rows(self, plan: op.FirstRows) -> StateSize:
+        """All rows of an input that comes and goes; of one that stays, those that are shown."""
+        side = self._side(plan, 0)
+        if self.pattern(plan.child) is not Pattern.MON:
+            return side
+        shown = min(side.rows, self._estimates.of(plan).live * (1 + plan.offset))
+        return self._rows("hashed", shown, plan.child.schema)
+
     def _arrival(self, plan: ArrivalRead, live: float) -> list[StateSize]:
         """The relation; under a window that counts rows, also what was made of each row."""
         relation = plan.reading.right
@@ -241,6 +234,8 @@ class StateEstimate:
             return self._combinations(plan)
         inserts = isinstance(plan, st.IStream) or getattr(plan, "appends", "") == "insertions"
         found = [self._result(_unsorted(plan))]
+        if isinstance(plan, st.AtEnds) and not st.is_ordered(plan.child):
+            return [] if st.ends_are_apart(plan.child) else [*found, *self._instants(plan)]
         if inserts and self.pattern(plan.child) is Pattern.MON:
             found = []
         if isinstance(plan, st.IStream) and plan.restore:
@@ -296,6 +291,8 @@ def _sorts(plan: Plan) -> bool:
     """An operator that puts the rows that it sends in order itself."""
     if isinstance(plan, st.Internal):
         return plan.appends == "slides"
+    if isinstance(plan, st.AtEnds):
+        return True
     return isinstance(plan, st.RStream) and not plan.restore
 
 

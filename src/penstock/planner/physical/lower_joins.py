@@ -95,14 +95,8 @@ def join_side(
     building: Building, child: int, keys: Sequence[Expression], null_matches: tuple[bool, ...]
 ) -> SideSpec:
     """An input of a join."""
-    choices = building.choices
-    return SideSpec(
-        building.edge(child),
-        tuple(keys),
-        null_matches,
-        choices.queue_partitions,
-        "auto" if choices.strategy == "auto" else "hashed",
-    )
+    partitions = building.choices.queue_partitions
+    return SideSpec(building.edge(child), tuple(keys), null_matches, partitions)
 
 
 def semi_join_node(
