@@ -41,7 +41,7 @@ class SourceText:
     def excerpt(self, span: Span) -> str:
         """The line that holds the span's start, with carets under the span.
 
-        >>> print(Source("SELECT prise FROM bids").excerpt(Span(7, 12)))
+        >>> print(SourceText("SELECT prise FROM bids").excerpt(Span(7, 12)))
           SELECT prise FROM bids
                  ^^^^^
         """

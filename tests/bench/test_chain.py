@@ -14,6 +14,7 @@ import pytest
 from penstock.errors import UnknownName
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared, least_peak
+from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
 from penstock_bench.chain.workloads import WORKLOADS, ModelWorkload
@@ -113,6 +114,16 @@ def test_the_time_of_a_step_is_measured_for_every_scheduler() -> None:
     assert [*figures] == ["10", "100", "1000"]
     for one in figures.values():
         assert set(one) == {listed.name for listed in SCHEDULERS}
+
+
+def test_a_lane_does_all_the_work_whoever_chooses() -> None:
+    outcome = LaneSchedulers(ChainEffort(40)).measure(lambda: None)
+    figures: Any = outcome.figures
+    assert {one.name for one in SCHEDULERS} <= {label.partition(" ")[0] for label in figures}
+    for label, one in figures.items():
+        if label != "overhead":
+            assert 0 < one["median"] <= one["p99"]
+            assert one["peak"] > 0
 
 
 def test_only_what_is_wanted_is_run() -> None:

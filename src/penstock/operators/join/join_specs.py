@@ -19,7 +19,9 @@ from penstock.operators.spec import (
     Edge,
     Lineage,
     Spec,
+    Structure,
     evaluators,
+    live_in,
     structure_of,
 )
 
@@ -49,10 +51,10 @@ class SideSpec:
     null_matches: tuple[bool, ...]
     partitions: int
 
-    @property
-    def structure(self) -> str:
-        """The structure that keeps its rows."""
-        return structure_of(self.rows.pattern, self.partitions)
+    def structure(self, port: int) -> Structure:
+        """The structure of its rows."""
+        name = structure_of(self.rows.pattern, self.partitions)
+        return Structure(name, self.rows.types, live_in(port))
 
     def build(self, failures: Failures) -> JoinSide:
         """The input as the join knows it; keys that fail are counted."""
@@ -112,9 +114,9 @@ class JoinSpec(Spec):
         """Rows of both."""
         return beside(self.left, self.right)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.left.structure, self.right.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of both inputs."""
+        return (self.left.structure(0), self.right.structure(1))
 
 
 @dataclass(frozen=True)
@@ -140,9 +142,9 @@ class OuterJoinSpec(Spec):
         otherwise = (Lineage(alone[port]) for port in range(2) if self.padded[port])
         return replace(beside(self.left, self.right), otherwise=tuple(otherwise))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.left.structure, self.right.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of both inputs."""
+        return (self.left.structure(0), self.right.structure(1))
 
 
 def beside_nulls(left: Edge, right: Edge, port: int) -> tuple[Expression, ...]:
@@ -168,9 +170,9 @@ class AntiJoinSpec(Spec):
         columns = self.left.rows.columns
         return Lineage((columns, (None,) * len(columns)))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.left.structure, self.coverage.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Left rows, and the keys that cover them."""
+        return (self.left.structure(0), self.coverage.structure(1))
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,6 @@ class ReadOnArrivalSpec(Spec):
         added = 0 if self.totals is None else len(self.totals.calls)
         return Lineage(((*columns, *[None] * added), (None,) * (len(columns) + added)))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.relation.structure,)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of the relation."""
+        return (self.relation.structure(1),)
