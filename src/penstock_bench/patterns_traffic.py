@@ -90,7 +90,7 @@ class PacketTraffic:
 
         The common ones are spread evenly over frequent and rare sources.
 
-        >>> Traffic(4, common=0.5).names("link1")
+        >>> PacketTraffic(4, common=0.5).names("link1")
         ['10.1.0.0', '10.0.0.1', '10.1.0.2', '10.0.0.3']
         """
         own = addresses(f"10.{LINKS.index(link) + 1}", self.sources)

@@ -156,7 +156,7 @@ def report(differences: Sequence[Mismatch], unit: TimeUnit) -> str | None:
     """The first difference in full, and at which other instants there are more.
 
     >>> from penstock.algebra.time import TimeUnit
-    >>> found = [Difference(5, ["1 | a"], ["1 | b"]), Difference(9, [], ["2 | a"])]
+    >>> found = [Mismatch(5, ["1 | a"], ["1 | b"]), Mismatch(9, [], ["2 | a"])]
     >>> print(report(found, TimeUnit.TICK))
     the first difference is at 5:
       missing     1 | a

@@ -61,7 +61,7 @@ def row_placements(graph: Graph, partitioning: Partitioning) -> list[RowPlacemen
     >>> from penstock.planner.partition.partitioning import partitioning_of
     >>> cars = stream("cars", "at BIGINT, lane INT, speed DOUBLE", time="at").range(10)
     >>> plan = cars.aggregate(by=["lane"], top="MAX(speed)").plan
-    >>> places = whereabouts(operator_graph({"top": plan}), partitioning_of(plan))
+    >>> places = row_placements(operator_graph({"top": plan}), partitioning_of(plan))
     >>> [[str(key) for key in place.keys] for place in places]
     [['1'], ['1'], ['0']]
     """

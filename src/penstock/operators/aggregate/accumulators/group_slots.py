@@ -19,7 +19,7 @@ FIRST = 16
 class GroupSlots:
     """`width` numbers for each group slot, all zero for a group without rows.
 
-    >>> slots = Slots(2)
+    >>> slots = GroupSlots(2)
     >>> slots.reach(1)
     >>> slots.rows[0] = 5, 6
     >>> slots.table().to_pydict(), slots.in_use
