@@ -131,13 +131,13 @@ class InternalError(PenstockError):
     """Our bug: an invariant of Penstock does not hold."""
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, several: str | None = None) -> str:
     """A number of things, for a message.
 
-    >>> count(1, "column"), count(2, "column")
-    ('1 column', '2 columns')
+    >>> count(1, "column"), count(2, "column"), count(2, "query", "queries")
+    ('1 column', '2 columns', '2 queries')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {several or f'{noun}s'}"
 
 
 def did_you_mean(name: str, known: Iterable[str], *, otherwise: str | None = None) -> str | None:

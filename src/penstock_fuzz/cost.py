@@ -32,7 +32,7 @@ def work(plan: Plan, rows: int) -> float:
         moments = sum(instants[id(child)] for child in node.children) or 2.0 * min(rows, 20)
         looked_at = _product(below) if _looks_at_pairs(node) else sum(below)
         size = _size(node, below, rows)
-        if isinstance(node, st.RStream):
+        if isinstance(node, st.RStream | st.AtEnds):
             size *= moments / 2
         total += looked_at * moments
         sizes[id(node)] = size

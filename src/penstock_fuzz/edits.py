@@ -46,6 +46,9 @@ def edited(plan: Plan, edits: tuple[Edit, ...]) -> Plan:
             raise Refused(msg)
         target = found[edit.place]
         plan = _replaced(plan, target, _applied(target, edit))
+    if isinstance(plan, st.AtEnds) and not st.holds_at_ends(plan.child):
+        msg = "the plan has rows that belong to no window"
+        raise Refused(msg)
     return plan
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import RStream, Window
 from penstock.algebra.time import INFINITY
-from penstock.algebra.windows import Fixed, Range
+from penstock.algebra.windows import Fixed, Hopping, Range
 from penstock.errors import PenstockError
 from penstock.reference.timeline import Timeline
 from penstock.scheduling.scheduler_list import SCHEDULERS
@@ -116,7 +116,7 @@ def _windows(plan: Plan) -> list[WindowSpec]:
 
 def _lengths(plan: Plan) -> int:
     """The lengths of windows in all: windows over what other windows make end later still."""
-    return sum(spec.length for spec in _windows(plan) if isinstance(spec, Range | Fixed))
+    return sum(spec.length for spec in _windows(plan) if isinstance(spec, Range | Fixed | Hopping))
 
 
 def _is_dull(generated: Generated) -> bool:

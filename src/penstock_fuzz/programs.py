@@ -74,11 +74,15 @@ def _chosen(draw: Draw, writer: QueryWriter, depth: int) -> Text:
 
 def _top(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     form = draw.pick("relation", "relation", "relation", "stream", "stream", "periodic", "output",
-                     "internal", "loose rstream")  # fmt: skip
+                     "internal", "loose rstream", "windows", "first")  # fmt: skip
     if form == "stream":
         return writer.emitting(depth)[0]
     if form == "periodic":
         return writer.periodic(depth)[0]
+    if form == "windows":
+        return _of_windows(draw, writer, depth)
+    if form == "first":
+        return _of_first_rows(draw, writer, depth)
     loose = form in ("relation", "loose rstream")
     kinds = writer.some_kinds(loose=loose)
     if form == "internal":
@@ -93,3 +97,39 @@ def _top(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     if form == "loose rstream":
         return written(f"stream {text.sort}", "RSTREAM({})", text)
     return written(text.sort, "{}{}", text, optional(" EMIT FINAL")) if draw.chance(15) else text
+
+
+def _of_windows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
+    """A result for each window [start, end): at its end, in order, or while it is open."""
+    end = draw.pick("ends", "ends", "order", "changes", "changes")
+    kinds = writer.some_kinds(loose=end == "ends")
+    with writer.sources.using(Style(hopping=True)):
+        text = writer.query(depth, kinds)
+    if end == "order":
+        return written(text.sort, "{}{}", text, writer.ordering(kinds))
+    return written(text.sort, "{} EMIT CHANGES", text) if end == "changes" else text
+
+
+def _of_first_rows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
+    """The first rows of a result or of its groups, with or without their numbers."""
+    kinds = writer.some_kinds()
+    with writer.sources.using(Style(hopping=draw.chance(20))):
+        text = writer.query(depth, kinds)
+    form = draw.pick("limit", "limit", "qualify", "qualify", "numbered")
+    if form == "limit":
+        first = written(text.sort, "SELECT * FROM ({}) AS q{}", text, writer.first(kinds))
+    else:
+        names = [f"c{i}" for i in range(len(kinds))]
+        groups = f"PARTITION BY {', '.join(draw.some(names, 2))} " if draw.chance(75) else ""
+        order = optional("{}", writer.order(kinds))
+        number = written("number", f"ROW_NUMBER() OVER ({groups}{{}})", order)
+        bound = draw.pick("<= 1", "<= 2", "<= 3", "= 2", "BETWEEN 2 AND 3", "> 1")
+        if form == "qualify":
+            template = f"SELECT * FROM ({{}}) AS q QUALIFY {{}} {bound}"
+            first = written(text.sort, template, text, number)
+        else:
+            template = "SELECT * FROM (SELECT *, {} AS n FROM ({}) AS q) AS p WHERE n "
+            first = written(f"{text.sort} BIGINT", template + bound, number, text)
+    if draw.chance(15):
+        return written(f"stream {first.sort}", "ISTREAM({})", first)
+    return first

@@ -189,24 +189,35 @@ class QueryWriter:
         words = ["RSTREAM", "RSTREAM", "RSTREAM RESTORE ", "ISTREAM RESTORE ", "ISTREAM"]
         word = self._draw.pick(*words)
         if word == "RSTREAM" and self._draw.chance(60):
-            text = written(text.sort, "{}{}", text, self._ordering(kinds))
+            text = written(text.sort, "{}{}", text, self.ordering(kinds))
         return self._emitted(word, text, kinds)
 
     def _emitted(self, word: str, text: Text, kinds: Kinds) -> tuple[Text, Kinds]:
         return written(f"stream {' '.join(kinds)}", f"{word}({{}})", text), kinds
 
-    def _ordering(self, kinds: Kinds) -> Text:
+    def ordering(self, kinds: Kinds) -> Text:
         """ORDER BY result columns, and LIMIT."""
+        limit = self._limit()
+        return optional("{}{}", self.order(kinds), limit if self._draw.chance(60) else NOTHING)
+
+    def first(self, kinds: Kinds) -> Text:
+        """LIMIT, mostly with ORDER BY."""
+        order = self.order(kinds) if self._draw.chance(85) else NOTHING
+        return written("first", "{}{}", order, self._limit())
+
+    def _limit(self) -> Text:
+        offset = optional(f" OFFSET {self._draw.count(1, 2)}") if self._draw.chance(30) else NOTHING
+        return optional(f" LIMIT {self._draw.count(1, 4)}{{}}", offset)
+
+    def order(self, kinds: Kinds) -> Text:
+        """ORDER BY result columns."""
         keys = [
             written("key", f"c{i}{self._draw.pick('', ' DESC')}")
             if self._draw.chance(60)
             else written("key", f"c{i} {self._draw.pick('ASC NULLS LAST', 'DESC NULLS FIRST')}")
             for i in self._draw.some(range(len(kinds)), 2)
         ]
-        offset = optional(f" OFFSET {self._draw.count(1, 2)}") if self._draw.chance(30) else NOTHING
-        limit = optional(f" LIMIT {self._draw.count(1, 4)}{{}}", offset)
-        by = optional(" ORDER BY {}", listed("keys", ", ", keys))
-        return optional("{}{}", by, limit if self._draw.chance(60) else NOTHING)
+        return optional(" ORDER BY {}", listed("keys", ", ", keys))
 
 
 def _places(columns: Columns, kind: str) -> list[int]:

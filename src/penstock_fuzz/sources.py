@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.algebra.time import TimeUnit
+from penstock.algebra.windows import Hopping
 from penstock_fuzz.expressions import Columns, Expressions, exact, of_kind
 from penstock_fuzz.kinds import CONSTANTS
 from penstock_fuzz.text import NOTHING, Text, optional, written
@@ -70,7 +72,7 @@ class Sources:
 
     def from_clause(self, depth: int, *, most: int = 3) -> tuple[Text, Columns]:
         """One to `most` tables, joined."""
-        if self._nrrs and self._draw.chance(15) and not self.style.internal:
+        if self._nrrs and self._draw.chance(15) and not (self.style.internal or self.style.hopping):
             return self._reading()
         if most > 2 and not self.style.rows_slide and self._draw.chance(12):
             return self.many(self._draw.pick(2, 2, 2, 3, 3, 4, 5))
@@ -194,14 +196,22 @@ class Sources:
     def _declared(self, table: DeclaredTable, window: Text) -> tuple[Text, Columns]:
         alias = self._alias()
         columns = {_column(alias, one.name, one.kind): one.kind for one in table.columns}
+        columns |= self._ends(alias, window)
         return written(TABLE, f"{table.name}{{}} AS {alias}", window), columns
+
+    def _ends(self, alias: str, window: Text) -> Columns:
+        """The columns that a window [start, end) adds."""
+        if not self.style.hopping or window is NOTHING:
+            return {}
+        kind = "TIMESTAMP" if self._clock.unit is TimeUnit.TIMESTAMP else "BIGINT"
+        return {_column(alias, name, kind): kind for name in Hopping.added}
 
     def _aliased(self, text: Text, window: Text, kinds: Kinds) -> tuple[Text, Columns]:
         alias = self._alias()
         names = _names(kinds)
         columns = {
             _column(alias, name, kind): kind for name, kind in zip(names, kinds, strict=True)
-        }
+        } | self._ends(alias, window)
         return written(TABLE, f"{{}}{{}} AS {alias}", text, window), columns
 
     def _reading(self) -> tuple[Text, Columns]:

@@ -23,12 +23,14 @@ class Style:
         rows_slide: The one window of the query is a ROWS SLIDE, which makes it periodic too.
         internal: The windows are INTERNAL, so nothing may withdraw results.
         timed: The windows hold rows for a length of time, so that what is before is forgotten.
+        hopping: The windows are [start, end), each with a result of its own.
     """
 
     slide: int | None = None
     rows_slide: bool = False
     internal: bool = False
     timed: bool = False
+    hopping: bool = False
 
     @property
     def below(self) -> Style:
@@ -48,6 +50,10 @@ def random_window(draw: Draw, clock: Clock, columns: Sequence[str], style: Style
         slide = optional(f" SLIDE {clock.length(style.slide)}")
         length = draw.count(1, 7) if draw.chance(30) else draw.count(style.slide, 9)
         window = written("spec", f"RANGE {clock.length(length)}{{}}", slide)
+    elif style.hopping:
+        window = _hopping(draw, clock)
+        simplest = written("spec", f"TUMBLE {clock.length(5)}")
+        return written("window", " [{}]", replace(window, instead=(simplest,)))
     else:
         window = _timed(draw, clock) if style.timed else _any(draw, clock, columns)
     simpler = (written("spec", "UNBOUNDED"), written("spec", f"RANGE {clock.length(5)}"))
@@ -76,6 +82,16 @@ def _any(draw: Draw, clock: Clock, columns: Sequence[str]) -> Text:
             return written("spec", f"BETWEEN {clock.instant(start)} AND {end}")
         case other:
             return written("spec", other)
+
+
+def _hopping(draw: Draw, clock: Clock) -> Text:
+    """Windows [start, end), more often than not the same in a whole query."""
+    few = draw.pick(5, 5, 5, 5, 1, 2, 3, 7)
+    offset = _seldom(draw, optional(f" OFFSET {clock.length(draw.count(1, 6))}"))
+    if draw.chance(50):
+        return written("spec", f"TUMBLE {clock.length(few)}{{}}", offset)
+    step = clock.length(draw.pick(2, 2, 2, 1, 3, few + 2))
+    return written("spec", f"HOP {clock.length(few)} BY {step}{{}}", offset)
 
 
 def _timed(draw: Draw, clock: Clock) -> Text:

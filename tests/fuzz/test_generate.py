@@ -65,7 +65,7 @@ def test_every_operator_is_tried(coverage: TrialCoverage) -> None:
 
 def test_every_window_is_tried_on_streams_and_on_derived_streams(coverage: TrialCoverage) -> None:
     windows = {
-        "RANGE", "RANGE SLIDE", "FIXED", "NOW", "UNBOUNDED", "SINCE", "BETWEEN", "ROWS",
+        "RANGE", "RANGE SLIDE", "FIXED", "HOPPING", "NOW", "UNBOUNDED", "SINCE", "BETWEEN", "ROWS",
         "ROWS SLIDE", "PARTITION BY ROWS", "PARTITION BY ROWS SLIDE",
     }  # fmt: skip
     assert set(coverage.windows) == windows | {f"{one} on derived" for one in windows}

@@ -67,6 +67,8 @@ PLANS = [
     W.dstream().plan,
     bound("RSTREAM(SELECT a FROM s [RANGE 4 SLIDE 2] ORDER BY a LIMIT 1)"),
     bound("SELECT a FROM s [RANGE 4 INTERNAL]"),
+    bound("SELECT a, window_end FROM s [TUMBLE 4]"),
+    bound("SELECT a FROM s [RANGE 4] QUALIFY ROW_NUMBER() OVER (PARTITION BY ts ORDER BY a) = 1"),
     bound("SELECT a FROM s [RANGE 4] WHERE a > (SELECT AVG(a) FROM s [RANGE 8])"),
     bound("SELECT a FROM s [NOW] WHERE a > (SELECT AVG(x.a) FROM s [ROWS 8] x WHERE x.a = s.a)"),
 ]

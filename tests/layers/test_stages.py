@@ -29,23 +29,24 @@ MAY_IMPORT = {
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
     "observe": {"errors", "algebra", "catalog", "session", "planner", "store", "scheduling"},
-    "connectors": {"errors", "store"},
+    "connectors": {"errors", "algebra", "catalog", "compute", "state", "store"},
+    "files": {"errors", "algebra", "catalog", "connectors", "runtime", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
         "scheduling",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host", "connectors", "scheduling",
+        "store", "lane_host", "connectors", "scheduling", "files",
     },
     "connection": {
         "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
-        "operators", "planner", "runtime", "results", "store", "scheduling",
+        "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
         "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
-        "connectors", "scheduling",
+        "connectors", "scheduling", "files",
     },
     "testing": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",
@@ -55,7 +56,7 @@ MAY_IMPORT = {
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
         "planner", "operators", "results", "store", "observe", "connection", "demo", "state",
-        "scheduling",
+        "scheduling", "files", "connectors",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

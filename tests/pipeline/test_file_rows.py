@@ -34,13 +34,14 @@ from penstock.algebra.types import (
     to_arrow,
 )
 from penstock.catalog.definitions import StreamDefinition
+from penstock.connectors.file_content import BrokenFileError
 from penstock.errors import DataError
+from penstock.files.folders import Folder
 from penstock.lane_host.arrivals import Arrivals, arrivals
 from penstock.lane_host.deliveries import Deliveries, Delivery
 from penstock.lane_host.row_slots import slots_for
 from penstock.operators.block import arriving
-from penstock.pipeline.file_rows import BrokenFileError, file_rows
-from penstock.pipeline.folders import Folder
+from penstock.pipeline.file_rows import file_rows
 from penstock.planner.partition.partitioning import Route
 
 FIRST = datetime.datetime.fromisoformat("1900-01-01T00:00")

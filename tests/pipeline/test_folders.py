@@ -9,8 +9,8 @@ import pytest
 
 from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import DataError, UnknownName
+from penstock.files.folders import MOST_BYTES, MOST_FILES, Folder, folder_of, is_folder
 from penstock.pipeline.bound import bound
-from penstock.pipeline.folders import MOST_BYTES, MOST_FILES, Folder, folder_of, is_folder
 from penstock.pipeline.plans import PipelinePlan
 from penstock.store.layout import Home
 
@@ -40,7 +40,11 @@ def declared(how: str) -> StreamDefinition:
         ("USING parquet OPTIONS (path 'hdfs://host/a')", False),
         ("USING parquet OPTIONS (path 's3a://bucket/a')", False),
         ("USING parquet OPTIONS (path '/a', latestFirst 'true')", False),
-        ("USING csv OPTIONS (path '/a')", False),
+        ("USING csv OPTIONS (path '/a')", True),
+        ("USING csv OPTIONS (path '/a', header 'false', sep ';')", True),
+        ("USING csv OPTIONS (path '/a', multiLine 'true')", False),
+        ("USING json OPTIONS (path '/a', timestampFormat 'dd.MM.yyyy')", True),
+        ("USING orc OPTIONS (path '/a')", False),
         ("USING rate", False),
     ],
 )

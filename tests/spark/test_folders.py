@@ -70,7 +70,8 @@ def test_a_join_of_files_that_tasks_and_that_spark_read(
     opening: Callable[[], Connection], tmp_path: Path
 ) -> None:
     db = opening()
-    db.execute(declare("s", tmp_path / "parquet") + declare("c", tmp_path / "csv"))
+    by_spark = declare("c", tmp_path / "csv").replace("');", "', reader 'spark');")
+    db.execute(declare("s", tmp_path / "parquet") + by_spark)
     db.execute(
         "CREATE QUERY counted AS SELECT s.k, COUNT(*) AS n"
         " FROM s [UNBOUNDED], c [UNBOUNDED] WHERE s.k = c.k GROUP BY s.k"
@@ -98,6 +99,27 @@ def test_no_file_is_read_twice_after_a_restart(
     # Older than all that was read, and yet new.
     put(folder, 101, 8, age=-5)
     assert counts(again) == {0: 34, 1: 33, 2: 33, 7: 1, 8: 1}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_backlog_makes_no_row_late_whatever_its_order_and_its_ages(
+    opening: Callable[[], Connection], tmp_path: Path, form: str
+) -> None:
+    folder = tmp_path / form
+    # Neighbouring files overlap: each has a row that is later than the first of the next.
+    for name, number in enumerate([4, 1, 6, 3, 0, 5, 2]):
+        put(folder, number, 1, age=name % 2)
+        (folder / f"{number}.{form}").rename(folder / f"z{name}.{form}")
+    db = opening()
+    one_by_one = declare("s", folder).replace("');", "', maxFilesPerTrigger '1');")
+    db.execute(
+        one_by_one + "CREATE QUERY counted AS SELECT k, COUNT(*) AS n FROM s [RANGE 1000]"
+        " WHERE k IS NOT NULL GROUP BY k;"
+    )
+    assert counts(db) == {1: 7}
+    facts = db.progress()["streams"]["s"]
+    assert (facts["rows"], facts["late"], facts["aside"]) == (14, 0, 0)
+    assert facts["watermark"] == facts["latest"] == 61
 
 
 def test_a_broken_file_is_kept_by_name_and_the_others_go_on(

@@ -80,7 +80,8 @@ def checkpointed(folder: Path) -> dict[str, Any]:
 def test_one_batch_over_csv_is_told_when_it_has_ended(tmp_path: Path) -> None:
     put(tmp_path / "csv", 1, 1, 2)
     with penstock.connect("local[2,4]", tmp_path / "home", 2) as db:
-        db.execute(declare("cs", tmp_path / "csv") + QUERY.format(name="c"))
+        by_spark = declare("cs", tmp_path / "csv").replace("');", "', reader 'spark');")
+        db.execute(by_spark + QUERY.format(name="c"))
         db.finish()
     assert {name: one.offset for name, one in sources(tmp_path / "home").items()} == {
         "cs": {"logOffset": 0}
@@ -92,7 +93,9 @@ def test_offsets_keep_up_while_it_runs_and_when_it_is_stopped_and_opened_again(
 ) -> None:
     home = tmp_path / "home"
     statements = (
-        declare("cs", tmp_path / "csv").replace("');", "', maxFilesPerTrigger '1');")
+        declare("cs", tmp_path / "csv").replace(
+            "');", "', maxFilesPerTrigger '1', reader 'spark');"
+        )
         + declare("ps", tmp_path / "parquet").replace("');", "', maxFilesPerTrigger '1');")
         + "CREATE STREAM bs (ts BIGINT, k BIGINT, WATERMARK FOR ts AS ts);"
         + "".join(QUERY.format(name=name) for name in "cpb")

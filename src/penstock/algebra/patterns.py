@@ -85,6 +85,9 @@ def _pattern_of(plan: Plan, announced: bool, counted: bool) -> Pattern:
             return Pattern.WK if inputs[0] is Pattern.STR else inputs[0]
         case op.OnArrival():
             return _known(plan.reading.left, announced, counted)
+        case op.FirstRows():
+            # A row may be pushed out by another.
+            return Pattern.STR
         case op.Sort():
             # A row within the limit may be pushed out of it.
             return inputs[0] if plan.limit is None and not plan.offset else Pattern.STR
@@ -103,7 +106,9 @@ def _pattern_of(plan: Plan, announced: bool, counted: bool) -> Pattern:
 def _window_pattern(window: st.Window, announced: bool) -> Pattern:
     if window.spec.never_ends:
         return Pattern.MON
-    return Pattern.STR if announced or window.spec.counts_rows else Pattern.WKS
+    if announced or window.spec.counts_rows:
+        return Pattern.STR
+    return Pattern.WKS if window.spec.ends_in_order else Pattern.WK
 
 
 def counted_pattern(inputs: Sequence[Pattern]) -> Pattern:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from penstock.algebra import operators as op
 from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival, Sort
 from penstock.algebra.plan import Plan, Unary
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Range, Rows, Unbounded, WindowSpec
+from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema
+from penstock.algebra.windows import Hopping, Range, Rows, Unbounded, WindowSpec
 from penstock.errors import InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.algebra.patterns import Pattern
-    from penstock.algebra.types import Schema
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,12 @@ class Window(Unary):
                 msg = f"the window partitions by {', '.join(sorted(unknown))}, not a column"
                 raise InternalError(msg)
 
+    @cached_property
+    def schema(self) -> Schema:
+        """The stream's columns, and those that tell the window."""
+        time = TIMESTAMP if self.unit is TimeUnit.TIMESTAMP else BIGINT
+        return self.child.schema + Schema(tuple(Field(one, time) for one in self.spec.added))
+
     def label(self) -> str:
         """The window as in CQL."""
         return f"Window [{self.spec.describe(self.unit or TimeUnit.TICK)}]"
@@ -169,6 +176,14 @@ class RStream(_AtSlides):
         return "RStream RESTORE" if self.restore else "RStream"
 
 
+@dataclass(frozen=True)
+class AtEnds(RelationToStream):
+    """The answer of each window [start, end), sent once, at its end.
+
+    Every row of the result is made of rows of such windows, which hold for an instant.
+    """
+
+
 def is_stream(plan: Plan) -> bool:
     """Rows that keep the position (ts, seq) in which they arrived, so that ROWS can count them.
 
@@ -209,6 +224,47 @@ def input_windows(plan: Plan) -> Iterator[Plan]:
         # What FROM names twice is read twice: the names on the way tell the readers apart.
         below = (*names, id(node)) if isinstance(node, Alias) else names
         waiting += [(below, child) for child in reversed(node.children)]
+
+
+def hopping_windows(plan: Plan) -> list[Hopping]:
+    """The windows [start, end) that a query reads its inputs through."""
+    windows = (one.spec for one in input_windows(plan) if isinstance(one, Window))
+    return [one for one in windows if isinstance(one, Hopping)]
+
+
+def holds_at_ends(plan: Plan) -> bool:
+    """Whether every row of a result holds only at instants at which windows [start, end) end."""
+    match plan:
+        case Window(_, Hopping(open=False)):
+            return True
+        case Window() | RelationToStream() | Internal():
+            return False
+        case op.Product() | op.Join() | op.Intersection() | op.SemiJoin():
+            return any(map(holds_at_ends, plan.children))
+        case op.UnionAll() | op.MaxUnion():
+            return all(map(holds_at_ends, plan.children))
+        case op.Aggregate() if not plan.keys and plan.row_over_nothing:
+            return False
+    return bool(plan.children) and holds_at_ends(plan.children[0])
+
+
+def ends_are_apart(plan: Plan) -> bool:
+    """Whether there is an instant between any two ends of the windows [start, end) of a query.
+
+    Then a row that holds at two ends is two elements, however they were computed.
+    """
+    windows = hopping_windows(plan)
+    grids = {(one.step, (one.offset + one.length) % one.step) for one in windows}
+    return len(grids) == 1 and min(one.step for one in windows) > 1
+
+
+def opened(plan: Plan) -> Plan:
+    """The query with its windows [start, end) open: what they hold so far."""
+    if isinstance(plan, Window) and isinstance(plan.spec, Hopping):
+        return Window(plan.child, replace(plan.spec, open=True))
+    if isinstance(plan, Window | Stream | RelationToStream):
+        return plan
+    return plan.rebuild(tuple(opened(child) for child in plan.children))
 
 
 def slide_of(plan: Plan) -> Range | Rows | None:

@@ -40,6 +40,19 @@ class TimeUnit(Enum):
             return "inf"
         return format_timestamp(instant) if self is TimeUnit.TIMESTAMP else str(instant)
 
+    def length(self, steps: int) -> str:
+        """A number of steps as statements write it.
+
+        >>> TimeUnit.SECONDS.length(7200), TimeUnit.TIMESTAMP.length(1_500_000)
+        ('2 HOURS', '1500 MILLISECONDS')
+        """
+        if self.micros is None:
+            return str(steps)
+        micros = steps * self.micros
+        name, size = next(one for one in reversed(MICROS_PER.items()) if micros % one[1] == 0)
+        number = micros // size
+        return f"{number} {name}" if number == 1 else f"{number} {name}S"
+
 
 MICROS_PER = {
     "MICROSECOND": 1,

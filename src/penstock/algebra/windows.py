@@ -12,6 +12,10 @@ from typing import ClassVar
 from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.errors import Refused
 
+LONGEST_WINDOW = 2**61
+MOST_WINDOWS = 10_000
+"""A row is written once for each of the windows [start, end) that it is in."""
+
 
 @dataclass(frozen=True, slots=True)
 class WindowSpec:
@@ -19,9 +23,11 @@ class WindowSpec:
 
     Attributes:
         counts_rows: Whether the end of a row depends on the rows that come after it.
+        added: The columns that rows get from the window, behind their own.
     """
 
     counts_rows: ClassVar[bool] = False
+    added: ClassVar[tuple[str, ...]] = ()
 
     def describe(self, unit: TimeUnit) -> str:
         """The window as written in a query, without brackets."""
@@ -36,6 +42,16 @@ class WindowSpec:
     def mean_stay(self) -> float | None:
         """The time that rows stay on average, if they come evenly; None where `span` is."""
         return self.span
+
+    @property
+    def copies(self) -> float:
+        """The number of windows that a row is in, on average."""
+        return 1.0
+
+    @property
+    def ends_in_order(self) -> bool:
+        """Whether rows end in the order in which they begin, if it is over time."""
+        return True
 
     @property
     def never_ends(self) -> bool:
@@ -138,6 +154,66 @@ class Fixed(WindowSpec):
     def mean_stay(self) -> float:
         """Half of the length."""
         return (self.length + 1) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Hopping(WindowSpec):
+    """Windows [start, start + length) that begin at every `step`, `offset` behind its multiples.
+
+    A row is in each window that contains its ts, with the window's start and end as columns: for
+    the instant of its end, when the window is complete; if `open`, from ts up to its end.
+    """
+
+    added: ClassVar[tuple[str, ...]] = ("window_start", "window_end")
+
+    length: int
+    step: int
+    offset: int = 0
+    open: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse empty windows, and rows that are in very many of them."""
+        _positive("TUMBLE" if self.length == self.step else "HOP", self.length)
+        _positive("BY", self.step)
+        if self.length > LONGEST_WINDOW:
+            msg = f"the windows are longer than {LONGEST_WINDOW} steps of time"
+            raise Refused(msg, hint="Write [UNBOUNDED] to keep all rows.")
+        if self.most > MOST_WINDOWS:
+            msg = f"each row would be in {self.most} windows, more than {MOST_WINDOWS}"
+            hint = "Write a longer step behind BY, or [RANGE ... SLIDE ...], which keeps rows once."
+            raise Refused(msg, hint=hint)
+
+    @property
+    def most(self) -> int:
+        """The number of windows that a row is in, at most."""
+        return -(-self.length // self.step)
+
+    def describe(self, unit: TimeUnit) -> str:
+        """As in CQL."""
+        step = f" BY {length_text(self.step, unit)}"
+        kind, by = ("TUMBLE", "") if self.length == self.step else ("HOP", step)
+        offset = f" OFFSET {length_text(self.offset, unit)}" if self.offset else ""
+        return f"{kind} {length_text(self.length, unit)}{by}{offset}"
+
+    @property
+    def span(self) -> int:
+        """Up to the end of the last window that a row is in, and its instant."""
+        return self.length + (0 if self.open else 1)
+
+    @property
+    def mean_stay(self) -> float:
+        """An instant; up to the end of an open window, half of its length."""
+        return (self.length + 1) / 2 if self.open else 1.0
+
+    @property
+    def copies(self) -> float:
+        """The number of windows that a row is in, on average."""
+        return self.length / self.step
+
+    @property
+    def ends_in_order(self) -> bool:
+        """A row that is in several open windows ends at each of their ends."""
+        return not self.open or self.most == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,8 @@ def _keeps(node: Plan) -> str | None:
             return "EMIT FINAL holds every row"
         case op.Distinct():
             return "DISTINCT remembers every different row"
+        case op.FirstRows() if node.partition_by:
+            return "ROW_NUMBER remembers the first rows of every group"
         case op.BagOperation():
             return "the set operation remembers every row"
         case op.Aggregate(_, keys, aggregates):

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 OWN_OPTIONS = ("time_unit", "path", "header", "idle_timeout", "reload", "reader")
 LENGTHS_OF_TIME = ("idle_timeout", "reload")
-UNITS = ("s", "ms", "us", "tick")
+EPOCH_UNITS = ("s", "ms", "us")
+"""Units of numbers in TIMESTAMP columns."""
+UNITS = (*EPOCH_UNITS, "tick")
 
 
 def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
@@ -111,13 +113,16 @@ def _unit(field: Field, statement: CreateSource) -> TimeUnit:
     option = statement.options.get("time_unit")
     if field.type == TIMESTAMP:
         if option is not None:
-            msg = f'"{field.name}" is a TIMESTAMP and has no time_unit'
-            raise QueryError(msg, hint="Leave the option out.", at=option.span)
+            _refuse_unknown_unit(option, EPOCH_UNITS)
         return TimeUnit.TIMESTAMP
     if option is None:
         return TimeUnit.TICK
-    if option.text.lower() not in UNITS:
-        hint = did_you_mean(option.text, UNITS, otherwise=f"Units: {', '.join(UNITS)}.")
+    _refuse_unknown_unit(option, UNITS)
+    return TimeUnit(option.text.lower())
+
+
+def _refuse_unknown_unit(option: Name, known: tuple[str, ...]) -> None:
+    if option.text.lower() not in known:
+        hint = did_you_mean(option.text, known, otherwise=f"Units: {', '.join(known)}.")
         msg = f"there is no time_unit '{option.text}'"
         raise QueryError(msg, hint=hint, at=option.span)
-    return TimeUnit(option.text.lower())

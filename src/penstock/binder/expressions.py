@@ -23,6 +23,7 @@ from penstock.catalog.functions import (
     resolve_call,
     resolve_cast,
 )
+from penstock.catalog.functions.window_functions import is_window_function, refused_as
 from penstock.cql.syntax import EMITTERS, DateLiteral, enclosing_hint, span_of
 from penstock.errors import (
     NotSupported,
@@ -122,6 +123,8 @@ class ExpressionBinder:
             msg = f"a subquery cannot stand here in {self.clause}"
             hint = "[NOT] EXISTS and [NOT] IN stand alone or joined by AND in WHERE and HAVING."
             raise NotSupported(msg, hint=hint)
+        if isinstance(node, exp.Window):
+            raise refusal_of(node)
         name = ELSEWHERE.get(type(node)) or f"this ({type(node).__name__.lower()})"
         msg = f"{name} is not supported in {self.clause}"
         raise NotSupported(msg)
@@ -327,3 +330,14 @@ HANDLERS: dict[type[exp.Expr], Callable[[ExpressionBinder, exp.Expr], Expression
     exp.StrPosition: ExpressionBinder._position,
     DateLiteral: lambda _, node: date_literal(node),
 }
+
+
+def refusal_of(node: exp.Window) -> NotSupported:
+    """Why a function with OVER has no meaning where it stands."""
+    function = node.this
+    name = function.name if isinstance(function, exp.Anonymous) else ""
+    msg = "OVER (a window function) is not part of the language here"
+    hint = "Use a window in brackets and GROUP BY."
+    if is_window_function(name):
+        msg, hint = refused_as(name)
+    return NotSupported(msg, hint=hint, at=span_of(node))

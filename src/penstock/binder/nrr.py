@@ -47,6 +47,10 @@ def reading(operator: Binary, at: Span | None) -> Plan:
         msg = "a NONRETROACTIVE relation is read by the rows of one stream, at their own time"
         hint = "Join it with that stream in a subquery of its own, then go on from there."
         raise Refused(msg, hint=hint, at=at)
+    if st.hopping_windows(operator.left):
+        msg = "a row reads a NONRETROACTIVE relation before it enters its TUMBLE or HOP windows"
+        hint = "Join them in a subquery: FROM (SELECT ... FROM s JOIN n ...) [TUMBLE ...]."
+        raise Refused(msg, hint=hint, at=at)
     return op.OnArrival(operator)
 
 

@@ -1,4 +1,4 @@
-"""ORDER BY and LIMIT, which only a periodic RSTREAM can mean."""
+"""ORDER BY and LIMIT: the first rows of any result, and the order of what is sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,19 @@ class Ordering:
 
     def apply(self, plan: Plan) -> Plan:
         """The plan in order, without the hidden columns."""
-        plan = op.Sort(plan, self.keys, self.limit, self.offset)
+        return self._shown(op.Sort(plan, self.keys, self.limit, self.offset))
+
+    def first_rows(self, plan: Plan) -> Plan:
+        """The first rows of a result that changes, which has no order itself.
+
+        Raises:
+            Refused: All rows are wanted, in an order.
+        """
+        if self.limit is None and not self.offset:
+            raise self.refusal()
+        return self._shown(op.FirstRows(plan, self.keys, (), self.limit, self.offset))
+
+    def _shown(self, plan: Plan) -> Plan:
         hidden = {one.name for one in self.hidden}
         if not hidden:
             return plan
@@ -44,8 +56,13 @@ class Ordering:
 
     def refusal(self) -> Refused:
         """Why ORDER BY and LIMIT have no meaning on a result that changes all the time."""
-        msg = "ORDER BY and LIMIT need a periodic RSTREAM: rows of a changing result have no order"
-        hint = "Write RSTREAM(SELECT ... ORDER BY ...), and give all windows the same SLIDE."
+        msg = (
+            "ORDER BY needs a LIMIT or a periodic RSTREAM: rows of a changing result have no order"
+        )
+        hint = (
+            "Add LIMIT 10 for the first ten rows at every instant, or write RSTREAM(SELECT ... "
+            "ORDER BY ...) and give all windows the same SLIDE."
+        )
         return Refused(msg, hint=hint, at=self.at)
 
 

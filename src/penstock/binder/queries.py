@@ -19,6 +19,7 @@ from penstock.binder.internal import refuse_internal
 from penstock.binder.intervals import bind_intervals
 from penstock.binder.nrr import is_nrr, refuse_unread_nrr
 from penstock.binder.ordering import Ordering, bind_result_ordering
+from penstock.binder.row_numbers import with_bounds
 from penstock.binder.selects import SelectBinder
 from penstock.binder.set_operations import aligned
 from penstock.binder.windows import bind_window
@@ -54,7 +55,9 @@ def bind_query(
     refuse_what_would_be_dropped(node)
     refuse_final_inside(node, view=view)
     context = Context(catalog, settings)
-    plan = bind_final(node, QueryBinder(context).bind(node))
+    plan = QueryBinder(context, None if view else node).bind(node)
+    # The query that names a view may say how many of its rows are numbered.
+    plan = plan if view else bind_final(node, with_bounds(plan))
     check_depth(plan)
     check_units(plan)
     if not (view and is_nrr(plan)):
@@ -67,8 +70,9 @@ def bind_query(
 class QueryBinder:
     """Binds the queries of one statement."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, whole: exp.Expr | None = None) -> None:
         self.context = context
+        self._whole = whole
         self.selects = SelectBinder(context, self)
 
     def bind(self, node: exp.Expr) -> Plan:
@@ -114,9 +118,14 @@ class QueryBinder:
         projection = _emit_projection(node)
         if projection is not None:
             return self._to_stream(projection, plan, ordering)
-        if ordering is not None:
-            raise ordering.refusal()
-        return plan
+        return plan if ordering is None else self._ordered(plan, ordering, node)
+
+    def _ordered(self, plan: Plan, ordering: Ordering, node: exp.Expr) -> Plan:
+        """The result of a window [start, end) in order; of any other, its first rows."""
+        is_sent = node is self._whole and not node.args.get("changes")
+        if is_sent and st.hopping_windows(plan):
+            return ordering.apply(plan)
+        return ordering.first_rows(plan)
 
     def _relation(self, node: exp.Expr) -> tuple[Plan, Ordering | None]:
         """The result of a query inside ISTREAM(...) or parentheses, with its ORDER BY apart."""
@@ -151,9 +160,8 @@ class QueryBinder:
             if restore:
                 msg = "ORDER BY and LIMIT do not go with RESTORE"
                 raise Refused(msg, hint="Leave RESTORE out.", at=ordering.at)
-            if word != "RSTREAM" or not periodic:
-                raise ordering.refusal()
-            plan = ordering.apply(plan)
+            in_order = word == "RSTREAM" and (periodic or bool(st.hopping_windows(plan)))
+            plan = ordering.apply(plan) if in_order else ordering.first_rows(plan)
         if restore and word == "DSTREAM":
             msg = "RESTORE goes with ISTREAM and RSTREAM"
             raise Refused(msg, at=at)

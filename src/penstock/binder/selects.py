@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from sqlglot import exp
 
 from penstock.algebra import operators as op
+from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column, Expression, columns_of, conjunction
 from penstock.algebra.types import INTERVAL, NULL
 from penstock.binder.context import Context, SelectWindows
@@ -23,12 +24,19 @@ from penstock.binder.predicates import (
     scalar_column,
     split_and,
 )
+from penstock.binder.row_numbers import (
+    RowNumber,
+    bind_row_number,
+    numbered,
+    window_functions,
+)
 from penstock.binder.sources import FromBinder
+from penstock.catalog.functions.window_functions import TOP
 from penstock.cql.syntax import EmitProjection, span_of
 from penstock.errors import NotSupported, QueryError, Refused, TypeMismatch, count
 
 if TYPE_CHECKING:
-    from penstock.algebra.plan import Plan
+    from penstock.algebra.plan import Named, Plan
     from penstock.binder.expressions import ExpressionBinder
     from penstock.binder.scope import Scope
 
@@ -69,7 +77,8 @@ class SelectBinder:
         """The subquery of EXISTS or IN: plain rows where it can be, so that it may correlate."""
         if isinstance(node, exp.Select) and not _is_more_than_select(node):
             core = self._core(node, outer, block)
-            if not (_is_grouped(node) or node.args.get("having") or _distinct_on(node)):
+            plain = not (_is_grouped(node) or node.args.get("having") or _distinct_on(node))
+            if plain and not window_functions(node):
                 binder = self._clause(core, "SELECT")
                 columns = tuple(value for _, value in self._select_list(node, binder, core.scope))
                 return Inner(core.building.plan, columns, core.correlated)
@@ -149,8 +158,14 @@ class SelectBinder:
                 msg = "HAVING needs GROUP BY or an aggregate"
                 hint = "Conditions on rows belong in WHERE."
                 raise Refused(msg, hint=hint, at=span_of(node.args["having"]))
-        columns = self._select_list(node, binder, core.scope)
+        number = self._row_number(node, binder)
+        columns = self._select_list(node, binder, core.scope, number)
         named = unique_names(columns)
+        if number is not None:
+            return self._numbered(node, building.plan, named, number)
+        if node.args.get("qualify"):
+            msg = "QUALIFY compares ROW_NUMBER() OVER (...), which is not there"
+            raise Refused(msg, hint=f"Write QUALIFY {TOP}.", at=span_of(node.args["qualify"]))
         ordering = bind_ordering(node, binder, named)
         hidden = ordering.hidden if ordering else ()
         plan: Plan = op.Map(building.plan, named + hidden)
@@ -160,6 +175,22 @@ class SelectBinder:
                 raise Refused(msg, at=span_of(node.args["order"]))
             plan = op.Distinct(plan)
         return plan, ordering
+
+    def _row_number(self, node: exp.Select, binder: ClauseBinder) -> RowNumber | None:
+        functions = window_functions(node)
+        unique = self.context.unique("row number") if functions else ""
+        return bind_row_number(functions, binder, unique)
+
+    def _numbered(
+        self, node: exp.Select, plan: Plan, columns: tuple[Named, ...], number: RowNumber
+    ) -> tuple[Plan, Ordering | None]:
+        """A SELECT with ROW_NUMBER, in its list or in QUALIFY."""
+        for clause, word in (("distinct", "DISTINCT"), ("order", "ORDER BY"), ("limit", "LIMIT")):
+            if node.args.get(clause):
+                msg = f"ROW_NUMBER() OVER (...) and {word} do not go into one SELECT"
+                hint = f"Write {word} in a query around it."
+                raise NotSupported(msg, hint=hint, at=span_of(node.args[clause]) or number.at)
+        return numbered(plan, columns, number, node.args.get("qualify")), None
 
     def _group(self, node: exp.Select, core: Core) -> GroupedBinder:
         """Aggregate, then HAVING; the binder for what stands above the groups."""
@@ -172,7 +203,10 @@ class SelectBinder:
         aliases = {one.alias.lower(): one.this for one in selected}
         binder = self._grouped(core, "HAVING", groups, aliases)
         building = core.building
-        building.plan = groups.plan(building.plan, self.context.settings.empty_aggregates)
+        # Of a window [start, end) without rows there is no result.
+        over_nothing = not st.hopping_windows(building.plan)
+        over_nothing &= self.context.settings.empty_aggregates
+        building.plan = groups.plan(building.plan, over_nothing)
         having = node.args.get("having")
         if having is not None:
             outer = binder.apply(split_and(having.this))
@@ -233,13 +267,19 @@ class SelectBinder:
         return key
 
     def _select_list(
-        self, node: exp.Select, binder: ExpressionBinder, scope: Scope
+        self,
+        node: exp.Select,
+        binder: ExpressionBinder,
+        scope: Scope,
+        number: RowNumber | None = None,
     ) -> list[tuple[str, Expression]]:
         columns: list[tuple[str, Expression]] = []
         for position, item in enumerate(_projections(node), start=1):
             star = _star(item)
             if star is not None:
                 columns += self._star_columns(item, star, binder, scope)
+            elif number is not None and isinstance(_unaliased(item), exp.Window):
+                columns.append((output_name(item, position), number.column))
             else:
                 value = binder.bind(_unaliased(item))
                 _require_column_type(value, item)

@@ -243,7 +243,7 @@ def _definition_plan(found: Definition) -> Plan:
         return st.Relation(found.name, found.schema, found.retroactive)
     assert isinstance(found, ViewDefinition | QueryDefinition)
     # How a query sends its results does not matter to one that reads them.
-    return found.plan.child if isinstance(found.plan, Final) else found.plan
+    return found.plan.child if isinstance(found.plan, Final | st.AtEnds) else found.plan
 
 
 def _side(join: exp.Join) -> str:

@@ -6,12 +6,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from penstock.algebra.patterns import Pattern, pattern_of
-from penstock.algebra.streams import Relation, Window, is_stream
+from penstock.algebra.plan import walk
+from penstock.algebra.streams import Relation, Stream, Window, is_stream
 from penstock.algebra.time import INFINITY, UNEVEN_UNITS, TimeUnit, micros_of
 from penstock.algebra.values import parse_timestamp
 from penstock.algebra.windows import (
     Between,
     Fixed,
+    Hopping,
     Now,
     Range,
     Rows,
@@ -40,7 +42,10 @@ def bind_window(syntax: WindowSyntax, source: Plan, what: str) -> Window:
     _require_stream(source, what, syntax)
     unit = source.unit or TimeUnit.TICK
     try:
-        return Window(source, _spec(syntax, source, unit))
+        _require_time(syntax, source)
+        spec = _spec(syntax, source, unit)
+        _require_free_names(spec, source, what)
+        return Window(source, spec)
     except PenstockError as error:
         error.at = error.at or syntax.span
         raise
@@ -57,6 +62,31 @@ def _require_stream(source: Plan, what: str, syntax: WindowSyntax) -> None:
         msg = f"{what} is not a stream: its rows come and go, so a window over them has no meaning"
         hint = "Write ISTREAM(...) around the query to get the stream of its new rows."
         raise Refused(msg, hint=hint, at=syntax.span)
+
+
+def _require_time(syntax: WindowSyntax, source: Plan) -> None:
+    """A function that names a time column names that of the event time.
+
+    Raises:
+        Refused: It names another.
+    """
+    time = next((one.time_column for one in walk(source) if isinstance(one, Stream)), None)
+    if syntax.time is not None and time is not None and syntax.time.text.lower() != time.lower():
+        msg = f'the window goes by "{syntax.time.text}", which is not the event time'
+        hint = f'Write "{time}", or declare WATERMARK FOR {syntax.time.text}.'
+        raise Refused(msg, hint=hint, at=syntax.time.span)
+
+
+def _require_free_names(spec: WindowSpec, source: Plan, what: str) -> None:
+    """The columns that a window adds have names of their own.
+
+    Raises:
+        Refused: The stream has a column of such a name.
+    """
+    taken = [one for one in spec.added if one in map(str.lower, source.schema.names)]
+    if taken:
+        msg = f"{what} has a column {taken[0]}, which the window adds"
+        raise Refused(msg, hint=f"Call it another name: (SELECT {taken[0]} AS other ...).")
 
 
 def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
@@ -77,6 +107,14 @@ def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
         return Rows(_count(syntax.length), slide, keys)
     if syntax.kind == "FIXED":
         return Fixed(length_in(syntax.length, unit))
+    if syntax.kind in ("TUMBLE", "HOP"):
+        if syntax.internal:
+            msg = f"{syntax.kind} windows are not INTERNAL: their results stay as they are"
+            raise Refused(msg, hint="Leave INTERNAL out.")
+        length = length_in(syntax.length, unit)
+        step = length_in(syntax.slide, unit) if syntax.slide else length
+        offset = length_in(syntax.offset, unit) if syntax.offset else 0
+        return Hopping(length, step, offset % step if step > 0 else 0)
     return _range(syntax.length, syntax.slide, unit)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from penstock.connection.connection import Connection
+    import pyarrow as pa
+
     from penstock.session import Outcome
     from penstock.spark.script import Script, ScriptQuery
+    from penstock.store.result_reader import Commit
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,16 @@ class OutputOptions:
     def is_timed(self) -> bool:
         """A query whose rows hold for some time."""
         return bool(self.at or self.intervals)
+
+
+class AnswerSource(Protocol):
+    """The engine that has computed the answers."""
+
+    def results(self, query: str) -> Callable[[int], Iterator[Commit]]:
+        """A reader of the results of a query in time order, up to a position of the engine."""
+
+    def rows_at(self, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
+        """The rows of a query that hold at an instant which is final, as of a position."""
 
 
 class Paragraphs:
@@ -100,26 +112,26 @@ class ScriptAnswers:
         self._paragraphs = Paragraphs(show)
         self._current: _Answer | None = None
 
-    def follow(self, db: Connection, last: int) -> None:
+    def follow(self, source: AnswerSource, last: int) -> None:
         """Print what is known up to a record, which is not the last one."""
-        if self._to_next_query(db):
+        if self._to_next_query(source):
             self._print(last, is_end=False)
 
-    def end(self, db: Connection, last: int) -> None:
+    def end(self, source: AnswerSource, last: int) -> None:
         """Print all that is left, up to the last record."""
-        while self._to_next_query(db):
+        while self._to_next_query(source):
             self._print(last, is_end=True)
             self._current = None
             self._steps.pop(0)
 
-    def _to_next_query(self, db: Connection) -> bool:
+    def _to_next_query(self, source: AnswerSource) -> bool:
         """Say what comes before the next query; whether there is one."""
         from penstock.session import Outcome
 
         while self._steps and self._current is None:
             step = self._steps[0]
             if not isinstance(step, Outcome) and step.query in self._printed:
-                self._current = _Answer(db, step, self._options)
+                self._current = _Answer(source, step, self._options)
                 break
             if isinstance(step, Outcome):
                 self._paragraphs.add(said(step), begins=True)
@@ -140,16 +152,15 @@ class _Answer:
         is_begun: Whether any of it has been printed.
     """
 
-    def __init__(self, db: Connection, asked: ScriptQuery, options: OutputOptions) -> None:
+    def __init__(self, source: AnswerSource, asked: ScriptQuery, options: OutputOptions) -> None:
         from penstock.results.answer_text import AnswerText
-        from penstock.spark.script import result_reader
 
         self.is_begun = False
-        self._db = db
+        self._source = source
         self._asked = asked
         self._at = options.at
         self._text = AnswerText(asked.plan, asked.title, intervals=options.intervals)
-        self._reader = result_reader(db, asked.query)
+        self._results = source.results(asked.query)
 
     def texts(self, last: int, *, is_end: bool) -> Iterable[str]:
         """The texts to print, up to a record."""
@@ -157,7 +168,7 @@ class _Answer:
             if is_end:
                 yield from self._snapshot(last)
             return
-        for commit in self._reader.read(last):
+        for commit in self._results(last):
             if commit.block is not None:
                 yield from self._text.add(commit.block)
         if is_end:
@@ -167,9 +178,8 @@ class _Answer:
         from penstock.algebra.instants import read_instant
         from penstock.results.answer_kind import unit_of
         from penstock.results.answer_text import snapshot_text
-        from penstock.spark.script import rows_at
 
         plan, query = self._asked.plan, self._asked.query
         instant = read_instant(self._at, unit_of(plan))
-        columns = rows_at(self._db, query, instant, last)
+        columns = self._source.rows_at(query, instant, last)
         return snapshot_text(plan, self._asked.title, instant, columns)

@@ -9,7 +9,20 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli import bench, demo, doctor, explain, fuzz, late, run, status, test
+from penstock.cli import (
+    bench,
+    demo,
+    doctor,
+    explain,
+    fuzz,
+    init,
+    late,
+    python,
+    run,
+    status,
+    test,
+)
+from penstock.cli.stopping import plain_signals, stop_at_once_on_signals
 
 app = typer.Typer(
     help="Continuous queries over data streams, exact at every instant, on Apache Spark.",
@@ -21,11 +34,13 @@ app = typer.Typer(
 
 # One line per command, in the order in which the help lists them.
 app.command("demo")(demo.demo)
+app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("late")(late.late)
 app.command("explain")(explain.explain)
 app.command("test")(test.run_tests)
+app.command("python", context_settings={"ignore_unknown_options": True})(python.python)
 app.command("fuzz")(fuzz.fuzz)
 app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
@@ -39,6 +54,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -47,10 +63,13 @@ def _options(
     ] = False,
 ) -> None:
     """Options of `penstock` itself, before the command's name."""
+    if context.invoked_subcommand != "run":
+        plain_signals()
 
 
 def main() -> None:
     """Run the command line: 0 done, 1 a check failed, 2 the user can mend it, 130 Ctrl-C."""
+    stop_at_once_on_signals()
     try:
         app(prog_name="penstock")
     except Exception as error:

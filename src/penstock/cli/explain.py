@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
+    from penstock.catalog.definitions import Catalog
     from penstock.planner.explain.explain import Explaining
     from penstock.session import Outcome, Session
 
@@ -81,6 +82,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
     from penstock.planner.physical.building import Choices
     from penstock.spark.explaining import registered_together
 
+    plans: list[Plan] = []
     found: list[tuple[str | None, str]] = []
     queries: dict[str, tuple[Plan, Tactics]] = {}
     alone: dict[str, Explaining] = {}
@@ -90,6 +92,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
             continue
         # Statements run one by one: each plan is shown under what is set when it comes.
         statement, plan, tactics = outcome.statement, outcome.plan, session.settings.tactics
+        plans.append(plan)
         title = outcome.name or f"query {next(selects)}"
         found.append((outcome.name, title))
         runs = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
@@ -97,8 +100,28 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
             queries[title] = (plan, tactics)
         else:
             alone[title] = Explaining({title: plan}, Choices.of(tactics))
+    _warn_of_sources(session.catalog, plans)
     explaining = {**alone, **registered_together(queries)}
     return [ExplainedPlan(name, title, explaining[title]) for name, title in found]
+
+
+def _warn_of_sources(catalog: Catalog, plans: Iterable[Plan]) -> None:
+    """Say which sources of the queries could not be read as they are declared."""
+    from penstock.algebra.plan import different_nodes
+    from penstock.algebra.streams import Relation, Stream
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+    from penstock.cli.script_checks import check_source
+    from penstock.errors import DataError
+
+    nodes = [node for one in plans for node in different_nodes(one)]
+    for name in sorted({one.name for one in nodes if isinstance(one, Stream | Relation)}):
+        source = catalog.get(name)
+        if not isinstance(source, StreamDefinition | RelationDefinition):
+            continue
+        try:
+            check_source(source)
+        except DataError as fault:
+            typer.echo(f"warning: {fault}", err=True)
 
 
 def _list_rules() -> None:

@@ -31,14 +31,16 @@ class Display:
     Args:
         db: What is shown.
         every: Seconds between two lines where there is no terminal; 0 shows nothing.
+        began: When it was begun, by the monotonic clock; None: now.
     """
 
-    def __init__(self, db: Connection, every: float = EVERY) -> None:
+    def __init__(self, db: Connection, every: float = EVERY, began: float | None = None) -> None:
         self._db = db
         self._every = every
-        self._began = self._shown_at = time.monotonic()
-        self._rows = _rows_in(db.progress())
-        self._rows_at = self._began
+        self._shown_at = time.monotonic()
+        self._began = self._shown_at if began is None else began
+        self._rows = _rows_in(db.engine.progress())
+        self._rows_at = self._shown_at
         self._speed = 0.0
         self._live: Live | None = None
 
@@ -81,7 +83,7 @@ class Display:
         if not self._every:
             return
         self._shown_at = now
-        progress = self._db.progress()
+        progress = self._db.engine.progress()
         self._measure(_rows_in(progress), now)
         if self._live is not None:
             self._live.update(self._table(progress, errors), refresh=True)

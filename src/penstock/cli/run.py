@@ -11,8 +11,10 @@ import typer
 from penstock.cli.answers import OutputOptions, Paragraphs, say
 from penstock.cli.live_display import EVERY
 from penstock.cli.script_text import ScriptFile, ScriptText, read_script
+from penstock.cli.stopping import stop_at_once_on_signals
 
 if TYPE_CHECKING:
+    from penstock.cli.engine_choice import Wishes
     from penstock.spark.script import Script
 
 
@@ -26,6 +28,8 @@ class Trigger(Enum):
 class EngineName(Enum):
     """The engine that computes the answers, by name."""
 
+    auto = "auto"
+    inline = "inline"
     spark = "spark"
     oracle = "oracle"
 
@@ -50,8 +54,8 @@ def run(
         typer.Option(help="The folder of the pipeline; run again with it, and it goes on."),
     ] = None,
     master: Annotated[
-        str, typer.Option(help="Spark's master URL; all cores of this machine by default.")
-    ] = "local[*,4]",
+        str | None, typer.Option(help="Spark's master URL; all cores of this machine by default.")
+    ] = None,
     lanes: Annotated[
         int | None, typer.Option(min=1, help="How many lanes share the work of a query.")
     ] = None,
@@ -68,21 +72,38 @@ def run(
     ] = EVERY,
     engine: Annotated[
         EngineName,
-        typer.Option(help="oracle: the reference evaluator, on small CSV and JSON files."),
-    ] = EngineName.spark,
+        typer.Option(
+            help="inline: in this process, without Spark; auto: that, if it is enough; oracle: the"
+            " reference evaluator, on small CSV and JSON files."
+        ),
+    ] = EngineName.auto,
+    check: Annotated[
+        bool, typer.Option("--check", help="See that it could run, and run nothing.")
+    ] = False,
+    most_unreadable: Annotated[
+        float,
+        typer.Option(
+            "--most-unreadable",
+            min=0.0,
+            max=1.0,
+            help="The share of a stream's rows that may be unreadable: with more, or without one"
+            " that could be read, it exits with 1.",
+        ),
+    ] = 1.0,
 ) -> None:
-    """Run statements on Spark; print what queries answer, unless a sink takes it.
+    """Run statements; print what queries answer, unless a sink takes it.
 
     By default it ends when all input that is there has been taken in, and prints every change of
     each answer, with its instant. With --trigger continuous, changes are printed as they come.
     """
+    stop_at_once_on_signals()
     options = OutputOptions(at, intervals)
     if engine is EngineName.oracle:
         from penstock.cli.oracle_run import run_on_oracle
 
         run_on_oracle(script, text, options)
         return
-    from penstock.errors import QueryError
+    from penstock.errors import QueryError, count
 
     is_finite = trigger is Trigger.available_now
     if not is_finite and (at or intervals):
@@ -95,18 +116,58 @@ def run(
         if understood.text:
             typer.echo("there is no query to run", err=True)
         return
+    from penstock.cli.engine_choice import Wishes
     from penstock.cli.first_use import tell_first_use
 
     _refuse(understood, options)
-    from penstock.cli.script_run import ScriptRun
-
+    _check(understood, home)
+    given = (("--home", home), ("--master", master), ("--set", settings))
+    wishes = Wishes(is_finite, tuple(name for name, one in given if one))
+    is_inline, why = _choice(engine, understood, wishes)
+    if check:
+        typer.echo(f"{count(len(understood.asked), 'query', 'queries')} could run {why}")
+        return
     tell_first_use()
-    piping = ScriptRun(understood, master, home, lanes, spark_settings, progress)
+    if progress:
+        typer.echo(f"running {why}", err=True)
+    if is_inline:
+        from penstock.cli.inline_run import run_inline
+
+        run_inline(understood, lanes, options, most_unreadable)
+        return
+    from penstock.cli.script_run import ScriptRun
+    from penstock.spark.spark_session import DEFAULT_MASTER
+
+    piping = ScriptRun(
+        understood, master or DEFAULT_MASTER, home, lanes, spark_settings, progress, most_unreadable
+    )
     if is_finite:
         piping.run_to_end(options)
     else:
         say(understood, Paragraphs(typer.echo))
         piping.run_until_stopped()
+
+
+def _choice(engine: EngineName, script: Script, wishes: Wishes) -> tuple[bool, str]:
+    """The choice of this process for a script, or of Spark, and a line that says why."""
+    from penstock.cli.engine_choice import require_inline, said_choice
+
+    if engine is EngineName.spark:
+        return False, "on Spark, as --engine says"
+    if engine is EngineName.inline:
+        require_inline(script, wishes)
+        return True, "in this process, as --engine says"
+    is_inline, why = said_choice(script, wishes)
+    return is_inline, f"{why} (--engine spark: on Spark)" if is_inline else why
+
+
+def _check(script: Script, home: Path | None) -> None:
+    """Refuse what cannot run, as far as it can be seen before anything starts."""
+    from penstock.cli.script_checks import check_home, check_sinks, check_sources
+
+    check_sources(script)
+    check_sinks(script)
+    check_home(home)
 
 
 def _refuse(script: Script, options: OutputOptions) -> None:

@@ -8,16 +8,19 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 import penstock
-from penstock.cli.answers import ScriptAnswers, failure_warning
-from penstock.cli.late import rejected_lines
+from penstock.cli.answers import ScriptAnswers
 from penstock.cli.live_display import REFRESH, Display
-from penstock.errors import PenstockError, PipelineFailed, count
+from penstock.cli.run_warnings import warn
+from penstock.cli.starting import StartDisplay, started
+from penstock.errors import PenstockError, PipelineFailed
 from penstock.results.lines import row_lines
+from penstock.spark.script import ScriptResults
 from penstock.spark.spark_engine import spark_engine
 from penstock.spark.spark_session import java_end, when_java_ends
 
@@ -35,8 +38,6 @@ if TYPE_CHECKING:
 
 GIVE_UP_SECONDS = 20.0
 """So long after Java's end the process may take to end by itself."""
-SOME = 3
-"""So many rows that were not taken in are shown of each stream."""
 
 
 class Interrupts:
@@ -73,6 +74,7 @@ class ScriptRun:
         lanes: How many lanes share the work of a query.
         settings: Spark's configuration.
         every: Seconds between lines of progress.
+        most_unreadable: The share of a stream's rows that may be unreadable.
     """
 
     def __init__(
@@ -83,15 +85,22 @@ class ScriptRun:
         lanes: int | None,
         settings: dict[str, str],
         every: float,
+        most_unreadable: float,
     ) -> None:
         self._script = script
+        self._most_unreadable = most_unreadable
         self._home = home
-        self._interrupts = Interrupts()
+        began = time.monotonic()
         # Where nobody listens, py4j would write tracebacks on stderr.
         logging.getLogger().addHandler(logging.NullHandler())
-        self._db: Connection = penstock.connect(master, home, lanes, settings=settings)
+        # Until then there is nothing to be put in order, and a signal ends all at once.
+        self._db: Connection = started(
+            partial(penstock.connect, master, home, lanes, settings=settings),
+            StartDisplay(f"starting Spark ({master})", every),
+        )
+        self._interrupts = Interrupts()
         when_java_ends(_give_up)
-        self._display = Display(self._db, every)
+        self._display = Display(self._db, every, began)
         self._running = spark_engine(self._db).running
         self._sinks = spark_engine(self._db).sinks
         self._sinks.show = self._display.show
@@ -108,18 +117,18 @@ class ScriptRun:
         answers = ScriptAnswers(self._script, options, self._show)
         try:
             with self._display, _plain_end():
-                self._begin()
+                self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     self._sinks.hold(_printing(one), one.query)
                 self._wait(self._db.finish, lambda: self._follow_answers(answers))
-            self._warn()
-            answers.end(self._db, self._running.record.number)
+            unread = warn(self._db, self._script, self._most_unreadable)
+            answers.end(ScriptResults(self._db), self._running.record.number)
             errors = self._sinks.errors
         finally:
             self._close()
-        if errors:
-            for name, why in errors.items():
-                typer.echo(f'sink "{name}" has not taken all: {why}', err=True)
+        for name, why in errors.items():
+            typer.echo(f'sink "{name}" has not taken all: {why}', err=True)
+        if errors or unread:
             raise typer.Exit(1)
 
     def run_until_stopped(self) -> NoReturn:
@@ -130,7 +139,7 @@ class ScriptRun:
         """
         try:
             with self._display, _plain_end():
-                self._begin()
+                self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
                     self._sinks.call(_printing(one), one.query, self._printer(one), since)
@@ -163,7 +172,7 @@ class ScriptRun:
         record = self._running.record
         # What is said at the end of the input counts when it has come to its end.
         if record.kind != "flush":
-            answers.follow(self._db, record.number)
+            answers.follow(ScriptResults(self._db), record.number)
 
     def _follow(self) -> None:
         """Go along with the pipeline; without rows, clocks get on as far as they can."""
@@ -226,31 +235,6 @@ class ScriptRun:
             self._display.show(row_lines(table, start))
 
         return show
-
-    def _warn(self) -> None:
-        """Say what was not taken in, and what failed."""
-        progress = self._db.progress()
-        for name, one in progress["streams"].items():
-            if one["late"]:
-                late = count(one["late"], "row")
-                typer.echo(f'warning: {late} of stream "{name}" came too late', err=True)
-            if one["aside"]:
-                aside = count(one["aside"], "row")
-                typer.echo(f'warning: {aside} of stream "{name}" could not be read', err=True)
-            if one["late"] or one["aside"]:
-                self._show_some(name)
-        for asked in self._script.asked:
-            failures = progress["queries"][asked.query]["failures"]
-            if failures:
-                typer.echo(failure_warning(failures), err=True)
-
-    def _show_some(self, stream: str) -> None:
-        """Show the first rows of a stream that were not taken in."""
-        rows = self._db.late(stream).to_arrow()
-        for line in rejected_lines(rows.slice(0, SOME)):
-            typer.echo(f"  {line}", err=True)
-        if len(rows) > SOME:
-            typer.echo(f"  ... and {len(rows) - SOME:,} more", err=True)
 
 
 @contextmanager

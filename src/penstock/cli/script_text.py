@@ -46,7 +46,7 @@ def _warned(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
 
 
 def read_script(script: Path) -> str:
-    """The statements of a file.
+    """The statements of a file, with paths as they are seen from where it is.
 
     Raises:
         DataError: It cannot be read.
@@ -54,8 +54,12 @@ def read_script(script: Path) -> str:
     from penstock.errors import DataError
 
     try:
-        return script.read_text(encoding="utf-8")
+        text = script.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         msg = f"cannot read {script}: {reason}"
         raise DataError(msg) from None
+    # The parser is loaded only where there is something to read.
+    from penstock.cli.script_paths import with_whole_paths
+
+    return with_whole_paths(text, script.absolute().parent)

@@ -9,6 +9,7 @@ from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
 from penstock.connection.moments import instant_of
+from penstock.connection.progress_times import with_times
 from penstock.connection.query import Query
 from penstock.connection.showing import overview
 from penstock.errors import QueryError
@@ -78,8 +79,12 @@ class Connection:
         Raises:
             PenstockError: The text is not one query, the query is at fault, or the name is taken.
         """
-        self.require_running()
+        self.require_open()
         name = self._unused_name() if name is None else name
+        if self.is_finished and isinstance(query, str):
+            # What is wrong with the query itself is to be mended first.
+            self.engine.session.copy().create_query(name, query)
+        self.require_running()
         self.engine.register(name, query)
         return self[name]
 
@@ -208,7 +213,7 @@ class Connection:
     def progress(self) -> dict[str, Any]:
         """The progress of streams and queries, and what is remembered for them."""
         self.require_open()
-        return self.engine.progress()
+        return with_times(self.engine.progress(), self.engine.catalog)
 
     def late(self, source: str) -> Results:
         """The rows of a source that were not taken in as they came, oldest first.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         StreamDefinition,
     )
     from penstock.results.settling import ChangingContent, Elements
+    from penstock.session import Session
     from penstock.store.result_reader import Commit
 
 
@@ -106,6 +107,10 @@ class Engine(Protocol):
     @property
     def reopening(self) -> str:
         """A sentence on how to go on once it is closed or its input has ended."""
+
+    @property
+    def session(self) -> Session:
+        """The catalog and the settings."""
 
     @property
     def catalog(self) -> Catalog:

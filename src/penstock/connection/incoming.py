@@ -6,12 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from penstock.algebra.failures import Failures
 from penstock.algebra.types import DATE, TIMESTAMP, to_arrow
 from penstock.algebra.values import parse_date, parse_timestamp
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.compute.cast_texts import from_text
 from penstock.connection.moments import instant_of
 from penstock.errors import DataError, UnknownName, count, did_you_mean
+from penstock.operators.saved_tables import one_array
 from penstock.runtime.arriving_columns import read_columns
 
 if TYPE_CHECKING:
@@ -68,8 +72,41 @@ def declared_rows(stream: StreamDefinition, rows: object) -> pa.Table:
         DataError: These are no rows, or columns or values are at fault.
     """
     source = f'stream "{stream.name}"'
-    columns = read_columns(source, stream.schema, table_of(source, stream.schema, rows))
+    table = read_times(source, stream.schema, table_of(source, stream.schema, rows))
+    columns = read_columns(source, stream.schema, table)
     return pa.table(list(columns), names=list(stream.schema.names))
+
+
+def read_times(source: str, schema: Schema, table: pa.Table) -> pa.Table:
+    """A table whose texts in columns of dates and times are read, as they are in tuples.
+
+    Raises:
+        DataError: A text is none.
+    """
+    for field in schema:
+        if field.type not in (DATE, TIMESTAMP) or table.column_names.count(field.name) != 1:
+            continue
+        texts = table[field.name]
+        if pa.types.is_dictionary(texts.type):
+            texts = texts.cast(texts.type.value_type)
+        if any(kind(texts.type) for kind in (pa.types.is_string, pa.types.is_large_string)):
+            place = table.column_names.index(field.name)
+            times = _times_in(source, field, one_array(texts.cast(pa.string())))
+            table = table.set_column(place, field.name, times)
+    return table
+
+
+def _times_in(source: str, field: Field, texts: pa.Array) -> pa.Array:
+    times = from_text(field.type)(texts, Failures())
+    wrong = pc.index(pc.and_(pc.is_null(times), pc.is_valid(texts)), True).as_py()
+    if wrong < 0:
+        return times
+    msg = (
+        f'{source}, column "{field.name}": {texts[wrong].as_py()!r} in row {wrong + 1} is not a'
+        f" value of type {field.type}"
+    )
+    hint = f"No row was taken in. Write {EXAMPLES[field.type.name]}, or None for NULL."
+    raise DataError(msg, hint=hint)
 
 
 def changed_rows(
@@ -88,7 +125,8 @@ def changed_rows(
     names = [*relation.schema.names, "_sign"]
     parts = []
     for rows, sign in ((delete, -1), (insert, 1)):
-        columns = read_columns(source, relation.schema, table_of(source, relation.schema, rows))
+        given = read_times(source, relation.schema, table_of(source, relation.schema, rows))
+        columns = read_columns(source, relation.schema, given)
         parts.append(pa.table([*columns, pa.array([sign] * len(columns[0]), pa.int8())], names))
     table = pa.concat_tables(parts)
     if at is None:

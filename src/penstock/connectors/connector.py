@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO, Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from penstock.connectors.file_content import CheckFile, ReadFile
 
 WriteTable = Callable[[pa.Table, BinaryIO, Mapping[str, str]], None]
 """Writes a table as the content of a file, by the options of its sink."""
@@ -18,14 +21,18 @@ class SourceFormat:
 
     Args:
         is_files: Whether it is a folder of files, or one file, whose columns are declared.
-        tasks_read: Whether tasks can read such files themselves, without Spark.
+        read: Reads a file of it, where that is possible without Spark.
+        check: Sees, without reading it all, that a file has the declared columns.
+        understood: The options, in lower case, that mean to `read` what they mean to Spark.
         options: Options that hold unless a declaration says otherwise.
         keeps_unreadable: Whether rows that cannot be read as declared come as texts.
         place: Where a row stands in it: in a file, at an offset of a partition, nobody knows.
     """
 
     is_files: bool = False
-    tasks_read: bool = False
+    read: ReadFile | None = None
+    understood: frozenset[str] = frozenset()
+    check: CheckFile | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     keeps_unreadable: bool = False
     place: Literal["file", "offset", "unknown"] = "unknown"

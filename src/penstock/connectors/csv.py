@@ -1,4 +1,4 @@
-"""CSV: files of lines, the first of which names the columns."""
+"""CSV: files of lines, the first of which names the columns unless there is no header."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow.csv as pcsv
 
 from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
+from penstock.connectors.csv_reading import UNDERSTOOD, check_csv, read_csv
 from penstock.connectors.odd_numbers import with_words
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ CSV = Connector(
     # Otherwise Spark takes any first line for a header, and columns by their position.
     SourceFormat(
         is_files=True,
+        read=read_csv,
+        understood=UNDERSTOOD,
+        check=check_csv,
         options={"header": "true", "enforceSchema": "false"},
         keeps_unreadable=True,
         place="file",

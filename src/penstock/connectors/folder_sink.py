@@ -17,6 +17,31 @@ if TYPE_CHECKING:
     from penstock.connectors.connector import WriteTable
 
 
+def require_writable(folder: Path) -> None:
+    """See that a folder can become that of a new sink, or of a home: empty, or not there yet.
+
+    Raises:
+        DataError: There are files in it, or it cannot be written.
+    """
+    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        what = "Permission denied" if there.is_dir() else f"{there} is a file"
+        raise _not_writable(folder, what)
+    if there == folder.absolute() and any(folder.iterdir()):
+        raise _taken(folder)
+
+
+def _not_writable(folder: Path, why: str | None) -> DataError:
+    msg = f"the folder {folder} cannot be written: {why}"
+    return DataError(msg, hint="Choose another path.")
+
+
+def _taken(folder: Path) -> DataError:
+    msg = f"there are files in {folder} already"
+    hint = "Name a folder that is empty or not there yet: those files are of another sink."
+    return DataError(msg, hint=hint)
+
+
 class FolderSink:
     """Writes one file for each commit, named by its record, whole or not at all.
 
@@ -41,12 +66,9 @@ class FolderSink:
             self._folder.mkdir(parents=True, exist_ok=True)
             taken = any(self._folder.iterdir())
         except OSError as fault:
-            msg = f"the folder {self._folder} cannot be written: {fault.strerror}"
-            raise DataError(msg, hint="Choose another path.") from None
+            raise _not_writable(self._folder, fault.strerror) from None
         if taken:
-            msg = f"there are files in {self._folder} already"
-            hint = "Name a folder that is empty or not there yet: those files are of another sink."
-            raise DataError(msg, hint=hint)
+            raise _taken(self._folder)
 
     def write(self, number: int, table: pa.Table) -> None:
         """Put the results of a commit into its file.

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
+from penstock.connectors.json_reading import UNDERSTOOD, read_json
 from penstock.connectors.odd_numbers import in_words
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def _quoted(text: pa.Array) -> pa.Array:
 
 JSON = Connector(
     "json",
-    SourceFormat(is_files=True, keeps_unreadable=True, place="file"),
+    SourceFormat(
+        is_files=True, read=read_json, understood=UNDERSTOOD, keeps_unreadable=True, place="file"
+    ),
     SinkFormat("files", ("path",), frozenset({"path"}), write_json),
 )

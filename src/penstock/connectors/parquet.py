@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow.parquet as pq
 
 from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
+from penstock.connectors.parquet_reading import read_parquet
 from penstock.connectors.zoned_times import with_zone
 
 if TYPE_CHECKING:
@@ -23,6 +24,6 @@ def write_parquet(table: pa.Table, file: BinaryIO, options: Mapping[str, str]) -
 
 PARQUET = Connector(
     "parquet",
-    SourceFormat(is_files=True, tasks_read=True, place="file"),
+    SourceFormat(is_files=True, read=read_parquet, place="file"),
     SinkFormat("files", ("path",), frozenset({"path"}), write_parquet),
 )

@@ -29,7 +29,12 @@ INTERVALS_WORDS = ("COALESCE", "SPLIT")
 class CombiningParser(StrictParser):
     """UNION [ALL | MAX], EXCEPT [ALL | STRICT], INTERSECT [ALL], and clauses about intervals."""
 
-    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {"intervals", "output", "final"}
+    SET_OP_MODIFIERS: ClassVar = Parser.SET_OP_MODIFIERS | {
+        "intervals",
+        "output",
+        "final",
+        "changes",
+    }
 
     def parse_set_operation(
         self, this: exp.Expr | None, consume_pipe: bool = False, intersect_only: bool = False

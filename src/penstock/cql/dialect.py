@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+NO_KEYWORDS = ("|>", "WINDOW")
+"""Words that begin nothing here; `window` is a function, and a name."""
+
+
 class Cql(Dialect):
     """SQL in Spark's habit: names in backquotes, strings in single or double quotes."""
 
@@ -33,7 +37,7 @@ class Cql(Dialect):
         COMMENTS: ClassVar = ["--", ("/*", "*/")]
         COMMANDS: ClassVar[set[TokenType]] = set()
         KEYWORDS: ClassVar = {
-            word: token for word, token in SqlTokenizer.KEYWORDS.items() if word != "|>"
+            word: token for word, token in SqlTokenizer.KEYWORDS.items() if word not in NO_KEYWORDS
         } | {"DIV": TokenType.DIV}
 
     class Parser(StatementParser):

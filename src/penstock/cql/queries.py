@@ -8,15 +8,16 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
-from penstock.cql.combining import CombiningParser
 from penstock.cql.syntax import (
     EMITTERS,
+    ChangesClause,
     DateLiteral,
     Emit,
     EmitProjection,
     FinalClause,
     enclosing_hint,
 )
+from penstock.cql.window_functions import WindowFunctionParser, with_spark_window
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,14 +30,14 @@ WORDS = (exp.Null, exp.Boolean, exp.DataType, exp.Var)
 """Nodes that sqlglot gives no place in the text; it is the last token when they are made."""
 NO_ALIAS = ("GROUP", "HAVING", "LIMIT", "OFFSET", "ORDER", "WHERE")
 """Words that begin a clause, also where the rest of it is missing."""
-FINAL_HINT = "Write EMIT FINAL, or EMIT in backquotes if it is a name."
+FINAL_HINT = "Write EMIT FINAL or EMIT CHANGES, or EMIT in backquotes if it is a name."
 
 
 BARE = (TokenType.STAR, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING)
 """The beginning of a select list that somebody forgot to enclose."""
 
 
-class QueryParser(CombiningParser):
+class QueryParser(WindowFunctionParser):
     """SELECT with windows, ISTREAM and its kin, OUTPUT, and EMIT FINAL."""
 
     # No function has a meaning of sqlglot's: names go to the binder as they were written.
@@ -53,6 +54,7 @@ class QueryParser(CombiningParser):
             TokenType.WHERE,
             TokenType.GROUP_BY,
             TokenType.HAVING,
+            TokenType.QUALIFY,
             TokenType.ORDER_BY,
             TokenType.LIMIT,
             TokenType.OFFSET,
@@ -183,15 +185,18 @@ class QueryParser(CombiningParser):
         return [made], None
 
     def _parse_query_modifiers(self, this: Any) -> Any:
-        """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT FINAL."""
+        """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT."""
         query = super()._parse_query_modifiers(this)
+        if query is not None:
+            query = with_spark_window(query)
         if query is not None and self._at_intervals():
             query.set("intervals", self._parse_intervals())
         if query is not None and self._at_output():
             self._advance()
             query.set("output", self._parse_window_clause_in_brackets())
         if query is not None and self._at_final():
-            query.set("final", self._parse_final())
+            clause = self._parse_final()
+            query.set("final" if isinstance(clause, FinalClause) else "changes", clause)
         return query
 
     def _at_output(self) -> bool:
@@ -205,17 +210,19 @@ class QueryParser(CombiningParser):
         is_last = not after or after.token_type == TokenType.R_PAREN
         return is_last or (after.token_type == TokenType.VAR and after.text.upper() != "OUTPUT")
 
-    def _parse_final(self) -> FinalClause:
+    def _parse_final(self) -> FinalClause | ChangesClause:
         first = self._curr
         self._advance()
-        if not self._match_text_seq("FINAL"):
-            message = f"expected FINAL after EMIT, found {self.found()}"
-            self.fail(message, known=("FINAL",), hint=FINAL_HINT)
-        clause = FinalClause()
+        word = self._word()
+        if word not in ("FINAL", "CHANGES"):
+            message = f"expected FINAL or CHANGES after EMIT, found {self.found()}"
+            self.fail(message, known=("FINAL", "CHANGES"), hint=FINAL_HINT)
+        self._advance()
+        clause = FinalClause() if word == "FINAL" else ChangesClause()
         clause.update_positions(first)
         clause.meta["end"] = self._prev.end
         if self._word().partition(" ")[0] in (*NO_ALIAS, "COALESCE", "SPLIT", "OUTPUT", "EMIT"):
-            self.fail(f"EMIT FINAL is the end of a query, found {self.found()} behind it")
+            self.fail(f"EMIT {word} is the end of a query, found {self.found()} behind it")
         return clause
 
     def _parse_table(  # type: ignore[override]  # sqlglot's other flags serve other dialects
@@ -238,6 +245,8 @@ class QueryParser(CombiningParser):
     def _parse_table_source(self, schema: bool) -> exp.Expr | None:
         if self._at_emit():
             return self._parse_emit()
+        if self._at_window_function():
+            return self._parse_window_function()
         if self._match(TokenType.L_PAREN):
             return self._parse_parenthesised_table()
         if not self._curr:
@@ -280,6 +289,8 @@ class QueryParser(CombiningParser):
     ) -> None:
         """`s [window] AS a` and `s AS a [window]`, both of which people write."""
         if self._at_window():
+            if source.args.get("window"):
+                self.fail("TUMBLE and HOP are windows: there is no second one in brackets")
             source.set("window", self._parse_window_clause_in_brackets())
         alias = self._parse_table_alias(alias_tokens)
         if alias is not None:

@@ -39,7 +39,10 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class WindowSyntax:
-    """A window as written. `kind` is RANGE, FIXED, NOW, UNBOUNDED, SINCE, BETWEEN or ROWS."""
+    """A window as written: `kind` is its first word.
+
+    `slide` is also the step of HOP. `time` is the column that a function of other systems names.
+    """
 
     kind: str
     span: Span
@@ -48,6 +51,8 @@ class WindowSyntax:
     moments: tuple[Moment, ...] = ()
     partition_by: tuple[Name, ...] = ()
     internal: bool = False
+    offset: Length | None = None
+    time: Name | None = None
 
 
 class WindowClause(exp.Expression):
@@ -100,6 +105,12 @@ class IntervalsClause(exp.Expression):
 
 class FinalClause(exp.Expression):
     """`EMIT FINAL` behind a query, with its place in the text."""
+
+    arg_types: ClassVar = {}
+
+
+class ChangesClause(exp.Expression):
+    """`EMIT CHANGES` behind a query, with its place in the text."""
 
     arg_types: ClassVar = {}
 

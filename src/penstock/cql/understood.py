@@ -24,7 +24,7 @@ def _parts(names: str) -> frozenset[str]:
 
 _ONE, _TWO, _LIST = _parts("this"), _parts("this expression"), _parts("expressions")
 _TABLE = _parts("this alias window")
-_QUERY = _parts("with_ output final")
+_QUERY = _parts("with_ output final changes")
 _ENDS = _parts("order limit offset intervals")
 _DISTINCT = _parts("distinct")
 
@@ -35,7 +35,8 @@ _BINARY = (
     exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.Filter, exp.Extract,
 )  # fmt: skip
 _UNARY = (
-    exp.From, exp.Where, exp.Having, exp.Paren, exp.Neg, exp.Not, exp.BitwiseNot, exp.Boolean,
+    exp.From, exp.Where, exp.Having, exp.Qualify,
+    exp.Paren, exp.Neg, exp.Not, exp.BitwiseNot, exp.Boolean,
     exp.Exists, exp.Any, exp.All, exp.Var, exp.DataTypeParam,
 )  # fmt: skip
 
@@ -43,13 +44,16 @@ _SETS = (exp.Union, exp.Except, exp.Intersect, syntax.UnionMax, syntax.StrictExc
 
 UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     # Whole queries.
-    exp.Select: _QUERY | _ENDS | _parts("expressions distinct from_ joins where group having"),
+    exp.Select: _QUERY
+    | _ENDS
+    | _parts("expressions distinct from_ joins where group having qualify"),
     **dict.fromkeys((exp.Union, exp.Except, exp.Intersect), _QUERY | _ENDS | _TWO | _DISTINCT),
     **dict.fromkeys((syntax.UnionMax, syntax.StrictExcept), _QUERY | _ENDS | _TWO),
     exp.Subquery: _QUERY | _TABLE | _parts("joins"),
     syntax.Emit: _QUERY | _TABLE | _parts("joins emit restore"),
     syntax.EmitProjection: _LIST | _parts("emit restore distinct"),
     syntax.FinalClause: frozenset(),
+    syntax.ChangesClause: frozenset(),
     syntax.IntervalsClause: _parts("length"),
     syntax.WindowClause: _parts("syntax"),
     exp.With: _LIST,
@@ -60,6 +64,7 @@ UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     exp.Join: _parts("this on using side kind"),
     exp.Distinct: _LIST | _parts("on"),
     exp.Group: _LIST,
+    exp.Window: _parts("this partition_by order"),
     exp.Order: _LIST,
     exp.Ordered: _parts("this desc nulls_first"),
     exp.Limit: _parts("expression"),
@@ -95,6 +100,7 @@ be another one without the part.
 
 SAYS_NOTHING: dict[tuple[type[exp.Expr], str], object] = {
     (exp.DPipe, "safe"): True,
+    (exp.Window, "over"): "OVER",
     (exp.TryCast, "safe"): True,
     (exp.Identifier, "quoted"): True,
 }
@@ -104,8 +110,8 @@ Names are the same in backquotes and without.
 """
 
 ADDED: dict[type[exp.Expr], frozenset[str]] = {
-    **dict.fromkeys((exp.Select, *_SETS), _parts("intervals output final")),
-    **dict.fromkeys((exp.Subquery, syntax.Emit), _parts("output final window")),
+    **dict.fromkeys((exp.Select, *_SETS), _parts("intervals output final changes")),
+    **dict.fromkeys((exp.Subquery, syntax.Emit), _parts("output final changes window")),
     exp.Table: _parts("window"),
 }
 """Parts that this dialect's parser hangs on nodes of sqlglot."""
@@ -114,10 +120,13 @@ BY_NUMBER = "Write LIMIT and a number of rows."
 BY_KEY = "For the first rows of each key write [PARTITION BY key ROWS n], or MIN and MAX per group."
 BY_POSITION = "Columns are matched by their position; write both select lists in one order."
 GROUPINGS = "Write one query per grouping."
+WINDOW_HINT = "Use a window in brackets and GROUP BY."
 JOINS = "Write [INNER | LEFT | RIGHT | FULL] JOIN ... ON or USING, or WHERE [NOT] EXISTS."
 
 PART_NAMES: dict[tuple[type[exp.Expr], str], tuple[str, str | None]] = {
     (exp.Ordered, "with_fill"): ("WITH FILL", None),
+    (exp.Window, "spec"): ("a frame (ROWS or RANGE) in OVER", WINDOW_HINT),
+    (exp.Window, "alias"): ("a WINDOW clause", WINDOW_HINT),
     (exp.Group, "cube"): ("GROUP BY WITH CUBE", GROUPINGS),
     (exp.Group, "rollup"): ("GROUP BY WITH ROLLUP", GROUPINGS),
     (exp.Group, "totals"): ("GROUP BY WITH TOTALS", GROUPINGS),
@@ -146,7 +155,6 @@ PART_NAMES: dict[tuple[type[exp.Expr], str], tuple[str, str | None]] = {
 """Users' words for parts that they may write and that are refused, and what to write instead."""
 
 NODE_NAMES: dict[type[exp.Expr], tuple[str, str | None]] = {
-    exp.Window: ("OVER (a window function)", "Use a window in brackets and GROUP BY."),
     exp.Bracket: ("a subscript in brackets", None),
     exp.BitwiseLeftShift: ("<<", None),
     exp.BitwiseRightShift: (">>", None),

@@ -16,13 +16,16 @@ from penstock.errors import CqlSyntaxError, Span, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WINDOW_KINDS = ("RANGE", "ROWS", "PARTITION", "FIXED", "NOW", "UNBOUNDED", "SINCE", "BETWEEN")
+WINDOW_KINDS = (
+    "RANGE", "ROWS", "PARTITION", "TUMBLE", "HOP", "FIXED", "NOW", "UNBOUNDED", "SINCE", "BETWEEN",
+)  # fmt: skip
 WINDOW_HINT = (
     "Windows: [RANGE 10 SECONDS], [RANGE 10 SECONDS SLIDE 2 SECONDS], [ROWS 5], "
-    "[PARTITION BY k ROWS 5], [FIXED 1 MINUTE], [NOW], [UNBOUNDED], [SINCE t], [BETWEEN t AND t]."
+    "[PARTITION BY k ROWS 5], [TUMBLE 1 HOUR], [HOP 1 HOUR BY 5 MINUTES], [FIXED 1 MINUTE], [NOW], "
+    "[UNBOUNDED], [SINCE t], [BETWEEN t AND t]."
 )
 END = "the end of the statement"
-NOT_UNITS = ("SLIDE", "INTERNAL", "OUTPUT", "EMIT")
+NOT_UNITS = ("SLIDE", "BY", "OFFSET", "INTERNAL", "OUTPUT", "EMIT")
 """Words that may follow a length without a unit."""
 WORD_TOKENS_EXCLUDED = (TokenType.NUMBER, TokenType.STRING)
 
@@ -62,7 +65,7 @@ class WindowParser(Parser):
         self._advance()
         syntax = self._parse_window_body(first)
         if not self._match(TokenType.R_BRACKET):
-            known = ("SLIDE", "INTERNAL", "AND")
+            known = ("SLIDE", "BY", "OFFSET", "INTERNAL", "AND")
             self.fail(f"expected ] at the end of the window, found {self.found()}", known=known)
         if self._match_text_seq("INTERNAL"):
             syntax = replace(syntax, internal=True)
@@ -77,13 +80,17 @@ class WindowParser(Parser):
         if kind not in WINDOW_KINDS:
             self.fail(f"{self.found()} is not a window", known=WINDOW_KINDS, hint=WINDOW_HINT)
         self._advance()
-        length = slide = None
+        length = slide = offset = None
         moments: tuple[Moment, ...] = ()
         if kind == "RANGE" and self._word() in ("UNBOUNDED", "NOW"):
             kind = self._word()
             self._advance()
         elif kind in ("RANGE", "FIXED"):
             length = self._parse_length(kind)
+        elif kind in ("TUMBLE", "HOP"):
+            length = self._parse_length(kind)
+            slide = self._parse_window_step(kind)
+            offset = self._parse_window_offset()
         elif kind == "ROWS":
             length = self._parse_count("ROWS")
         elif kind == "SINCE":
@@ -95,7 +102,19 @@ class WindowParser(Parser):
         internal = self._match_text_seq("INTERNAL")
         end = self._curr or self._prev or kind_token
         span = Span(first.start, end.end + 1)
-        return WindowSyntax(kind, span, length, slide, moments, partition_by, internal)
+        return WindowSyntax(kind, span, length, slide, moments, partition_by, internal, offset)
+
+    def _parse_window_step(self, kind: str) -> Length | None:
+        """`BY 5 MINUTES` of HOP."""
+        if kind == "TUMBLE":
+            return None
+        if not self._match_text_seq("BY"):
+            hint = "For example HOP 1 HOUR BY 5 MINUTES."
+            self.fail(f"expected BY after HOP and its length, found {self.found()}", hint=hint)
+        return self._parse_length("BY")
+
+    def _parse_window_offset(self) -> Length | None:
+        return self._parse_length("OFFSET") if self._match_text_seq("OFFSET") else None
 
     def _word(self) -> str:
         if not self._curr or self._curr.token_type in WORD_TOKENS_EXCLUDED:

@@ -44,7 +44,7 @@ class Demonstration:
     @property
     def rows(self) -> int:
         """The number of rows that have been taken in."""
-        return int(self._db.progress()["streams"]["vehicles"]["rows"])
+        return int(self._db.engine.progress()["streams"]["vehicles"]["rows"])
 
     @property
     def is_over(self) -> bool:
@@ -54,7 +54,7 @@ class Demonstration:
     @property
     def clock(self) -> datetime | None:
         """Up to when it is known which stations are congested."""
-        clock = self._db.progress()["queries"]["congested"]["clock"]
+        clock = self._db.engine.progress()["queries"]["congested"]["clock"]
         epoch = datetime(1970, 1, 1, tzinfo=START.tzinfo)
         return None if clock is None else epoch + timedelta(microseconds=clock)
 

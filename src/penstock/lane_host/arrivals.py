@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.algebra.types import TIMESTAMP, to_arrow
-from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM
+from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM, split_raw
 from penstock.operators.block import Block, arriving
 from penstock.operators.saved_tables import one_array
 from penstock.runtime.arriving_columns import canonical
-from penstock.runtime.lateness import admission
+from penstock.runtime.lateness import UNREADABLE, admission, reasons_of
 from penstock.state.sorting import order_of
-from penstock.store.rejected_rows import POSITION, TEXT
+from penstock.store.rejected_rows import POSITION, REASON, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,8 +32,9 @@ class Arrivals:
     block: Block
     rows: int
     latest: int
+    late_by: int = 0
     aside: dict[str, pa.Table] = field(default_factory=dict)
-    """Rows that are not taken in, by reason."""
+    """Rows that are not taken in, by the kind of their reason."""
 
 
 def split(
@@ -73,24 +74,32 @@ def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
     ts = np.asarray(times.fill_null(0).to_numpy())
     columns = _columns(rows, stream, times)
     unreadable = _is_unreadable(rows)
-    admitted = admission(ts, known & ~unreadable, watermark, stream.definition.unit)
-    found = Arrivals(arriving(columns, ts).take(admitted.taken), len(rows), admitted.latest)
-    for reason, which in {"unreadable": unreadable, **admitted.rejected}.items():
+    admitted = admission(ts, known & ~unreadable, watermark)
+    block = arriving(columns, ts).take(admitted.taken)
+    found = Arrivals(block, len(rows), admitted.latest, admitted.late_by)
+    for kind, which in {UNREADABLE: unreadable, **admitted.rejected}.items():
         # What cannot be read has no event time, either; the first reason counts.
-        chosen = which if which is unreadable else which & ~unreadable
-        if chosen.any():
-            found.aside[reason] = _rejected(rows, stream, columns, np.flatnonzero(chosen))
+        chosen = np.flatnonzero(which if which is unreadable else which & ~unreadable)
+        if len(chosen):
+            reasons = reasons_of(kind, ts[chosen], watermark, stream.definition.unit)
+            found.aside[kind] = _rejected(rows, stream, columns, chosen, reasons)
     return found
 
 
 def _rejected(
-    rows: pa.Table, stream: StreamSlots, columns: tuple[pa.Array, ...], places: Ints
+    rows: pa.Table,
+    stream: StreamSlots,
+    columns: tuple[pa.Array, ...],
+    places: Ints,
+    reasons: pa.Array,
 ) -> pa.Table:
-    """Rows that are not taken in: their columns, where they stand, and what could not be read."""
+    """Rows that are not taken in: their columns, where they stand, their text, and the reason."""
     chosen = pa.array(places)
-    names = [*stream.definition.schema.names, POSITION, TEXT]
+    names = [*stream.definition.schema.names, POSITION, TEXT, REASON]
     own = [column.take(chosen) for column in columns]
-    return pa.table([*own, *_place_and_text(_raw(rows).take(chosen))], names=names)
+    place, why, text = _parts(_raw(rows).take(chosen))
+    reasons = pc.if_else(pc.is_valid(why), pc.binary_join_element_wise(reasons, why, ": "), reasons)
+    return pa.table([*own, place, text, reasons], names=names)
 
 
 def _is_unreadable(rows: pa.Table) -> Flags:
@@ -107,12 +116,11 @@ def _raw(rows: pa.Table) -> pa.Array:
     return pa.nulls(len(rows), pa.string())
 
 
-def _place_and_text(raw: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The positions of rows, and the text that could not be read, each where that is known."""
-    parts = [(None, None, None) if one is None else one.partition(BREAK) for one in raw.to_pylist()]
-    places = [place for place, _, _ in parts]
-    texts = [text if broken else None for _, broken, text in parts]
-    return pa.array(places, pa.string()), pa.array(texts, pa.string())
+def _parts(raw: pa.Array) -> list[pa.Array]:
+    """The places of rows, why they cannot be read, and what stands there; each where known."""
+    found = [split_raw(one) for one in raw.to_pylist()]
+    columns = zip(*found, strict=True) if found else ((), (), ())
+    return [pa.array(one, pa.string()) for one in columns]
 
 
 def _is_there(column: pa.Array) -> Flags:

@@ -29,10 +29,10 @@ from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, LaneOutput
-from penstock.runtime.lateness import is_late, watermark_after
+from penstock.runtime.lateness import LATE, watermark_after
 from penstock.runtime.work_clock import RealClock
 from penstock.store.bundles import write_bundle
-from penstock.store.rejected_rows import REASON, rejected_part
+from penstock.store.rejected_rows import rejected_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -264,10 +264,10 @@ class LaneHost:
         """Write the rows that were not taken in; the file, if any."""
         aside: dict[str, list[pa.Table]] = {}
         for stream, arrived in log.counted():
-            for reason, rows in arrived.aside.items():
-                reasons = pa.array([reason] * len(rows), pa.string())
-                aside.setdefault(stream, []).append(rows.append_column(REASON, reasons))
-        whole = {rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items()}
+            aside.setdefault(stream, []).extend(arrived.aside.values())
+        whole = {
+            rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items() if parts
+        }
         return self._written(work, "aside", whole)
 
     def _write_sent(
@@ -390,7 +390,7 @@ def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
     if arrived is None:
         return opening
     slack = log.slots.streams[stream].definition.slack
-    return max(opening, watermark_after(arrived.latest, slack))
+    return max(opening, watermark_after(arrived.latest, slack, log.hold(stream)))
 
 
 def _counted(log: Log) -> dict[str, StreamCounts]:
@@ -398,11 +398,12 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
     counted: dict[str, StreamCounts] = {}
     for stream, one in log.counted():
         total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
-        late = sum(len(rows) for why, rows in one.aside.items() if is_late(why))
+        late = len(one.aside.get(LATE, ()))
         total.rows += one.rows
         total.late += late
         total.aside += sum(map(len, one.aside.values())) - late
         total.latest = max(total.latest, one.latest)
+        total.late_by = max(total.late_by, one.late_by)
     return counted
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.types import Field, Schema, Type
 from penstock.catalog.definitions import StreamDefinition
 from penstock.lane_host.row_slots import slots_for
@@ -54,6 +54,7 @@ def about_log(
     *,
     relations: Mapping[str, Mapping[str, Sequence[str]]],
     clocks: Mapping[str, int] | None = None,
+    holds: Mapping[str, int] | None = None,
     is_last: bool = False,
 ) -> dict[str, Any]:
     """The header of a log.
@@ -62,13 +63,15 @@ def about_log(
 
     `relations` names for each group the files whose changes are fed before the rows; the log has
     them as well, so that they need not be kept as long as it is. `clocks`
-    say how far fragments have come whose rows are in the log. The last log has no rows: it says
-    that the input has come to its end.
+    say how far fragments have come whose rows are in the log, `holds` which rows of a stream are
+    known to come after the batch: its watermark does not pass them. The last log has no rows: it
+    says that the input has come to its end.
     """
     return {
         "streams": list(streams),
         "coded": asdict(coded),
         "watermarks": dict(watermarks),
+        "holds": dict(holds or {}),
         "relations": relations,
         "clocks": dict(clocks or {}),
         "last": is_last,
@@ -95,6 +98,7 @@ class Log:
         self.clocks: Mapping[str, int] = about["clocks"]
         self._coded = RowCoding(**about["coded"])
         self._watermarks: Mapping[str, int] = about["watermarks"]
+        self._holds: Mapping[str, int] = about["holds"]
         self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
 
     def changes(self, group: int) -> Iterator[tuple[str, list[pa.Table]]]:
@@ -105,6 +109,10 @@ class Log:
     def watermark(self, stream: str) -> int:
         """The watermark of a stream when the batch was opened."""
         return self._watermarks.get(stream, BEGINNING)
+
+    def hold(self, stream: str) -> int:
+        """The earliest row of a stream that is known to come after the batch."""
+        return self._holds.get(stream, INFINITY)
 
     def arrived(self, lane: str, stream: str) -> Arrivals | None:
         """The rows that a stream brought to a lane; None if there are none."""

@@ -24,7 +24,9 @@ STREAM, CODE, INSTANT = "_stream", "_code", "_ts"
 """The columns before the slots: which stream, which lanes it is for, and when."""
 RAW, BREAK = "_raw", "\n"
 """A column that is there where rows may not be taken in: where such a row stands and, behind a line
-break, what could not be read there. Of all other rows it is NULL."""
+break, why and what could not be read there. Of all other rows it is NULL."""
+_WHY = "\x1f"
+"""Stands between why a row cannot be read, where that is known, and its text."""
 POSITIONS = ("_position_0", "_position_1", "_position_2")
 """Columns that are there where rows are counted: where the piece of the source that a row is in
 comes among those of the batch. Within a piece, rows are in order."""
@@ -63,6 +65,26 @@ class RowFormat:
         """Every slot that some stream uses."""
         used = {slot: None for one in self.streams.values() for slot in one.slots if slot}
         return list(used)
+
+
+def raw_of(place: str, text: str, why: str | None = None) -> str:
+    """The value of `RAW` of a row that cannot be read."""
+    return f"{place}{BREAK}{text}" if why is None else f"{place}{BREAK}{why}{_WHY}{text}"
+
+
+def split_raw(raw: str | None) -> tuple[str | None, str | None, str | None]:
+    """The place, why it cannot be read, and the text, each where it is known.
+
+    >>> split_raw(raw_of("a.csv, line 2", "x,1", "no number")), split_raw("a.csv")
+    (('a.csv, line 2', 'no number', 'x,1'), ('a.csv', None, None))
+    """
+    if raw is None:
+        return None, None, None
+    place, broken, rest = raw.partition(BREAK)
+    if not broken:
+        return place, None, None
+    why, known, text = rest.partition(_WHY)
+    return (place, why, text) if known else (place, None, rest)
 
 
 def slots_for(definitions: Sequence[StreamDefinition]) -> RowFormat:

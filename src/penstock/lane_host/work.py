@@ -50,12 +50,16 @@ class Work:
 
 @dataclass
 class StreamCounts:
-    """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant."""
+    """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant.
+
+    `late_by` is by how much a row was late, at the most.
+    """
 
     rows: int
     late: int
     aside: int
     latest: int
+    late_by: int = 0
 
 
 @dataclass

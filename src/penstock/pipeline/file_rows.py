@@ -1,23 +1,25 @@
-"""The rows of Parquet files as a task writes them into its log: those of its own lanes."""
+"""The rows of files as a task writes them into its log: those of its own lanes."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
+from penstock.connectors.connector_list import source_format
+from penstock.connectors.file_content import BrokenFileError
 from penstock.connectors.memory import is_inserted
-from penstock.errors import DataError, PenstockError
+from penstock.connectors.parquet import PARQUET
+from penstock.errors import DataError
+from penstock.files.declared_table import declared_table
 from penstock.lane_host.logs import rows_part
 from penstock.lane_host.routable_keys import key_columns
-from penstock.lane_host.row_slots import BREAK, INSTANT, RAW, slots_for
+from penstock.lane_host.row_slots import INSTANT, RAW, raw_of, slots_for
 from penstock.runtime.arriving_columns import read_columns
 from penstock.state.lane_hash import lanes_of
 
@@ -28,19 +30,13 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Type
     from penstock.catalog.definitions import StreamDefinition
+    from penstock.connectors.file_content import FileContent
+    from penstock.files.folders import Folder
     from penstock.lane_host.deliveries import Deliveries
-    from penstock.pipeline.folders import Folder
-
-_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""What a folder is called whose rows have NULL."""
 
 UNFINISHED_SECONDS = 4.0
 """A file that cannot be read, and was changed less than so long ago, may be being written. Feeds
 start again after a failure, so often that it is older then."""
-
-
-class BrokenFileError(PenstockError):
-    """A file is no Parquet file, or not yet."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +97,16 @@ class FileRows:
         return dict(zip(schema.names, whole, strict=True)), raw
 
     def _rows_or_reason(self, path: Path, name: str, schema: Schema) -> tuple[pa.Array, ...]:
-        """The columns of a file, and the place of rows without time.
+        """The columns of a file, and the place of rows without time; rows that cannot be read last.
 
         A file that is broken, or not as declared, becomes one row without values, whose text says
         why: so it is kept with what else cannot be read, and the others go on. All tasks read it,
         and find the same.
         """
         try:
-            columns = self._read(path, name, schema)
+            content = self._read(path, schema)
+            source = f'stream "{self.definition.name}", file {path}'
+            columns = read_columns(source, schema, declared_table(source, content, name, schema))
         except (BrokenFileError, DataError) as fault:
             # What was brought was written by us: if it cannot be read, the home is damaged.
             if is_inserted(self.definition.format):
@@ -117,41 +115,33 @@ class FileRows:
             if isinstance(fault, BrokenFileError) and age < UNFINISHED_SECONDS:
                 raise
             nulls = [pa.nulls(1, to_arrow(one)) for one in schema.types]
-            return (*nulls, pa.array([f"{path}{BREAK}{fault.message}"], pa.string()))
-        return (*columns, self._places(path, dict(zip(schema.names, columns, strict=True))))
+            return (*nulls, pa.array([raw_of(str(path), fault.message)], pa.string()))
+        places = self._places(path, content, dict(zip(schema.names, columns, strict=True)))
+        if not content.unreadable:
+            return (*columns, places)
+        raw = [raw_of(f"{path}, {one.place}", one.text, one.why) for one in content.unreadable]
+        whole = [pa.concat_arrays([one, pa.nulls(len(raw), one.type)]) for one in columns]
+        return (*whole, pa.concat_arrays([places, pa.array(raw, pa.string())]))
 
-    def _places(self, path: Path, columns: Mapping[str, pa.Array]) -> pa.Array:
+    def _places(
+        self, path: Path, content: FileContent, columns: Mapping[str, pa.Array]
+    ) -> pa.Array:
         """The positions of rows that have no event time; they are not taken in."""
         times = columns[self.definition.time_column]
         if not times.null_count:
             return pa.nulls(len(times), pa.string())
         numbers = np.flatnonzero(times.is_null().to_numpy(zero_copy_only=False))
         file = "insert" if is_inserted(self.definition.format) else str(path)
-        texts = pa.array([f"{file}, row {number + 1}" for number in numbers.tolist()], pa.string())
+        places = [f"{file}, {content.place_of(number)}" for number in numbers.tolist()]
+        texts = pa.array(places, pa.string())
         return pc.replace_with_mask(pa.nulls(len(times), pa.string()), times.is_null(), texts)
 
-    def _read(self, path: Path, name: str, schema: Schema) -> tuple[pa.Array, ...]:
-        source = f'stream "{self.definition.name}", file {path}'
-        try:
-            # Threads would take the cores of other tasks.
-            with pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us") as file:
-                spelled = _spelled(file.schema_arrow.names, schema)
-                table = file.read(columns=list(spelled.values()), use_threads=False)
-        except (pa.ArrowException, OSError) as fault:
-            if isinstance(fault, OSError) and fault.errno is not None:
-                # The disk's, not the file's: it may pass.
-                raise
-            msg = f"{source} cannot be read as Parquet: {str(fault).splitlines()[0]}"
-            raise BrokenFileError(msg) from fault
-        by_name = {one: table[there] for one, there in spelled.items()}
-        values = _values_of(name)
-        for one in schema:
-            if one.name.lower() in values:
-                by_name[one.name] = _repeated(source, values[one.name.lower()], one, len(table))
-            elif one.name not in by_name:
-                # As Spark reads it: older files may not have a column yet.
-                by_name[one.name] = pa.chunked_array([pa.nulls(len(table), to_arrow(one.type))])
-        return read_columns(source, schema, pa.table(by_name))
+    def _read(self, path: Path, schema: Schema) -> FileContent:
+        format_ = PARQUET.name if is_inserted(self.definition.format) else self.definition.format
+        read = source_format(format_).read
+        assert read is not None
+        source = f'stream "{self.definition.name}"'
+        return read(source, path, schema, self.definition.options)
 
     def _in_slots(self, columns: Mapping[str, pa.Array]) -> pa.Table:
         own = slots_for([self.definition]).streams[self.definition.name]
@@ -199,28 +189,6 @@ def _kept(definition: StreamDefinition) -> Schema:
 def inserted_type(type_: Type) -> Type:
     """The type of a column in files of inserted rows: timestamps as microseconds."""
     return BIGINT if type_ == TIMESTAMP else type_
-
-
-def _spelled(there: Sequence[str], schema: Schema) -> dict[str, str]:
-    """The spelling of each column in a file; letters may differ in their case."""
-    by_case = {name.lower(): name for name in there} | {name: name for name in there}
-    spelled = {one: by_case.get(one, by_case.get(one.lower())) for one in schema.names}
-    return {one: name for one, name in spelled.items() if name is not None}
-
-
-def _values_of(name: str) -> dict[str, str]:
-    """The columns that the folders of a file say, as in `day=2026-01-31/part-0.parquet`."""
-    pairs = [folder.partition("=") for folder in name.split("/")[:-1]]
-    return {unquote(column).lower(): unquote(value) for column, _, value in pairs}
-
-
-def _repeated(source: str, text: str, field: Field, rows: int) -> pa.ChunkedArray:
-    value = pa.scalar(None if text == _NO_VALUE else text, pa.string())
-    try:
-        return pa.chunked_array([pa.repeat(value.cast(to_arrow(field.type)), rows)])
-    except pa.ArrowException as fault:
-        msg = f'{source}: "{field.name}" is declared {field.type}, but its folder says "{text}"'
-        raise DataError(msg) from fault
 
 
 def _number(column: pa.Array) -> pa.Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
 from penstock.lane_host.logs import CHANGES
@@ -296,6 +296,7 @@ class Ledger:
         batch: tuple[str, int] | None,
         files: Mapping[str, Sequence[str]] | None = None,
         offsets: Mapping[str, Any] | None = None,
+        holds: Mapping[str, int] | None = None,
     ) -> None:
         """Publish what the tasks have done.
 
@@ -305,6 +306,7 @@ class Ledger:
             batch: Spark's query and micro-batch, if Spark brought rows.
             files: The files that the tasks have read, by stream.
             offsets: Up to where Spark has read streams, if it brought rows.
+            holds: The earliest row of a stream in files that wait.
         """
         _require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
@@ -320,7 +322,7 @@ class Ledger:
         self._commit(
             "batch",
             lanes=lanes,
-            streams=self._streams(done, forgotten),
+            streams=self._streams(done, forgotten, read, holds or {}),
             aside=aside,
             relations=self._relations(done),
             pending={},
@@ -343,7 +345,11 @@ class Ledger:
         self._commit("change", content=content)
 
     def _streams(
-        self, done: Sequence[Done], forgotten: Mapping[str, int]
+        self,
+        done: Sequence[Done],
+        forgotten: Mapping[str, int],
+        read: Collection[str],
+        holds: Mapping[str, int],
     ) -> dict[str, StreamProgress]:
         streams = dict(self.record.streams)
         for one in done:
@@ -353,23 +359,29 @@ class Ledger:
                 before = streams[name]
                 latest = max(before.latest, counts.latest)
                 streams[name] = StreamProgress(
-                    max(before.watermark, self._watermark(name, latest)),
+                    max(before.watermark, self._watermark(name, latest, holds)),
                     latest,
                     before.rows + counts.rows,
                     before.late + counts.late,
                     before.aside + counts.aside,
                     before.forgotten,
+                    max(before.late_by, counts.late_by),
                 )
+        for name in read:
+            # What held the watermark may have been a file without rows.
+            before = streams[name]
+            reached = max(before.watermark, self._watermark(name, before.latest, holds))
+            streams[name] = replace(before, watermark=reached)
         # What is not declared any more is not counted, either.
         for name in forgotten.keys() & streams.keys():
             before = streams[name]
             streams[name] = replace(before, forgotten=before.forgotten + forgotten[name])
         return streams
 
-    def _watermark(self, stream: str, latest: int) -> int:
+    def _watermark(self, stream: str, latest: int, holds: Mapping[str, int]) -> int:
         definition = self.plan.session.catalog.find(stream, "stream")
         assert isinstance(definition, StreamDefinition)
-        return watermark_after(latest, definition.slack)
+        return watermark_after(latest, definition.slack, holds.get(stream, INFINITY))
 
     def _relations(self, done: Sequence[Done]) -> dict[str, RelationProgress]:
         """The relations, with how far the lanes of each group have looked at them."""

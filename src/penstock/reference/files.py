@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.algebra.types import BOOLEAN, STRING
-from penstock.algebra.values import read_value
+from penstock.algebra.types import BOOLEAN, DATE, STRING, TIMESTAMP
+from penstock.algebra.values import EPOCH, read_value
 from penstock.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
     from penstock.reference.timeline import Row
 
 FORMATS = ("csv", "json")
+_SECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
+"""Microseconds of the units of epoch times."""
+_LETTERS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 
 
 def read_rows(source: StreamDefinition | RelationDefinition) -> list[Row]:
@@ -35,8 +42,8 @@ def read_rows(source: StreamDefinition | RelationDefinition) -> list[Row]:
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             reader = _csv_rows if source.format == "csv" else _json_rows
-            header = source.options.get("header", "true").lower() != "false"
-            return list(reader(path, lines, source.schema, header))
+            options = {key.lower(): value for key, value in source.options.items()}
+            return list(reader(path, lines, source.schema, options))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
         msg = f'cannot read "{path}" of {source.kind} "{source.name}": {reason}'
@@ -55,8 +62,12 @@ def _path_of(source: StreamDefinition | RelationDefinition) -> str:
     return source.options["path"]
 
 
-def _csv_rows(path: Path, lines: Iterator[str], schema: Schema, header: bool) -> Iterator[Row]:
-    reader = csv.reader(lines)
+def _csv_rows(
+    path: Path, lines: Iterator[str], schema: Schema, options: dict[str, str]
+) -> Iterator[Row]:
+    separator = options.get("sep", options.get("delimiter", ","))
+    reader = csv.reader(lines, delimiter=separator, quotechar=options.get("quote", '"'))
+    header = options.get("header", "true").lower() != "false"
     positions = list(range(len(schema)))
     if header:
         names = [name.strip().lower() for name in next(reader, [])]
@@ -69,7 +80,7 @@ def _csv_rows(path: Path, lines: Iterator[str], schema: Schema, header: bool) ->
             raise DataError(msg)
         cells = [record[position] for position in positions]
         yield tuple(
-            _typed(path, reader.line_num, name, type_, cell or None)
+            _typed(path, reader.line_num, name, type_, _given(cell, options), options)
             for name, type_, cell in zip(schema.names, schema.types, cells, strict=True)
         )
 
@@ -82,8 +93,13 @@ def _position(path: Path, name: str, names: list[str]) -> int:
     raise DataError(msg, hint=did_you_mean(name, names, otherwise=otherwise))
 
 
-def _json_rows(path: Path, lines: Iterator[str], schema: Schema, header: bool) -> Iterator[Row]:
-    del header
+def _given(cell: str, options: dict[str, str]) -> str | None:
+    return None if cell in ("", options.get("nullvalue", "")) else cell
+
+
+def _json_rows(
+    path: Path, lines: Iterator[str], schema: Schema, options: dict[str, str]
+) -> Iterator[Row]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -97,12 +113,14 @@ def _json_rows(path: Path, lines: Iterator[str], schema: Schema, header: bool) -
             raise DataError(msg)
         folded = {key.lower(): value for key, value in record.items()}
         yield tuple(
-            _typed(path, number, name, type_, folded.get(name.lower()))
+            _typed(path, number, name, type_, folded.get(name.lower()), options)
             for name, type_ in zip(schema.names, schema.types, strict=True)
         )
 
 
-def _typed(path: Path, number: int, name: str, type_: Type, value: object) -> Value:
+def _typed(
+    path: Path, number: int, name: str, type_: Type, value: object, options: dict[str, str]
+) -> Value:
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value)
@@ -112,7 +130,21 @@ def _typed(path: Path, number: int, name: str, type_: Type, value: object) -> Va
             return text
         if not fits or (isinstance(value, float) and type_.is_integer) or not text.strip():
             raise DataError(text)
-        return read_value(text.strip(), type_)
-    except DataError:
+        return _read(text.strip(), type_, options)
+    except (DataError, ValueError):
         msg = f'{path}, line {number}, column "{name}": {text} is not a value of type {type_}'
         raise DataError(msg) from None
+
+
+def _read(text: str, type_: Type, options: dict[str, str]) -> Value:
+    """A value: times may be numbers since 1970, or be written by a pattern."""
+    if type_ == TIMESTAMP and options.get("time_unit", "").lower() in _SECONDS:
+        with suppress(InvalidOperation):
+            return int((Decimal(text) * _SECONDS[options["time_unit"].lower()]).to_integral_value())
+    pattern = {TIMESTAMP: "timestampformat", DATE: "dateformat"}.get(type_, "")
+    if pattern in options:
+        layout = re.sub("|".join(_LETTERS), lambda found: _LETTERS[found[0]], options[pattern])
+        moment = datetime.strptime(text, layout).replace(tzinfo=UTC)
+        micros = (moment - EPOCH) // timedelta(microseconds=1)
+        return micros if type_ == TIMESTAMP else micros // 86_400_000_000
+    return read_value(text, type_)

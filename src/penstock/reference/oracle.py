@@ -66,7 +66,7 @@ class Oracle:
         return Timeline.of_steps(self.steps(plan))
 
     def emissions(self, plan: st.RelationToStream) -> list[Emission]:
-        """The rows that ISTREAM, DSTREAM or RSTREAM sends out, in order."""
+        """The rows that ISTREAM and its kin send out, in order."""
         if isinstance(plan, st.IStream | st.RStream) and plan.restore:
             return self._restored(plan)
         if isinstance(plan, st.IStream):

@@ -157,12 +157,24 @@ class Definitions:
             result.append(Tagged(a.row + values, a.tag))
         return result
 
-    def _sort(self, plan: op.Sort, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _sort(self, plan: op.Sort | op.FirstRows, inputs: Sequence[Snapshot]) -> Snapshot:
         rows = sorted(inputs[0], key=lambda one: row_key(one.row))
         for key in reversed(plan.keys):
             rows = self._sorted_by(key, plan.child.schema, rows)
         end = None if plan.limit is None else plan.offset + plan.limit
         return rows[plan.offset : end]
+
+    def _first_rows(self, plan: op.FirstRows, inputs: Sequence[Snapshot]) -> Snapshot:
+        schema = plan.child.schema
+        groups: dict[Row, list[Tagged]] = {}
+        for one in inputs[0]:
+            group = tuple(self._value(key, schema, one) for key in plan.partition_by)
+            groups.setdefault(group, []).append(one)
+        found = []
+        for rows in groups.values():
+            first = enumerate(self._sort(plan, [rows]), start=plan.offset + 1)
+            found += [Tagged((*one.row, place), one.tag) for place, one in first]
+        return found if plan.number else [Tagged(one.row[:-1], one.tag) for one in found]
 
     def _sorted_by(self, key: op.OrderTerm, schema: Schema, rows: Snapshot) -> Snapshot:
         """Stable, so that sorting by the last key first gives the order of all keys."""
@@ -207,5 +219,6 @@ DEFINITIONS: dict[type[Plan], Callable[..., Snapshot]] = {
     op.ScalarProduct: Definitions._scalar_product,
     op.GroupJoin: Definitions._group_join,
     op.Sort: Definitions._sort,
+    op.FirstRows: Definitions._first_rows,
 }
 """The definition of each operator; a test checks that none is missing."""

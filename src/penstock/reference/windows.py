@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from penstock.algebra.time import INFINITY, plus, round_up
+from penstock.algebra.time import BEGINNING, INFINITY, plus, round_up
 from penstock.algebra.windows import (
     Between,
     Fixed,
+    Hopping,
     Now,
     Range,
     Rows,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 def windowed(spec: WindowSpec, arrivals: Sequence[Arrival], schema: Schema) -> list[Element]:
     """The arrivals, in (ts, seq) order, with their validity; rows without any vanish."""
+    if isinstance(spec, Hopping):
+        return _in_windows(spec, arrivals)
     if isinstance(spec, Rows):
         intervals = _row_intervals(spec, arrivals, schema)
     else:
@@ -35,6 +38,31 @@ def windowed(spec: WindowSpec, arrivals: Sequence[Arrival], schema: Schema) -> l
         Element(Tagged(arrival.row, (Origin(arrival.at, position),)), start, end)
         for position, (arrival, (start, end)) in enumerate(zip(arrivals, intervals, strict=True))
         if start < end
+    ]
+
+
+def _in_windows(spec: Hopping, arrivals: Sequence[Arrival]) -> list[Element]:
+    """A row for each window [start, end) that contains it, by when they begin to hold."""
+    found = [
+        (arrival, start, start + spec.length)
+        for arrival in arrivals
+        for start in reversed(_starts(spec, arrival.at))
+    ]
+    made = []
+    for position, (arrival, start, end) in enumerate(found):
+        row = (*arrival.row, max(start, BEGINNING), min(end, INFINITY))
+        begin, until = (arrival.at, end) if spec.open else (end, end + 1)
+        if begin < INFINITY:
+            tagged = Tagged(row, (Origin(arrival.at, position),))
+            made.append(Element(tagged, begin, min(until, INFINITY)))
+    return sorted(made, key=lambda one: one.start)
+
+
+def _starts(spec: Hopping, ts: int) -> list[int]:
+    """The starts of the windows that contain an instant, the latest first."""
+    latest = (ts - spec.offset) // spec.step * spec.step + spec.offset
+    return [
+        one for one in range(latest, latest - spec.length, -spec.step) if one > ts - spec.length
     ]
 
 

@@ -47,8 +47,8 @@ class RelationChanges:
             [*self.columns, pa.array(self.at), pa.array(self.sign)],
             names=[*self.schema.names, "_at", "_sign"],
         )
-        reason = f"overdue: takes effect at {clock}"
-        return [RejectedRows(self.name, reason, rows.take(pa.array(chosen)), chosen)]
+        reasons = pa.array([f"overdue: takes effect at {clock}"] * len(chosen), pa.string())
+        return [RejectedRows(self.name, "overdue", reasons, rows.take(pa.array(chosen)), chosen)]
 
 
 def due_from(changes: Block, clock: int) -> Block:

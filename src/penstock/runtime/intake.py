@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING, TimeUnit
+from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.types import TIMESTAMP
 from penstock.operators.block import Block, arriving
 from penstock.runtime.arriving_columns import read_columns
-from penstock.runtime.lateness import admission, is_instant, watermark_after
+from penstock.runtime.lateness import admission, is_instant, reasons_of, watermark_after
 
 if TYPE_CHECKING:
     from penstock.algebra.types import Schema
@@ -28,19 +28,28 @@ if TYPE_CHECKING:
 class RejectedRows:
     """Rows that were not taken in as they came: of which source, why, and the rows themselves.
 
-    The rows have the declared columns. `positions` are their places among all rows the source has
-    brought; of a relation, among the changes of one feed.
+    `kind` is `late`, `overdue`, or another one; `reasons` has a sentence for each row, and `texts`
+    what stands there, of rows that cannot be read. The rows have the declared columns. `positions`
+    are their places among all rows the source has brought; of a relation, among the changes of one
+    feed; of a file, texts that say where they stand.
     """
 
     source: str
-    reason: str
+    kind: str
+    reasons: pa.Array
     rows: pa.Table
-    positions: Ints
+    positions: Ints | pa.Array
+    texts: pa.Array | None = None
 
 
 @dataclass
 class Intake:
-    """One stream's way in: its declaration, its watermark, and how many rows it has brought."""
+    """One stream's way in: its declaration, its watermark, and how many rows it has brought.
+
+    Attributes:
+        late_by: By how much a row has been late, at the most.
+        hold: The earliest row that is known to come; the watermark does not pass it.
+    """
 
     name: str
     schema: Schema
@@ -49,6 +58,8 @@ class Intake:
     watermark: int = BEGINNING
     brought: int = 0
     latest: int = BEGINNING
+    late_by: int = 0
+    hold: int = INFINITY
     aside: list[RejectedRows] = field(default_factory=list)
 
     @property
@@ -96,17 +107,20 @@ class Reading:
         intake = self.intake
         positions = np.arange(intake.brought, intake.brought + len(self.ts))
         intake.brought += len(self.ts)
-        found = admission(self.ts, self.known, intake.watermark, intake.unit)
-        for reason, which in found.rejected.items():
-            self._reject(np.flatnonzero(which), reason, positions)
+        found = admission(self.ts, self.known, intake.watermark)
+        for kind, which in found.rejected.items():
+            self._reject(np.flatnonzero(which), kind, positions)
         intake.latest = max(intake.latest, found.latest)
-        intake.watermark = max(intake.watermark, watermark_after(intake.latest, intake.slack))
+        intake.late_by = max(intake.late_by, found.late_by)
+        reached = watermark_after(intake.latest, intake.slack, intake.hold)
+        intake.watermark = max(intake.watermark, reached)
         return arriving(self.columns, self.ts).take(found.taken)
 
-    def _reject(self, chosen: Ints, reason: str, positions: Ints) -> None:
+    def _reject(self, chosen: Ints, kind: str, positions: Ints) -> None:
         rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
         rejected = rows.take(pa.array(chosen))
-        aside = RejectedRows(self.intake.name, reason, rejected, positions[chosen])
+        reasons = reasons_of(kind, self.ts[chosen], self.intake.watermark, self.intake.unit)
+        aside = RejectedRows(self.intake.name, kind, reasons, rejected, positions[chosen])
         self.intake.aside.append(aside)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from penstock.algebra.time import TimeUnit
     from penstock.state.arrays import Flags, Ints
 
-_LATE = "late: before the watermark "
+LATE, UNREADABLE = "late", "unreadable"
+"""Kinds of rows that are not taken in: they came too late, or are not as declared."""
 
 
 @dataclass(frozen=True)
@@ -29,36 +31,51 @@ class Admission:
 
     Attributes:
         taken: Places of the rows that are taken in.
-        rejected: The others, by reason.
+        rejected: The others, by kind.
         latest: The latest instant among all rows that have one; BEGINNING if none has.
+        late_by: By how much the latest of the late rows is behind; 0 if none is late.
     """
 
     taken: Ints
     rejected: Mapping[str, Flags]
     latest: int
+    late_by: int
 
 
-def admission(ts: Ints, known: Flags, watermark: int, unit: TimeUnit) -> Admission:
+def admission(ts: Ints, known: Flags, watermark: int) -> Admission:
     """Decide which rows are taken in.
 
     Args:
         ts: Their event times, where these are known.
         known: Where they are.
         watermark: That of their stream, when the micro-batch was opened.
-        unit: What instants are counted in.
     """
     inside = known & is_instant(ts)
     late = inside & (ts < watermark)
-    reasons = {
-        "no event time": ~known,
-        "outside of time": known & ~inside,
-        f"{_LATE}{unit.format(watermark)}": late,
-    }
+    kinds = {"no event time": ~known, "outside of time": known & ~inside, LATE: late}
     return Admission(
         np.flatnonzero(inside & ~late),
-        {reason: which for reason, which in reasons.items() if which.any()},
+        {kind: which for kind, which in kinds.items() if which.any()},
         int(ts[inside].max()) if inside.any() else BEGINNING,
+        watermark - int(ts[late].min()) if late.any() else 0,
     )
+
+
+def reasons_of(kind: str, ts: Ints, watermark: int, unit: TimeUnit) -> pa.Array:
+    """The reasons for which rows of a kind were rejected: of late ones, by how much they were late.
+
+    Args:
+        kind: Their kind.
+        ts: Their event times.
+        watermark: That of their stream.
+        unit: What instants are counted in.
+    """
+    if kind != LATE:
+        return pa.repeat(pa.scalar(kind, pa.string()), len(ts))
+    instants, places = np.unique(ts, return_inverse=True)
+    before = f"before the watermark {unit.format(watermark)}"
+    lengths = (unit.length(watermark - one).lower() for one in instants.tolist())
+    return pa.array([f"late by {one}: {before}" for one in lengths]).take(pa.array(places))
 
 
 def is_instant(ts: Ints) -> Flags:
@@ -66,12 +83,10 @@ def is_instant(ts: Ints) -> Flags:
     return np.asarray((ts != BEGINNING) & (ts != INFINITY))
 
 
-def is_late(reason: str) -> bool:
-    """Rows that were rejected because they were late."""
-    return reason.startswith(_LATE)
+def watermark_after(latest: int, slack: int, hold: int = INFINITY) -> int:
+    """The watermark of a stream whose latest row lies at an instant; BEGINNING: it has no row.
 
-
-def watermark_after(latest: int, slack: int) -> int:
-    """The watermark of a stream whose latest row lies at an instant; BEGINNING: it has no row."""
+    It does not pass `hold`, the earliest row that is known to come.
+    """
     # Before all time there is nothing to be late for.
-    return BEGINNING if latest == BEGINNING else max(latest - slack, BEGINNING + 1)
+    return BEGINNING if latest == BEGINNING else min(hold, max(latest - slack, BEGINNING + 1))

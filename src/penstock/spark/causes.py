@@ -17,7 +17,10 @@ _WIDTH = re.compile(r"^Header length: (\d+), schema size: (\d+)$")
 _CSV_FILE = re.compile(r"^CSV file: (?:file:)?/*(/.*)$")
 _CARRIER = "Py4JJavaError"
 """Passes on what Java says in the lines behind it."""
-_REFUSALS = ("LaneHostRefused", "DataError", "QueryError", "UnknownName")
+_REFUSALS = (
+    *("LaneHostRefused", "DataError", "QueryError", "UnknownName"),
+    *("ModuleNotFoundError", "ImportError"),
+)
 """What trying again does not mend."""
 
 

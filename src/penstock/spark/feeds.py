@@ -1,8 +1,8 @@
 """Feeds: what calls for the micro-batches of a pipeline, and knows what has been read.
 
-Spark's streaming query reads the sources that only Spark can read. Folders of Parquet files, and
-rows that were brought from Python, are watched here: their micro-batches are plain Spark jobs,
-which take half of the time, or less.
+Spark's streaming query reads the sources that only Spark can read. Folders of files, and rows that
+were brought from Python, are watched here: their micro-batches are plain Spark jobs, which take
+half of the time, or less.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from penstock.files.backlog import Backlog
+    from penstock.files.folders import Folder
     from penstock.pipeline.files_read import KnownFiles
-    from penstock.pipeline.folders import Folder, FolderFile
 
     Files = Mapping[str, tuple[Folder, Sequence[str]]]
 
@@ -109,33 +110,30 @@ class FolderFeed:
     """Watches folders; whatever appears is read in the next micro-batch.
 
     Args:
-        folders: The folders.
-        known: What has been read of each, by stream.
-        take: Runs a micro-batch that reads files, and commits it.
+        backlogs: The folders, with what has been read of them.
+        take: Runs a micro-batch that reads files, and commits it; it is told the earliest row of
+            each stream in files that wait.
         finite: Whether only what is there at the beginning is read.
     """
 
     def __init__(
         self,
-        folders: Sequence[Folder],
-        known: Mapping[str, KnownFiles],
-        take: Callable[[Files], None],
+        backlogs: Sequence[Backlog[KnownFiles]],
+        take: Callable[[Files, Mapping[str, int]], None],
         *,
         finite: bool,
     ) -> None:
-        self._folders = folders
-        self._known = known
+        self._backlogs = backlogs
         self._take = take
         self._finite = finite
-        self._waiting: dict[str, list[FolderFile]] = {one.stream: [] for one in folders}
         self._news = threading.Condition()
         self._is_stopping = self._is_over = False
         # When the last look began that found nothing, and who wants a later one.
         self._idle_since = self._wanted = -1.0
         self._fault: BaseException | None = None
-        for one in folders:
-            _tidy(one, known[one.stream])
-            self._look(one)
+        for one in backlogs:
+            _tidy(one.folder, one.known)
+            one.look()
         self._thread = threading.Thread(target=self._run, name="penstock folders", daemon=True)
         self._thread.start()
 
@@ -172,10 +170,7 @@ class FolderFeed:
 
     def found(self) -> dict[str, int]:
         """The number of files found of each stream, those that were read among them."""
-        return {
-            name: self._known[name].read.count + len(waiting)
-            for name, waiting in self._waiting.items()
-        }
+        return {one.folder.stream: one.known.read.count + len(one) for one in self._backlogs}
 
     def _run(self) -> None:
         try:
@@ -191,9 +186,13 @@ class FolderFeed:
     def _goes_on(self) -> bool:
         """Run a micro-batch, or rest if there is nothing to read; False if there will not be."""
         began = time.monotonic()
-        files = {one.stream: (one, names) for one in self._folders if (names := self._next(one))}
+        files = {
+            one.folder.stream: (one.folder, names)
+            for one in self._backlogs
+            if (names := one.next_files(look=not self._finite))
+        }
         if files:
-            self._take(files)
+            self._take(files, {one.folder.stream: one.hold for one in self._backlogs if len(one)})
             # Whoever waits for the pipeline's lock gets it now; else the next batch would.
             time.sleep(YIELD_SECONDS)
             return True
@@ -206,20 +205,6 @@ class FolderFeed:
             self._news.notify_all()
             self._news.wait_for(lambda: self._is_stopping or self._wanted >= began, rest)
         return True
-
-    def _next(self, folder: Folder) -> list[str]:
-        """The names of the files to be read next."""
-        waiting = self._waiting[folder.stream]
-        if not waiting and not self._finite:
-            waiting = self._look(folder)
-        count = folder.share(waiting)
-        self._waiting[folder.stream] = waiting[count:]
-        return [one.name for one in waiting[:count]]
-
-    def _look(self, folder: Folder) -> list[FolderFile]:
-        found = folder.new_files(self._known[folder.stream])
-        self._waiting[folder.stream] = found
-        return found
 
 
 def _tidy(folder: Folder, known: KnownFiles) -> None:

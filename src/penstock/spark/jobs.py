@@ -6,21 +6,21 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.files.folders import is_folder
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.logs import RowCoding, described
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
-from penstock.pipeline.folders import is_folder
-from penstock.spark.tasks import FILES, RECORD, REPORTS, RULES, SENT, LaneTask
+from penstock.spark.tasks import FILES, HOLDS, RECORD, REPORTS, RULES, SENT, LaneTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.files.folders import Folder
     from penstock.pipeline.bound import BoundPlan
-    from penstock.pipeline.folders import Folder
     from penstock.pipeline.ledger import Ledger
 
 
@@ -47,6 +47,7 @@ class Jobs:
         self,
         first: DataFrame | None,
         files: Mapping[str, tuple[Folder, Sequence[str]]] | None = None,
+        holds: Mapping[str, int] | None = None,
         *,
         is_last: bool = False,
         with_reports: bool = True,
@@ -57,6 +58,7 @@ class Jobs:
         Args:
             first: The job of the first stage, if Spark brings rows.
             files: The files that tasks read otherwise, by stream.
+            holds: The earliest row of a stream in files that wait.
             is_last: Whether the input has come to its end.
             with_reports: Whether operators are asked what they have done.
             to_the_end: Whether lanes do all that waits, however long that takes.
@@ -64,6 +66,7 @@ class Jobs:
         context = self._spark.sparkContext
         told = {name: (str(folder.path), names) for name, (folder, names) in (files or {}).items()}
         context.setLocalProperty(FILES, json.dumps(told))
+        context.setLocalProperty(HOLDS, json.dumps(dict(holds or {})))
         context.setLocalProperty(REPORTS, "yes" if with_reports else "no")
         rules = self._ledger.rules
         if to_the_end:

@@ -10,11 +10,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from penstock.errors import PipelineFailed
+from penstock.files.backlog import Backlog
+from penstock.files.folders import folder_of, is_folder
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
-from penstock.pipeline.folders import folder_of, is_folder
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
@@ -30,13 +31,13 @@ from penstock.spark.routing import routed
 from penstock.spark.sources import stream_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.catalog.definitions import StreamDefinition
+    from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
-    from penstock.pipeline.folders import Folder
     from penstock.spark.feeds import Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
@@ -105,16 +106,19 @@ class Pipeline:
         self.failure = None
         self._ended.clear()
         by_spark = [one for one in self.ledger.plan.streams if not is_folder(one)]
-        folders = [folder_of(self.home, one) for one in self.ledger.plan.streams if is_folder(one)]
+        folders = [one for one in self.ledger.plan.streams if is_folder(one)]
         begun: list[Feed] = []
         with ExitStack() as undoing:
             if by_spark:
                 begun.append(self._streaming(by_spark, finite=finite))
                 undoing.callback(begun[-1].stop)
             if folders:
-                known = {one.stream: self.ledger.known_files(one.stream) for one in folders}
+                backlogs = [
+                    Backlog(folder_of(self.home, one), self.ledger.known_files(one.name), one)
+                    for one in folders
+                ]
                 take = partial(self._take, self._run)
-                begun.append(FolderFeed(folders, known, take, finite=finite))
+                begun.append(FolderFeed(backlogs, take, finite=finite))
             undoing.pop_all()
         # All at once: without feeds, whoever waits would take it that there is nothing to read.
         self._feeds = begun
@@ -305,11 +309,11 @@ class Pipeline:
             if not self.ledger.has_committed(query, batch):
                 self._run_batch(frame, None, (query, batch))
 
-    def _take(self, run: int, files: Files) -> None:
+    def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
         """Run a micro-batch that reads files, and commit it."""
         with self.lock:
             self._require(run)
-            self._run_batch(None, files, None)
+            self._run_batch(None, files, None, holds)
             for folder, names in files.values():
                 if folder.is_inserted:
                     self._remove_earlier(folder, names)
@@ -330,17 +334,21 @@ class Pipeline:
             raise Stopped
 
     def _run_batch(
-        self, frame: DataFrame | None, files: Files | None, batch: tuple[str, int] | None
+        self,
+        frame: DataFrame | None,
+        files: Files | None,
+        batch: tuple[str, int] | None,
+        holds: Mapping[str, int] | None = None,
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-        done = self._jobs.run(frame, files, with_reports=is_looked_at)
+        done = self._jobs.run(frame, files, holds, with_reports=is_looked_at)
         worked = time.perf_counter()
         read = {stream: names for stream, (_, names) in (files or {}).items()}
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, read, offsets)
+        self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)
         Sent.by(done).remove(self.home)
         self._failed = 0
         self._tell()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.observe.lag import lag_of
+from penstock.store.records import StreamProgress
 
 if TYPE_CHECKING:
     from penstock.spark.pipeline_runner import PipelineRunner
@@ -33,10 +34,11 @@ def progress_of(program: Program, running: PipelineRunner, queries: list[str]) -
 def _stream_facts(record: Record, name: str) -> dict[str, Any]:
     known = record.streams.get(name)
     if known is None:
-        return {"rows": 0, "late": 0, "aside": 0, "forgotten": 0, "watermark": None, "latest": None}
+        known = StreamProgress()
     return {
         "rows": known.rows,
         "late": known.late,
+        "late_by": known.late_by,
         "aside": known.aside,
         "forgotten": known.forgotten,
         "watermark": _instant(known.watermark),

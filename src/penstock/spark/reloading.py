@@ -12,6 +12,8 @@ from penstock.catalog.definitions import RelationDefinition
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError
+from penstock.files.folders import is_folder
+from penstock.files.relation_rows import relation_rows
 from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import from_table
 from penstock.operators.saved_tables import arrays_of
@@ -114,6 +116,8 @@ class Reloading:
     def _read(self, definition: RelationDefinition) -> tuple[pa.Array, ...]:
         """The rows of a relation as its source has them now."""
         require_allowed(self._spark, f'relation "{definition.name}"', definition.format)
+        if is_folder(definition):
+            return tuple(arrays_of(relation_rows(definition)))
         options = source_options(definition.format, definition.options)
         options.pop(RELOAD, None)
         reader = self._spark.read.format(str(definition.format)).options(**options)

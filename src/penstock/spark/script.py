@@ -32,7 +32,7 @@ from penstock.store.layout import Home
 from penstock.store.result_reader import require_kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from penstock.connection.connection import Connection
     from penstock.session import Outcome
     from penstock.spark.spark_answer import SparkAnswer
-    from penstock.store.result_reader import ResultsReader
+    from penstock.store.result_reader import Commit
 
 _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 """Statements that change nothing."""
@@ -88,11 +88,27 @@ class Script:
         self._selects = 0
         for text in declared:
             self._session.execute(text)
-        before = {one.name for one in self._session.catalog}
+        self._before = {one.name for one in self._session.catalog}
         for text, name in texts:
             self._take_in(text, name)
         self.text = ";\n".join(self._statements)
-        self._refuse(before)
+        self._refuse()
+
+    @property
+    def new_sinks(self) -> list[SinkDefinition]:
+        """The sinks that the home does not have yet."""
+        return [one for one in self.sinks if one.name not in self._before]
+
+    @property
+    def sinks(self) -> list[SinkDefinition]:
+        """The sinks, those of the home among them."""
+        return [one for one in self._session.catalog if isinstance(one, SinkDefinition)]
+
+    def sources(self) -> list[StreamDefinition | RelationDefinition]:
+        """The streams and relations that the queries read, by name."""
+        names = sorted({name for asked in self.asked for name in _sources(asked.plan)})
+        found = [self._session.catalog.get(name) for name in names]
+        return [one for one in found if isinstance(one, StreamDefinition | RelationDefinition)]
 
     @property
     def asked(self) -> list[ScriptQuery]:
@@ -101,8 +117,7 @@ class Script:
 
     def without_sinks(self) -> list[ScriptQuery]:
         """The queries whose results go nowhere."""
-        sinks = [one for one in self._session.catalog if isinstance(one, SinkDefinition)]
-        taken = {one.query.lower() for one in sinks}
+        taken = {one.query.lower() for one in self.sinks}
         return [one for one in self.asked if one.query.lower() not in taken]
 
     def _take_in(self, text: str, name: str | None) -> None:
@@ -152,20 +167,13 @@ class Script:
             self.steps.append(ScriptQuery(outcome.name, outcome.name, outcome.plan))
         self._statements.append(words)
 
-    def _refuse(self, before: set[str]) -> None:
+    def _refuse(self) -> None:
         """Refuse what cannot be written to, and what nobody will bring rows for."""
-        catalog = self._session.catalog
-        for sink in catalog:
-            if isinstance(sink, SinkDefinition):
-                refuse_sink(None, sink)
-        for name in sorted({name for asked in self.asked for name in _sources(asked.plan)}):
-            found = catalog.get(name)
-            if (
-                isinstance(found, StreamDefinition | RelationDefinition)
-                and is_inserted(found.format)
-                and name not in before
-            ):
-                msg = f'{found.kind} "{name}" has no format: nobody brings rows for it'
+        for sink in self.sinks:
+            refuse_sink(None, sink)
+        for found in self.sources():
+            if is_inserted(found.format) and found.name not in self._before:
+                msg = f'{found.kind} "{found.name}" has no format: nobody brings rows for it'
                 hint = "Declare it with USING csv OPTIONS (path 'rows.csv')."
                 raise DataError(msg, hint=hint)
 
@@ -183,25 +191,30 @@ def declared_in(home: Path | None) -> tuple[str, ...]:
     return () if last is None else tuple(read_plan_file(folder, last.plan)["statements"])
 
 
-def result_reader(db: Connection, query: str) -> ResultsReader:
-    """A reader of all results of a query that are kept, in time order.
+class ScriptResults:
+    """The results of the queries of a script, from the records of a home."""
 
-    Raises:
-        QueryError: It does not run.
-    """
-    answer = _answer(db, query)
-    return answer.records(partial(timed_fold_for, answer.plan, *answer.shape))
+    def __init__(self, db: Connection) -> None:
+        self._db = db
 
+    def results(self, query: str) -> Callable[[int], Iterator[Commit]]:
+        """A reader of all results of a query that are kept, in time order, up to a record.
 
-def rows_at(db: Connection, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
-    """The rows of a query that hold at an instant which is final, by the records up to one.
+        Raises:
+            QueryError: It does not run.
+        """
+        answer = _answer(self._db, query)
+        return answer.records(partial(timed_fold_for, answer.plan, *answer.shape)).read
 
-    Raises:
-        QueryError: It does not run, or what held then is not kept any more.
-    """
-    answer = _answer(db, query)
-    require_kept(answer.start(), query, instant, unit_of(answer.plan))
-    return answer.content_at(instant, last)
+    def rows_at(self, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
+        """The rows of a query that hold at an instant which is final, by the records up to one.
+
+        Raises:
+            QueryError: It does not run, or what held then is not kept any more.
+        """
+        answer = _answer(self._db, query)
+        require_kept(answer.start(), query, instant, unit_of(answer.plan))
+        return answer.content_at(instant, last)
 
 
 def _answer(db: Connection, query: str) -> SparkAnswer:

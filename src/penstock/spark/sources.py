@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.memory import is_inserted
+from penstock.files.folders import READER
 from penstock.pipeline.file_rows import inserted_type
-from penstock.pipeline.folders import READER
 from penstock.spark.formats import require_allowed
 
 if TYPE_CHECKING:

@@ -25,6 +25,8 @@ JAVA_ENDS_SECONDS = 5.0
 """How long Java may take to end after its connections have."""
 
 _HERE = Path(__file__).parent
+_PACKAGES = _HERE.parents[1]
+"""The folder that this package was imported from."""
 
 SETTINGS: dict[str, str] = {
     "spark.sql.session.timeZone": "UTC",
@@ -140,6 +142,9 @@ def launch_environment(master: str) -> dict[str, str]:
     if master.startswith("local"):
         # Workers would run whatever `python3` is on PATH, and listeners be open to the network.
         variables["PYSPARK_PYTHON"] = sys.executable
+        # What this process imports, however it found it, its workers import, too.
+        others = os.environ.get("PYTHONPATH")
+        variables["PYTHONPATH"] = os.pathsep.join([str(_PACKAGES), *([others] if others else [])])
         variables["SPARK_LOCAL_IP"] = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
     else:
         # Nodes of a cluster have their own paths, and must be able to reach this machine.

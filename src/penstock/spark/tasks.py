@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.files.folders import Folder
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_client import ask
 from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
-from penstock.pipeline.folders import Folder
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
 from penstock.store.layout import Home
@@ -37,6 +37,8 @@ SENT = "penstock.sent"
 """The local property with what fragments sent in earlier stages: files, and clocks."""
 FILES = "penstock.files"
 """The local property with the files that tasks read themselves, by stream."""
+HOLDS = "penstock.holds"
+"""The local property with the earliest row of streams in files that wait."""
 REPORTS = "penstock.reports"
 """The local property that is "yes" where operators are asked what they have done."""
 RULES = "penstock.rules"
@@ -84,7 +86,9 @@ class LaneTask:
         sent = Sent.from_json(context.getLocalProperty(SENT) or "") if self.coded is None else None
         began = time.perf_counter()
         log = home.new_segment(opening.number + 1, task, "log")
-        with bundle_writer(home.segments / log, self._about(opening, task, sent)) as writer:
+        holds = json.loads(context.getLocalProperty(HOLDS) or "{}")
+        about = self._about(opening, task, sent, holds)
+        with bundle_writer(home.segments / log, about) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
             if self.files is not None:
@@ -120,7 +124,9 @@ class LaneTask:
             if names:
                 yield from one.parts(Folder(one.definition.name, Path(path)), names, task)
 
-    def _about(self, opening: Record, task: int, sent: Sent | None) -> dict[str, Any]:
+    def _about(
+        self, opening: Record, task: int, sent: Sent | None, holds: dict[str, int]
+    ) -> dict[str, Any]:
         coded = self.coded or RowCoding()
         return about_log(
             self.streams,
@@ -128,6 +134,7 @@ class LaneTask:
             {name: one.watermark for name, one in opening.streams.items()},
             relations=opening.pending,
             clocks=sent.clocks if sent else None,
+            holds=holds,
             is_last=self.is_last,
         )
 

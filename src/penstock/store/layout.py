@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import json
+import os
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 from uuid import uuid4
 
@@ -76,15 +79,27 @@ class Home:
         try:
             for folder in (self.path / "records", self.plans, self.segments):
                 folder.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.path / "lock").open("w")
+            self._lock = (self.path / "lock").open("a")
         except OSError as fault:
             msg = f"the home {self.path} cannot be used: {fault.strerror}"
             raise DataError(msg, hint="Choose a folder that can be written.") from fault
         if not _taken(self._lock):
             self._lock.close()
             self._lock = None
-            msg = f"another pipeline uses the home {self.path}"
+            msg = f"another pipeline uses the home {self.path}{self._holder()}"
             raise DataError(msg, hint="Stop it first, or use another home.")
+        self._lock.truncate(0)
+        self._lock.write(json.dumps({"process": os.getpid(), "since": time.time()}))
+        self._lock.flush()
+
+    def _holder(self) -> str:
+        """Who has taken the home, as far as the lock says."""
+        try:
+            found = json.loads((self.path / "lock").read_text("utf-8"))
+            since = datetime.fromtimestamp(found["since"], UTC)
+            return f": process {found['process']}, since {since:%Y-%m-%d %H:%M:%S} UTC"
+        except (OSError, ValueError, KeyError):
+            return ""
 
     def close(self) -> None:
         """Let others take the home."""

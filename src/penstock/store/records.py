@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 8
+FORMAT = 9
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]
@@ -32,6 +32,7 @@ class StreamProgress:
     """The progress of a stream: its watermark, its latest row, and how many rows it brought.
 
     Of these, `late` ones and others were set `aside`; of both, `forgotten` ones are kept no more.
+    `late_by` is by how much a row was late, at the most.
     """
 
     watermark: int = BEGINNING
@@ -40,6 +41,7 @@ class StreamProgress:
     late: int = 0
     aside: int = 0
     forgotten: int = 0
+    late_by: int = 0
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from operators.contract.window_cases import any_pattern, as_it_is, one_input
 from operators.join_model import Element
 from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
+from penstock.algebra.types import BIGINT, STRING
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
+from penstock.operators.output.first_rows import FirstPlaces, FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.order_limit import FirstRows, OrderKey, RowOrder
+from penstock.operators.output.order_limit import OrderKey, RowOrder
 from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
@@ -165,22 +167,37 @@ def ordering(limit: int | None, offset: int, maps: Sequence[MapOperator] = ()) -
     return RowOrder(keys, limit, offset, maps, Failures())
 
 
-def first_rows(random: Draws) -> Trial:
-    pattern = any_pattern(random)
-    limit, offset = random.choice([None, 1, 3]), random.choice([0, 2])
+def first_rows(grouped: bool, numbered: bool) -> Callable[[Draws], Trial]:
+    def draw(random: Draws) -> Trial:
+        pattern = any_pattern(random)
+        limit, offset = random.choice([None, 1, 3]), random.choice([0, 2])
 
-    def make() -> FirstRows:
-        return FirstRows(counted(random, pattern), ordering(limit, offset))
+        def make() -> FirstRowsOperator:
+            key = OrderKey(column(1), descending=True, nulls_first=False)
+            groups = [column(0)] if grouped else []
+            places = FirstPlaces(
+                (BIGINT, STRING), [(key, STRING)], groups, limit, offset, numbered, Failures()
+            )
+            return FirstRowsOperator(counted(random, pattern), places, pattern)
 
-    def meaning(bags: Sequence[Bag]) -> Bag:
-        by_row = sorted(bags[0].elements(), key=lambda row: [(x is not None, x) for x in row])
-        named = [row for row in by_row if row[1] is not None]
-        arranged = sorted(named, key=lambda row: row[1], reverse=True)
-        arranged += [row for row in by_row if row[1] is None]
-        return Counter(arranged[offset : None if limit is None else offset + limit])
+        def meaning(bags: Sequence[Bag]) -> Bag:
+            by_row = sorted(bags[0].elements(), key=lambda row: [(x is not None, x) for x in row])
+            named = [row for row in by_row if row[1] is not None]
+            arranged = sorted(named, key=lambda row: row[1], reverse=True)
+            arranged += [row for row in by_row if row[1] is None]
+            found: Bag = Counter()
+            for group in {row[0] if grouped else None for row in arranged}:
+                rows = [row for row in arranged if not grouped or row[0] == group]
+                shown = list(enumerate(rows, 1))[offset : None if limit is None else offset + limit]
+                found.update((*row, place) if numbered else row for place, row in shown)
+            return found
 
-    edges = [rows_edge(inputs.edge(random, pattern), pattern)]
-    return Trial(make, edges, meaning=meaning, strict=True)
+        edges = [rows_edge(inputs.edge(random, pattern), pattern)]
+        width = 3 if numbered else 2
+        results = spread_by(0, width, strict=True) if grouped else None
+        return Trial(make, edges, results, meaning=meaning, strict=True)
+
+    return draw
 
 
 def restored(by_rows: bool) -> Callable[[Draws], Trial]:
@@ -217,7 +234,15 @@ CASES = [
     Case(NextInstant, "", next_instant),
     Case(WholeResult, "", whole_result),
     Case(WholeResult, "in order", ordered_result),
-    Case(FirstRows, "", first_rows),
+    *(
+        Case(
+            FirstRowsOperator,
+            f"{'of groups' * grouped} {'numbered' * numbered}",
+            first_rows(grouped, numbered),
+        )
+        for grouped in (False, True)
+        for numbered in (False, True)
+    ),
     Case(RestoredResult, "", restored(by_rows=False)),
     Case(RestoredResult, "by rows", restored(by_rows=True)),
 ]

@@ -24,8 +24,8 @@ from penstock.operators.multi_join.multi_join import MultiJoin
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
+from penstock.operators.output.first_rows import FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.order_limit import FirstRows
 from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
@@ -37,6 +37,7 @@ from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
 from penstock.operators.window.ends import DropEnds, EndsFromColumn, EndsToColumn
+from penstock.operators.window.hopping_window import HoppingWindow
 from penstock.operators.window.rows_window import RowsWindow
 from penstock.operators.window.time_windows import TimeWindow
 
@@ -69,6 +70,7 @@ BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     MapOperator: (Work(1.6, 0), "rows as they come"),
     RelationRows: (Work(1, 0.1), "of rows alike, one with the number of copies"),
     TimeWindow: (Work(1.3, 0.3), "an element for a row; with a slide, rows wait for it"),
+    HoppingWindow: (Work(1, 1), "an element for each window; rows wait for the end of each"),
     RowsWindow: (Work(2.5, 0.5), "a row that pushes out an equal one changes nothing"),
     ByValue: (Work(1, 0), "rows as they come"),
     Number: (Work(1.4, 1), "an element that may be withdrawn, and its number"),
@@ -103,7 +105,7 @@ BOUNDS: dict[type[Operator], tuple[Work, str]] = {
     RowSlides: (Work(1, 0.2), "a number for each partition"),
     NextInstant: (Work(1, 0.3), "rows since the last instant"),
     WholeResult: (Work(1, 1.3), "each different row, and the ends of rows"),
-    FirstRows: (Work(1, 1.4), "each different row, and the ends of rows"),
+    FirstRowsOperator: (Work(1, 1.4), "each different row, and the ends of rows"),
     RestoredResult: (Work(1, 0.7), "each different row, and the ends of rows"),
 }
 """For every operator, and why it may be as much."""

@@ -18,6 +18,7 @@ from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import (
     Between,
     Fixed,
+    Hopping,
     Now,
     Range,
     Rows,
@@ -32,6 +33,7 @@ from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
 from penstock.operators.window.ends import DropEnds, EndsFromColumn, EndsToColumn
+from penstock.operators.window.hopping_window import HoppingWindow
 from penstock.operators.window.rows_window import RowsWindow
 from penstock.operators.window.time_windows import TimeWindow
 
@@ -53,6 +55,9 @@ WINDOWS: list[WindowSpec] = [
     Since(9),
     Between(4, 12),
 ]
+
+
+HOPPING = [Hopping(5, 5), Hopping(7, 3, 1), Hopping(2, 6), Hopping(7, 3, open=True)]
 
 
 def one_input(
@@ -124,6 +129,15 @@ def relation(random: Draws) -> Trial:
 
 def time_window(spec: WindowSpec) -> Callable[[Draws], Trial]:
     return lambda random: one_input(random, lambda: TimeWindow(spec), Pattern.MON)
+
+
+def hopping_window(spec: Hopping) -> Callable[[Draws], Trial]:
+    def draw(random: Draws) -> Trial:
+        make = lambda: HoppingWindow(spec, pa.int64())  # noqa: E731
+        results = spread_by(0, len(TYPES) + 2, strict=False)
+        return one_input(random, make, Pattern.MON, results=results)
+
+    return draw
 
 
 def rows_window(partition_by: tuple[int, ...], *, tell_vanished: bool) -> Callable[[Draws], Trial]:
@@ -207,6 +221,7 @@ CASES = [
     Case(MapOperator, "", mapped),
     Case(RelationRows, "", relation),
     *(Case(TimeWindow, str(spec), time_window(spec)) for spec in WINDOWS),
+    *(Case(HoppingWindow, str(spec), hopping_window(spec)) for spec in HOPPING),
     Case(RowsWindow, "", rows_window((), tell_vanished=False)),
     Case(RowsWindow, "by key", rows_window((0,), tell_vanished=False)),
     Case(RowsWindow, "by key, vanished rows told", rows_window((0,), tell_vanished=True)),

@@ -11,6 +11,7 @@ from penstock.catalog.functions.logic import CHOICES, LOGIC
 from penstock.catalog.functions.numbers import NUMBERS
 from penstock.catalog.functions.strings import STRINGS
 from penstock.catalog.functions.times import TIMES
+from penstock.catalog.functions.window_functions import is_window_function, refused_as
 from penstock.errors import Refused, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -133,5 +134,8 @@ def _unknown(name: str) -> UnknownName | Refused:
         return Refused(f"{name.upper()} is an aggregate and has no meaning for a single row")
     if is_scalar(name):
         return UnknownName(f"{name.upper()} is not an aggregate")
+    if is_window_function(name):
+        msg, hint = refused_as(name)
+        return Refused(msg, hint=hint)
     msg = f"there is no function {name.upper()}"
     return UnknownName(msg, hint=did_you_mean(name, map(str.upper, function_names())))

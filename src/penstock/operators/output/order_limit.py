@@ -9,8 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.operators.set.counted import CopyChanges
-from penstock.operators.set.set_counts import SetOperation
 from penstock.state.arrays import is_text, validity_of, values_of
 
 if TYPE_CHECKING:
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from penstock.compute.evaluate import Evaluator
     from penstock.operators.block import Block
     from penstock.operators.declared_state.slot_table import SlotTable
-    from penstock.operators.operator import Inputs
-    from penstock.operators.set.counted import CountedRows
     from penstock.operators.stateless import MapOperator
     from penstock.state.arrays import Ints
 
@@ -109,62 +105,3 @@ def _key_codes(key: OrderKey, columns: Sequence[pa.Array], length: int, failures
         return codes
     beyond = -(length + 2) if key.nulls_first else length + 2
     return np.where(valid, codes, beyond)
-
-
-class FirstRows(SetOperation):
-    """The first rows of each instant's result; a row may be pushed out by another."""
-
-    def __init__(self, counted: CountedRows, ordering: RowOrder) -> None:
-        super().__init__(counted)
-        self.ordering = ordering
-        self._shown = counted.rows.column(np.int64, None)
-
-    def step(self, inputs: Inputs, clock: int) -> Sequence[Block]:
-        """Elements for rows that come within the limit, negative ones for those that leave."""
-        before = self.counted.rows.live_slots()
-        counts = dict(zip(before.tolist(), self.counted.counts[before, 2].tolist(), strict=True))
-        changes = self.counts(inputs, clock)
-        if not len(changes.slots):
-            self.counted.release()
-            return ()
-        slots = np.unique(np.concatenate([before, changes.slots]))
-        ranks = self.ordering.ranks(self.counted.rows, slots)
-        ranked = slots[np.argsort(ranks)]
-        made = self._elements(self._followed(changes, ranked, counts))
-        self.counted.release()
-        return made
-
-    def _followed(self, changes: CopyChanges, ranked: Ints, counts: dict[int, int]) -> CopyChanges:
-        """The changes of the rows within the limit, instant by instant."""
-        found: list[tuple[int, int, int]] = []
-        copies = np.array([counts.get(slot, 0) for slot in ranked.tolist()], np.int64)
-        place_of = {slot: place for place, slot in enumerate(ranked.tolist())}
-        shown = self._shown.values[ranked]
-        # Not by differences: from what was always there, those are beyond 64 bits.
-        starts = np.flatnonzero(np.append(True, changes.times[1:] != changes.times[:-1]))
-        for start, stop in zip(starts, np.append(starts[1:], len(changes.times)), strict=True):
-            places = [place_of[slot] for slot in changes.slots[start:stop].tolist()]
-            np.add.at(copies, places, changes.deltas[start:stop])
-            wanted = self._within(copies)
-            for place in np.flatnonzero(wanted != shown).tolist():
-                change = int(wanted[place] - shown[place])
-                found.append((int(ranked[place]), int(changes.times[start]), change))
-            shown = wanted
-        self._shown.values[ranked] = shown
-        columns = np.array(found, np.int64).reshape(-1, 3)
-        return CopyChanges(*(np.ascontiguousarray(columns[:, one]) for one in range(3)))
-
-    def _within(self, copies: Ints) -> Ints:
-        """The number of copies of each row within the limit, rows in order."""
-        after = np.cumsum(copies)
-        low = self.ordering.offset
-        high = after[-1] if self.ordering.limit is None else low + self.ordering.limit
-        within = np.minimum(after, high) - np.maximum(after - copies, low)
-        return np.asarray(np.maximum(within, 0))
-
-    def restored(self) -> None:
-        """Know again which rows lie within the limit."""
-        slots = self.counted.rows.live_slots()
-        if len(slots):
-            ranked = slots[np.argsort(self.ordering.ranks(self.counted.rows, slots))]
-            self._shown.values[ranked] = self._within(self.counted.counts[ranked, 2])

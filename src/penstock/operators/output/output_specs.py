@@ -11,8 +11,9 @@ from penstock.algebra.types import Type, to_arrow
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.output.cuts import CoalesceOperator, SplitOperator
 from penstock.operators.output.emit_final import FinalOperator
+from penstock.operators.output.first_rows import FirstPlaces, FirstRowsOperator
 from penstock.operators.output.negative import AnnouncedEnds
-from penstock.operators.output.order_limit import FirstRows, OrderKey, RowOrder
+from penstock.operators.output.order_limit import OrderKey, RowOrder
 from penstock.operators.output.output_instants import Boundaries, RowSlides, TimeSlides
 from penstock.operators.output.restored import NextInstant, RestoredResult
 from penstock.operators.output.rstream import WholeResult
@@ -21,6 +22,7 @@ from penstock.operators.spec import (
     Lineage,
     Spec,
     calendar,
+    evaluators,
     of_first,
     passed,
     structure_of,
@@ -66,18 +68,32 @@ class OrderSpec:
 
 @dataclass(frozen=True)
 class FirstRowsSpec(Spec):
-    """LIMIT and OFFSET, of rows in an order."""
+    """The rows at the first places of each group, with or without their numbers."""
 
     counting: Counting
     order: OrderSpec
+    partition_by: tuple[Expression, ...] = ()
+    is_numbered: bool = False
 
-    def build(self, failures: Failures) -> FirstRows:
+    def build(self, failures: Failures) -> FirstRowsOperator:
         """The operator."""
-        return FirstRows(self.counting.build(), self.order.build(failures))
+        order = self.order.build(failures)
+        keys = [one.expression.type for one in self.order.keys]
+        places = FirstPlaces(
+            self.order.types,
+            tuple(zip(order.keys, keys, strict=True)),
+            evaluators(self.partition_by, positions(self.order.types)),
+            order.limit,
+            order.offset,
+            self.is_numbered,
+            failures,
+        )
+        return FirstRowsOperator(self.counting.build(), places, self.counting.inputs[0].pattern)
 
     def lineage(self) -> Lineage:
-        """Rows that came."""
-        return self.counting.lineage()
+        """Rows that came, and their numbers."""
+        (columns,) = self.counting.lineage().columns
+        return Lineage(((*columns, *[None] * self.is_numbered),))
 
     def structures(self) -> tuple[str, ...]:
         """The structures that keep its rows."""

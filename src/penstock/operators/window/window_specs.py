@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import Type, to_arrow
-from penstock.algebra.windows import Range, Rows, WindowSpec
+from penstock.algebra.windows import Hopping, Range, Rows, WindowSpec
 from penstock.operators.spec import Columns, Edge, Lineage, Spec, passed
 from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
 from penstock.operators.window.ends import DropEnds, EndsFromColumn, EndsToColumn
+from penstock.operators.window.hopping_window import HoppingWindow
 from penstock.operators.window.rows_window import RowsWindow
 from penstock.operators.window.time_windows import TimeWindow
 
@@ -38,6 +39,28 @@ class TimeWindowSpec(Spec):
     def structures(self) -> tuple[str, ...]:
         """The structures that keep its rows."""
         return ("fifo",) if isinstance(self.window, Range) and self.window.slide else ()
+
+
+@dataclass(frozen=True)
+class HoppingWindowSpec(Spec):
+    """Windows [start, end), which rows are told as two columns of a type."""
+
+    window: Hopping
+    types: tuple[Type, ...]
+    time: Type
+
+    def build(self, failures: Failures) -> HoppingWindow:
+        """The windows."""
+        return HoppingWindow(self.window, to_arrow(self.time))
+
+    def lineage(self) -> Lineage:
+        """Rows as they came, and what the window says."""
+        columns: Columns = passed(self.types).columns[0]
+        return Lineage(((*columns, *[None] * len(self.window.added)),))
+
+    def structures(self) -> tuple[str, ...]:
+        """Where it keeps rows."""
+        return () if self.window.open else ("fifo",)
 
 
 @dataclass(frozen=True)

@@ -143,9 +143,9 @@ class Costs:
                 return each + _rows(out) * COUNTED
             case op.Aggregate():
                 return self._aggregate(plan, out)
-            case op.Sort() | op.Final() | st.RelationToStream() | st.Internal() if self.state.of(
-                plan
-            ):
+            case (
+                op.Sort() | op.FirstRows() | op.Final() | st.RelationToStream() | st.Internal()
+            ) if self.state.of(plan):
                 return self._handled(plan.children[0], SENT)
         return sum(map(_rows, inputs)) * PASS
 

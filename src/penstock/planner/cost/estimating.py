@@ -6,12 +6,13 @@ order in which plans come by it often is.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.expressions import TRUE, conjunction
+from penstock.algebra.expressions import TRUE, columns_of, conjunction
 from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.windows import Rows
@@ -147,6 +148,8 @@ class Estimates:
                 )
             case op.Final():
                 return replace(inputs[0], withdrawn=0.0)
+            case op.FirstRows():
+                return _first(plan, inputs[0])
             case op.Sort() if plan.limit is not None:
                 return replace(inputs[0], live=min(inputs[0].live, float(plan.limit)))
         return inputs[0]
@@ -218,9 +221,12 @@ class Estimates:
             live = plan.spec.count * present(rows.values(plan.spec.partition_by), rows.live)
             return replace(rows, live=live, withdrawn=rows.rate)
         stay = plan.spec.mean_stay
-        live = rows.live if stay is None else rows.rate * stay
+        rate = rows.rate * plan.spec.copies
+        live = rows.live if stay is None else rate * stay
         ends = pattern_of(plan) is not Pattern.MON
-        return replace(rows, live=live, withdrawn=rows.rate if self._announced and ends else 0.0)
+        withdrawn = rate if self._announced and ends else 0.0
+        different = dict(rows.different) | dict.fromkeys(plan.spec.added, max(plan.spec.copies, 1))
+        return replace(rows, rate=rate, live=live, withdrawn=withdrawn, different=different)
 
     def _distinct(self, plan: op.Distinct, rows: Flow) -> Flow:
         """A value comes with its first row and goes with its last, where rows are counted.
@@ -234,3 +240,17 @@ class Estimates:
             new = 1 - there / values if values else 0.0
             return Flow(rows.rate * new, rows.withdrawn * new, there, rows.different)
         return Flow(rows.rate * min(there / max(rows.live, 1e-9), 1.0), 0.0, there, rows.different)
+
+
+def _first(plan: op.FirstRows, rows: Flow) -> Flow:
+    """Rows that come to the first places of their groups, each of which pushes out another."""
+    groups = 1.0
+    if plan.partition_by:
+        read = frozenset[str]().union(*map(columns_of, plan.partition_by))
+        groups = present(rows.values(sorted(read)), rows.live)
+    most = math.inf if plan.limit is None else groups * plan.limit
+    live = min(rows.live, most)
+    share = live / max(rows.live, 1e-9)
+    each = share if plan.number is None else min(share * (plan.limit or 1), plan.limit or 1)
+    rate = rows.rate * each
+    return replace(rows, rate=rate, withdrawn=rate + rows.withdrawn * each, live=live)

@@ -16,7 +16,7 @@ from penstock.algebra.expressions import columns_of
 from penstock.algebra.patterns import Pattern, pattern_as_run, pattern_of
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.types import STRING
-from penstock.algebra.windows import Rows
+from penstock.algebra.windows import Hopping, Rows
 from penstock.operators.join.join_choosing import INDEX, LOOK
 from penstock.planner.conditions import join_condition
 from penstock.planner.cost.flows import present
@@ -92,6 +92,8 @@ class StateEstimate:
             case op.Sort() if id(plan) not in self._sorted_above:
                 is_cut = plan.limit is not None or plan.offset > 0
                 return [self._side(plan, 0)] if is_cut else []
+            case op.FirstRows():
+                return [self._first_rows(plan)]
             case op.Final():
                 strict = self.pattern(plan.child) is Pattern.STR
                 return [self._rows("hashed" if strict else "fifo", live, plan.schema)]
@@ -154,6 +156,9 @@ class StateEstimate:
         if plan.spec.counts_rows:
             return [self._rows("fifo", flow.live, plan.schema)]
         found = []
+        if isinstance(plan.spec, Hopping) and not plan.spec.open:
+            # Rows wait for the end of each of their windows, half of its length on average.
+            found.append(self._rows("fifo", flow.rate * plan.spec.length / 2, plan.schema))
         if plan.spec.time_slide:
             # Rows wait for the next slide.
             found.append(self._rows("fifo", flow.rate * plan.spec.time_slide / 2, plan.schema))
@@ -225,6 +230,14 @@ class StateEstimate:
         side = self._side(plan, 0)
         return StateSize(side.structure, side.rows + groups, side.size)
 
+    def _first_rows(self, plan: op.FirstRows) -> StateSize:
+        """All rows of an input that comes and goes; of one that stays, those that are shown."""
+        side = self._side(plan, 0)
+        if self.pattern(plan.child) is not Pattern.MON:
+            return side
+        shown = min(side.rows, self._estimates.of(plan).live * (1 + plan.offset))
+        return self._rows("hashed", shown, plan.child.schema)
+
     def _arrival(self, plan: ArrivalRead, live: float) -> list[StateSize]:
         """The relation; under a window that counts rows, also what was made of each row."""
         relation = plan.reading.right
@@ -241,6 +254,8 @@ class StateEstimate:
             return self._combinations(plan)
         inserts = isinstance(plan, st.IStream) or getattr(plan, "appends", "") == "insertions"
         found = [self._result(_unsorted(plan))]
+        if isinstance(plan, st.AtEnds) and not st.is_ordered(plan.child):
+            return [] if st.ends_are_apart(plan.child) else [*found, *self._instants(plan)]
         if inserts and self.pattern(plan.child) is Pattern.MON:
             found = []
         if isinstance(plan, st.IStream) and plan.restore:
@@ -296,6 +311,8 @@ def _sorts(plan: Plan) -> bool:
     """An operator that puts the rows that it sends in order itself."""
     if isinstance(plan, st.Internal):
         return plan.appends == "slides"
+    if isinstance(plan, st.AtEnds):
+        return True
     return isinstance(plan, st.RStream) and not plan.restore
 
 

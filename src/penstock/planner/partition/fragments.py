@@ -48,6 +48,7 @@ _PLAIN = (
     | op.Split
     | op.Final
     | op.Sort
+    | op.FirstRows
 )
 """Operators that look at nothing but the rows of their inputs, so that these can be cut off."""
 

@@ -24,6 +24,7 @@ NAMES = {
     st.IStream: "ISTREAM",
     st.DStream: "DSTREAM",
     st.RStream: "RSTREAM",
+    st.AtEnds: "the windows",
     st.Internal: "INTERNAL",
     st.Window: "the window",
 }

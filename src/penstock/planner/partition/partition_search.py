@@ -119,6 +119,8 @@ class Search:
                 return self._aligned(plan, need)
             case op.Aggregate():
                 return self._aggregate(plan, need)
+            case op.FirstRows():
+                return self._first_rows(plan, need)
             case op.Sort():
                 raise reasons.all_ordered()
             case op.Final():
@@ -169,6 +171,13 @@ class Search:
         keys = [key.expression for key in plan.keys]
         return self.routes(plan.child, both(below(need, meaning), keys, why), ())
 
+    def _first_rows(self, plan: op.FirstRows, need: Need | None) -> Routes:
+        if not plan.partition_by:
+            raise reasons.all_ordered()
+        why = self._because(f"PARTITION BY {', '.join(map(str, plan.partition_by))}")
+        own = {column.name: column for column in columns(plan.child.schema)}
+        return self.routes(plan.child, both(below(need, own), plan.partition_by, why), ())
+
     def _window(self, plan: st.Window, need: Need | None) -> Routes:
         spec = plan.spec
         if isinstance(spec, Rows):
@@ -177,6 +186,9 @@ class Search:
             why = self._because(f"PARTITION BY {', '.join(spec.partition_by)}")
             keys = [one for one in columns(plan.schema) if one.name in spec.partition_by]
             need = both(need, keys, why)
+        if spec.added:
+            own = {column.name: column for column in columns(plan.child.schema)}
+            need = below(need, own)
         if st.is_stream(plan.child):
             return self.routes(plan.child, need, ())
         return self._compared(plan, need)
@@ -205,6 +217,7 @@ class Search:
             # Slides begin with a lane's first row and end with its last.
             raise reasons.between_slides(plan)
         combines = isinstance(plan, st.Internal) and plan.appends == "combinations"
+        combines |= isinstance(plan, st.AtEnds)
         if combines or (at_slides and not restore):
             return self.routes(plan.child, need, ())
         return self._compared(plan, need)

@@ -159,20 +159,22 @@ def final_node(building: Building, child: int) -> int:
     )
 
 
-def first_rows_node(building: Building, child: int, plan: op.Sort) -> int:
-    """LIMIT and OFFSET, of rows in an order."""
-    node = building.node(child)
+def first_rows_node(building: Building, child: int, plan: op.FirstRows) -> int:
+    """The first rows of each group."""
+    order = order_of(building, child, plan)
+    groups = tuple(positional(one, plan.child.schema) for one in plan.partition_by)
+    numbered = plan.number is not None
     return building.add(
-        FirstRowsSpec(building.counting([child]), order_of(building, child, plan)),
+        FirstRowsSpec(building.counting([child]), order, groups, numbered),
         [child],
         label=plan.label(),
-        types=node.types,
+        types=plan.schema.types,
         pattern=Pattern.STR,
     )
 
 
 def order_of(
-    building: Building, child: int, plan: op.Sort, maps: tuple[MapSpec, ...] = ()
+    building: Building, child: int, plan: op.Sort | op.FirstRows, maps: tuple[MapSpec, ...] = ()
 ) -> OrderSpec:
     """The order of a Sort over a node, with what is shown of the rows."""
     keys = tuple(

@@ -9,7 +9,7 @@ from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positional
 from penstock.algebra.time import INFINITY
-from penstock.algebra.windows import Range, Rows, WindowSpec
+from penstock.algebra.windows import Hopping, Range, Rows, WindowSpec
 from penstock.operators.output.output_specs import (
     AnnouncedEndsSpec,
     BoundariesSpec,
@@ -21,7 +21,12 @@ from penstock.operators.output.output_specs import (
 )
 from penstock.operators.set.set_specs import ChangedSpec, RelationSpec
 from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, MapSpec, StreamSpec
-from penstock.operators.window.window_specs import DropEndsSpec, RowsWindowSpec, TimeWindowSpec
+from penstock.operators.window.window_specs import (
+    DropEndsSpec,
+    HoppingWindowSpec,
+    RowsWindowSpec,
+    TimeWindowSpec,
+)
 from penstock.planner.partition.partition_search import empties
 from penstock.planner.physical import lower_internal as internal
 from penstock.planner.physical import lower_rows as rows
@@ -74,8 +79,27 @@ def window_node(lowering: Lowering, plan: st.Window, *, announced: bool = True) 
     building = lowering.building
     if plan.spec.counts_rows:
         return rows_window_node(building, lowering.arranged(plan.child), plan)
-    window = time_window_node(building, lowering.lower(plan.child), plan.spec, plan.label())
+    if isinstance(plan.spec, Hopping):
+        window = hopping_window_node(building, lowering.lower(plan.child), plan)
+    else:
+        window = time_window_node(building, lowering.lower(plan.child), plan.spec, plan.label())
     return announced_node(building, window) if announced else window
+
+
+def hopping_window_node(building: Building, child: int, plan: st.Window) -> int:
+    """Windows [start, end) on the rows of a stream."""
+    spec = plan.spec
+    assert isinstance(spec, Hopping)
+    types = building.node(child).types
+    time = plan.schema.types[-1]
+    return building.add(
+        HoppingWindowSpec(spec, types, time),
+        [child],
+        label=plan.label(),
+        types=[*types, *[time] * len(spec.added)],
+        pattern=Pattern.WKS if spec.ends_in_order else Pattern.WK,
+        span=spec.span,
+    )
 
 
 def time_window_node(building: Building, child: int, spec: WindowSpec, label: str) -> int:
@@ -143,14 +167,13 @@ def internal_node(lowering: Lowering, plan: st.Internal) -> int:
         if again
         else lowering.lower(plan.child)
     )
+    return _endless_node(building, child, plan.label())
+
+
+def _endless_node(building: Building, child: int, label: str) -> int:
+    """Rows that stay for ever, once they are there."""
     types = building.node(child).types
-    return building.add(
-        DropEndsSpec(types),
-        [child],
-        label=plan.label(),
-        types=types,
-        pattern=Pattern.MON,
-    )
+    return building.add(DropEndsSpec(types), [child], label=label, types=types, pattern=Pattern.MON)
 
 
 def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
@@ -162,7 +185,16 @@ def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
             return inserted_node(lowering, plan.child)
         case st.RStream():
             return whole_node(lowering, plan)
+        case st.AtEnds():
+            return _at_ends_node(lowering, plan)
     return changed_node(lowering, plan.child, "DStream", removed=True)
+
+
+def _at_ends_node(lowering: Lowering, plan: st.AtEnds) -> int:
+    """The answers of windows: rows of one instant each, which are sent as they come."""
+    if st.is_ordered(plan.child) or not st.ends_are_apart(plan.child):
+        return whole_node(lowering, plan)
+    return _endless_node(lowering.building, lowering.lower(plan.child), plan.label())
 
 
 def inserted_node(lowering: Lowering, plan: Plan) -> int:
@@ -186,7 +218,7 @@ def changed_node(lowering: Lowering, plan: Plan, label: str, *, removed: bool = 
     )
 
 
-def whole_node(lowering: Lowering, sender: st.RStream | st.Internal) -> int:
+def whole_node(lowering: Lowering, sender: st.RStream | st.AtEnds | st.Internal) -> int:
     """All of a result at its instants, in order if it has one."""
     building = lowering.building
     plan, label = sender.child, sender.label()

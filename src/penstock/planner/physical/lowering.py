@@ -152,6 +152,8 @@ class Lowering:
                 return rows.final_node(building, self.lower(plan.child))
             case op.Sort():
                 return self._sort(plan)
+            case op.FirstRows():
+                return rows.first_rows_node(building, self.lower(plan.child), plan)
             case op.BagOperation():
                 return self._bag_operation(plan)
             case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin():
@@ -198,7 +200,8 @@ class Lowering:
         child = self.lower(plan.child)
         if plan.limit is None and not plan.offset:
             return child
-        return rows.first_rows_node(self.building, child, plan)
+        first = op.FirstRows(plan.child, plan.keys, (), plan.limit, plan.offset)
+        return rows.first_rows_node(self.building, child, first)
 
     def _bag_operation(self, plan: op.BagOperation) -> int:
         children = [self.lower(plan.left), self.lower(plan.right)]

@@ -168,7 +168,9 @@ def never_null(plan: Plan) -> frozenset[str]:
                 if facts_of(call.function).over_nothing is not None
             )
             return frozenset({*keys, *counts})
-        case st.Window() | op.Distinct() | op.Coalesce() | op.Split() | op.Group():
+        case st.Window():
+            return never_null(plan.child) | frozenset(plan.spec.added)
+        case op.Distinct() | op.Coalesce() | op.Split() | op.Group():
             return never_null(plan.child)
         case op.Product():
             return _of_all(plan.children)

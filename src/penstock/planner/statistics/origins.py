@@ -33,6 +33,7 @@ _PASSING = (
     op.Split,
     op.Final,
     op.Sort,
+    op.FirstRows,
     op.OnArrival,
 )
 """Operators that leave the columns of rows as they are."""
@@ -71,6 +72,8 @@ def _origin(column: Column, over: Plan, window: str) -> Expression:
         case st.Source() if not isinstance(over, st.Exchanged):
             return Column(f"{over.name}{window}.{column.name}", column.of)
         case st.Window():
+            if column.name not in over.child.schema.names:
+                return Column(f"{_window(over).strip()}.{column.name}", column.of)
             return _origin(column, over.child, _window(over) + window)
         case op.Map():
             (made,) = (one.expression for one in over.columns if one.name == column.name)
@@ -89,6 +92,8 @@ def _origin(column: Column, over: Plan, window: str) -> Expression:
             return Column(f"(SELECT {call} FROM {rows_of(over.right)} ON {asked})", column.of)
         case st.RelationToStream():
             return Column(f"{over.label().upper()} {_origin(column, over.child, '')}", column.of)
+    if isinstance(over, op.FirstRows) and column.name == over.number:
+        raise Nameless
     if isinstance(over, _PASSING):
         return _origin(column, over.child, window)
     if isinstance(over, _SIDES):

@@ -159,6 +159,8 @@ def traced(expression: Expression, over: Plan) -> Expression | None:
                 over.child,
             )
         case op.Filter() | op.Group() | st.Window():
+            if not columns_of(expression) <= set(over.child.schema.names):
+                return None
             return traced(expression, over.child)
         case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin():
             for side in over.children:

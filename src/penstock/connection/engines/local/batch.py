@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from penstock.planner.physical.building import Choices
     from penstock.runtime.lane import LaneOutput
 
+Shape = tuple[list["pa.DataType"], int, int]
+"""Types and span of rows, and into how many parts that time is divided."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -132,8 +135,12 @@ class Batch:
 
     def content(self, query: str) -> ChangingContent:
         """An empty content of a query whose result is a relation."""
+        return ChangingContent(*self.row_shape(query))
+
+    def row_shape(self, query: str) -> Shape:
+        """Types and span of the rows of a query, and into how many parts that time is divided."""
         node = self.graph.nodes[self.graph.results[query]]
-        return ChangingContent(node.arrow_types, node.span, self.choices.queue_partitions)
+        return list(node.arrow_types), node.span, self.choices.queue_partitions
 
     def failures(self, query: str) -> Failures:
         """The number of expressions that failed in what a query computes."""

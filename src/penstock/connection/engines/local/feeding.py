@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.engines.local.batch import Batch, Options, joined, within
+from penstock.connection.engines.local.file_feeding import place_among, unreadable_rows
 from penstock.connection.engines.local.rejected_counts import RejectedCounts
 from penstock.connection.relation_content import RelationContent
 from penstock.runtime.changes import read_changes
@@ -14,12 +18,11 @@ from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import pyarrow as pa
+    from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Tactics
+    from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
 
 
@@ -100,13 +103,29 @@ class Feeding:
 
     def insert(self, name: str, table: pa.Table) -> None:
         """Rows of a stream; all are checked before any is taken in."""
+        self._insert(name, table)
+        self.aside.add(self.intakes[name].taken_rejected())
+
+    def _insert(self, name: str, table: pa.Table) -> None:
+        """Take in rows; those that are set aside wait at their intake."""
         reading = self.intakes[name].read(table)
         for batch in self.batches:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
-        block = reading.take_in()
-        self.aside.add(reading.intake.taken_rejected())
-        self._feed(name, block)
+        self._feed(name, reading.take_in())
+
+    def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
+        """Rows of files, which are taken in together."""
+        intake = self.intakes[stream.name]
+        intake.hold = hold
+        before = intake.brought
+        self._insert(stream.name, pa.concat_tables([one.rows for one in files]))
+        for found in intake.taken_rejected():
+            places = [place_among(files, place - before) for place in found.positions.tolist()]
+            self.aside.add([replace(found, positions=pa.array(places, pa.string()))])
+        unreadable = unreadable_rows(stream, files)
+        intake.brought += sum(len(one.rows) for one in unreadable)
+        self.aside.add(unreadable)
 
     def update(self, name: str, table: pa.Table) -> None:
         """Changes of a relation; a change that cannot be is refused before any takes effect."""

@@ -18,7 +18,7 @@ from penstock.connection.operator_table import operator_table
 from penstock.errors import NotSupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
         StreamDefinition,
     )
     from penstock.connection.engine import Replanned
-    from penstock.connection.engines.local.batch import Batch, Options
+    from penstock.connection.engines.local.batch import Batch, Options, Shape
     from penstock.connection.engines.local.element_log import ElementLog
+    from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.cql import syntax
     from penstock.results.settling import ChangingContent, Elements
     from penstock.session import Outcome, Session
@@ -57,6 +58,11 @@ class LocalAnswer:
     def plan(self) -> Plan:
         """The query's plan."""
         return self._batch.plans[self._query]
+
+    @property
+    def shape(self) -> Shape:
+        """Types and span of its rows, and into how many parts that time is divided."""
+        return self._batch.row_shape(self._query)
 
     @property
     def clock(self) -> int:
@@ -211,6 +217,17 @@ class LocalEngine:
         """Take in rows of a stream."""
         with self._changing():
             self.feeding.insert(stream.name, rows)
+
+    def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
+        """Take in rows of files together.
+
+        Args:
+            stream: Their stream.
+            files: The files.
+            hold: The earliest row of the stream in files that wait: its watermark stays there.
+        """
+        with self._changing():
+            self.feeding.insert_files(stream, files, hold)
 
     def update(self, relation: RelationDefinition, changes: pa.Table) -> None:
         """Change a relation."""

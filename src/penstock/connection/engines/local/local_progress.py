@@ -38,6 +38,7 @@ def _stream_facts(engine: LocalEngine, name: str) -> dict[str, Any]:
     return {
         "rows": intake.brought,
         "late": aside.count(name, late=True),
+        "late_by": intake.late_by,
         "aside": aside.count(name, late=False),
         "forgotten": aside.forgotten(name),
         "watermark": _instant(intake.watermark),

@@ -28,11 +28,11 @@ class RejectedCounts:
         """Keep rows with the reason and their place among the rows of their source."""
         for one in found:
             table = one.rows
-            marks = (pa.array(one.positions).cast(pa.string()), pa.nulls(len(table), pa.string()))
-            reasons = pa.array([one.reason] * len(table))
-            for name, column in zip((POSITION, TEXT, REASON), (*marks, reasons), strict=True):
+            texts = pa.nulls(len(table), pa.string()) if one.texts is None else one.texts
+            marks = (pa.array(one.positions).cast(pa.string()), texts, one.reasons)
+            for name, column in zip((POSITION, TEXT, REASON), marks, strict=True):
                 table = table.append_column(name, column)
-            self.counts[one.source, kind_of(one)] += len(table)
+            self.counts[one.source, one.kind] += len(table)
             before = self.tables.get(one.source)
             whole = table if before is None else pa.concat_tables([before, table])
             self.tables[one.source] = whole.slice(max(len(whole) - self._keep, 0))
@@ -66,8 +66,3 @@ class RejectedCounts:
         """Take back what was kept and counted; this is new."""
         self.tables = dict(tables)
         self.counts = Counter({(source, kind): rows for source, kind, rows in counts})
-
-
-def kind_of(found: RejectedRows) -> str:
-    """`late`, `overdue`, or another reason: without the instant that is part of it."""
-    return found.reason.partition(":")[0]

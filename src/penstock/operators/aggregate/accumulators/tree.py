@@ -35,7 +35,7 @@ class CountedTree:
     def __init__(self, *, distinct: bool) -> None:
         self.distinct = distinct
         self.totals = GroupSlots(1)
-        self._path = np.zeros((loops.DEEPEST, 2), np.int64)
+        self.path = np.zeros((loops.DEEPEST, 2), np.int64)
         self._parents = np.zeros(sweeps.FAR, np.int64)
         self._reset()
 
@@ -74,7 +74,7 @@ class CountedTree:
                 self.inners,
                 self.meta,
                 *order,
-                self._path,
+                self.path,
                 self._parents,
                 self.totals.rows,
                 low,
@@ -82,12 +82,17 @@ class CountedTree:
                 beyond,
             )
             if start < len(events):
-                self._grow()
+                self.grow()
         if len(self.leaves.sizes) > 4 * (self.meta[loops.LEAVES] + FIRST):
             self._load(self._entries(), order)
         return low, high, beyond
 
-    def _grow(self) -> None:
+    @property
+    def is_full(self) -> bool:
+        """Whether it must grow before the next change."""
+        return not sweeps.roomy(self.leaves, self.inners, self.meta)
+
+    def grow(self) -> None:
         """More nodes of the kind that is short, or wider counters."""
         if self.meta[loops.MANY]:
             self._widen()
@@ -104,7 +109,7 @@ class CountedTree:
 
     def _entries(self) -> Int64s:
         out = np.empty((3, int(self.meta[loops.ENTRIES])), np.int64)
-        sweeps.entries(self.leaves, self.inners, self.meta, self._path, out)
+        sweeps.entries(self.leaves, self.inners, self.meta, self.path, out)
         return out
 
     def _load(self, entries: Int64s, order: tuple[Int64s, Bytes]) -> None:
@@ -114,10 +119,10 @@ class CountedTree:
         start = 0
         while start < entries.shape[1]:
             start = sweeps.load(
-                start, entries, self.leaves, self.inners, self.meta, *order, self._path
+                start, entries, self.leaves, self.inners, self.meta, *order, self.path
             )
             if start < entries.shape[1]:
-                self._grow()
+                self.grow()
 
     def move(self, moved: Moved, order: tuple[Int64s, Bytes]) -> None:
         """Groups have been given other slots, in the same order."""

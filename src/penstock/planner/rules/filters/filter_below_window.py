@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.algebra.expressions import columns_of
 from penstock.algebra.streams import Window
 from penstock.compute.evaluate import can_fail
 
@@ -24,6 +25,8 @@ class FilterBelowWindow(FilterRule):
         """The window over the filtered stream."""
         over = plan.child
         if not isinstance(over, Window) or over.spec.counts_rows or place.needs_instants:
+            return None
+        if columns_of(plan.predicate) & set(over.schema.names[len(over.child.schema) :]):
             return None
         # Some windows drop rows, of which nothing has been asked before.
         return None if can_fail(plan.predicate) else swapped(plan, over)

@@ -182,7 +182,9 @@ class _Forms:
                 return self.of(plan.child)
             case st.Window():
                 below = self.of(plan.child)
-                return self._form(("window", _spec(plan, below), below.kind), below.places)
+                added = range(len(plan.child.schema), len(plan.schema))
+                places = (*below.places, *added)
+                return self._form(("window", _spec(plan, below), below.kind), places)
             case op.Filter():
                 below = self.of(plan.child)
                 asked = _asked(plan.predicate, _columns(plan.child, below.places))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra.expressions import columns_of
 from penstock.algebra.streams import Window
 from penstock.compute.evaluate import can_fail
 from penstock.planner.rules.rule import Rule, RuleContext
@@ -26,5 +27,7 @@ class GroupBelowWindow(Rule):
             return None
         window = plan.child
         if window.spec.counts_rows or place.needs_instants or can_fail(plan.selector):
+            return None
+        if columns_of(plan.selector) & set(window.schema.names[len(window.child.schema) :]):
             return None
         return Window(replace(plan, child=window.child), window.spec)

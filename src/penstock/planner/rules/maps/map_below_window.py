@@ -35,7 +35,7 @@ class MapBelowWindow(Rule):
         if any(can_fail(one.expression) for one in plan.columns):
             return None
         window = plan.child
-        spec: WindowSpec | None = window.spec
+        spec: WindowSpec | None = None if window.spec.added else window.spec
         if isinstance(spec, Rows):
             spec = _partitioned_alike(spec, plan) if has_own_places(window.child) else None
         if spec is None:

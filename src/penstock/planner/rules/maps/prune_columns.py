@@ -113,6 +113,8 @@ class _Pruning:
                 return op.Map(made[0], _columns(plan, needed))
             case op.Aggregate():
                 return replace(plan, child=made[0], aggregates=_calls(plan, needed))
+            case op.FirstRows() if plan.number is not None and plan.number not in needed:
+                return replace(plan, child=made[0], number=None)
         same = all(old is new for old, new in zip(inputs, made, strict=True))
         return plan if same else rebuild(made)
 

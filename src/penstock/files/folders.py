@@ -1,8 +1,9 @@
-"""Streams that are folders of Parquet files, which tasks read themselves, without Spark.
+"""Streams that are folders of files which tasks read themselves, without Spark.
 
 Spark reads rows in Java, divides them among tasks, and turns them into Arrow for Python: most of
-the time of a micro-batch. Parquet is columns already. A task that reads the files as they are and
-takes the rows of its own lanes is several times faster, though each of them reads all files.
+the time of a micro-batch. Parquet is columns already, and Arrow makes columns of CSV and JSON at
+once. A task that reads the files as they are and takes the rows of its own lanes is several times
+faster, though each of them reads all files.
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ from penstock.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from penstock.catalog.definitions import StreamDefinition
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
     from penstock.store.layout import Home
 
-UNDERSTOOD = {"path", "maxfilespertrigger", "maxbytespertrigger", "idle_timeout", "time_unit"}
+UNDERSTOOD = {
+    *("path", "maxfilespertrigger", "maxbytespertrigger"),
+    *("idle_timeout", "time_unit", "reload"),
+}
 """Options that mean here what they mean to Spark; with any other one, Spark reads the files."""
 READER = "reader"
 """The option by which Spark is asked to read the files."""
@@ -107,8 +111,8 @@ def _files(folder: str, within: str, known: Container[str]) -> Iterator[FolderFi
                 yield from _files(entry.path, f"{name}/", known)
 
 
-def is_folder(definition: StreamDefinition) -> bool:
-    """A stream whose files tasks read themselves; by its declaration alone.
+def is_folder(definition: StreamDefinition | RelationDefinition) -> bool:
+    """A source whose files are read without Spark; by its declaration alone.
 
     What it is must not change while a home lives: only one of two readers knows what was read.
     """
@@ -117,10 +121,11 @@ def is_folder(definition: StreamDefinition) -> bool:
         return False
     if is_inserted(definition.format):
         return True
+    known = source_format(definition.format)
     return (
-        source_format(definition.format).tasks_read
-        and not options.keys() - UNDERSTOOD
-        and _local(options.get("path", "*")) is not None
+        known.read is not None
+        and not options.keys() - UNDERSTOOD - known.understood
+        and local_path(options.get("path", "*")) is not None
     )
 
 
@@ -136,21 +141,34 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
         path.mkdir(parents=True, exist_ok=True)
         # What was brought together stays together: a file is a micro-batch's share of a stream.
         return Folder(name, path, 1, is_inserted=True)
+    return declared_folder(definition)
+
+
+def declared_folder(definition: StreamDefinition | RelationDefinition) -> Folder:
+    """The folder of a source whose files are read without Spark.
+
+    Raises:
+        DataError: It says no path, or one that is not there, or an option is no number.
+    """
+    source = f'{definition.kind} "{definition.name}"'
     options = {key.lower(): value for key, value in definition.options.items()}
-    local = _local(options["path"])
+    if "path" not in options:
+        msg = f"{source} does not say where its rows are"
+        raise DataError(msg, hint=f"Add OPTIONS (path 'rows.{definition.format}').")
+    local = local_path(options["path"])
     assert local is not None
     if not local.exists():
-        msg = f'stream "{name}": the path {local} does not exist'
+        msg = f"{source}: the path {local} does not exist"
         raise DataError(msg, hint="Make the folder, or see the path that is declared.")
     return Folder(
-        name,
+        definition.name,
         local.absolute(),
-        _number(name, "maxFilesPerTrigger", options, MOST_FILES),
-        _number(name, "maxBytesPerTrigger", options, MOST_BYTES),
+        _number(source, "maxFilesPerTrigger", options, MOST_FILES),
+        _number(source, "maxBytesPerTrigger", options, MOST_BYTES),
     )
 
 
-def _local(text: str) -> Path | None:
+def local_path(text: str) -> Path | None:
     """A path on this machine, or on a folder that all machines share; None if it is another."""
     parts = urlsplit(text)
     if _PATTERN & set(text) or parts.scheme not in ("", "file"):
@@ -158,11 +176,11 @@ def _local(text: str) -> Path | None:
     return Path(unquote(parts.path) if parts.scheme else text)
 
 
-def _number(stream: str, name: str, options: dict[str, str], otherwise: int) -> int:
+def _number(source: str, name: str, options: dict[str, str], otherwise: int) -> int:
     text = options.get(name.lower(), str(otherwise)).strip().lower().removesuffix("b")
     shift = _UNITS.get(text[-1:], 0)
     digits = text[:-1] if shift else text
     if not (digits.isascii() and digits.isdigit() and int(digits)):
-        msg = f'stream "{stream}": {name} is "{options[name.lower()]}", not a number above 0'
+        msg = f'{source}: {name} is "{options[name.lower()]}", not a number above 0'
         raise DataError(msg)
     return int(digits) << shift

@@ -1,0 +1,37 @@
+"""Window functions of other systems, and what to write here in their place."""
+
+from __future__ import annotations
+
+TOP = "ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) <= 3"
+_NEIGHBOUR = "To compare a row with the one before it join [PARTITION BY k ROWS 2] with itself."
+_ALIKE = f"Rows that are alike are numbered one after the other: QUALIFY {TOP}."
+_PLACE = f"For the row at a place of its group write QUALIFY {TOP.replace('<=', '=')}."
+_ONLY = f"To keep the first rows of each group write QUALIFY {TOP}."
+INSTEAD = {
+    "row_number": _ONLY,
+    "lag": _NEIGHBOUR,
+    "lead": _NEIGHBOUR,
+    "rank": _ALIKE,
+    "dense_rank": _ALIKE,
+    "first_value": _PLACE,
+    "last_value": "For the latest row of each group write [PARTITION BY k ROWS 1].",
+    "nth_value": _PLACE,
+    "ntile": "Write QUANTILE(v, 0.25) per group.",
+    "percent_rank": _ONLY,
+    "cume_dist": _ONLY,
+}
+
+
+def is_window_function(name: str) -> bool:
+    """Whether a function has a meaning with OVER only, in other systems."""
+    return name.lower() in INSTEAD
+
+
+def refused_as(name: str) -> tuple[str, str]:
+    """A message about a window function that is not there, and a hint."""
+    if name.lower() == "row_number":
+        return "ROW_NUMBER() OVER (...) is a column of its own, which QUALIFY or WHERE compares", (
+            INSTEAD["row_number"]
+        )
+    msg = f"{name.upper()} is a window function; of these only ROW_NUMBER is there"
+    return msg, INSTEAD[name.lower()]

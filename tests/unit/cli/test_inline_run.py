@@ -1,0 +1,219 @@
+"""`penstock run` in its own process: chosen where it is enough, and as exact as the oracle."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from penstock import connect_inline
+from penstock.store.layout import Home
+
+ROOT = Path(__file__).parents[3]
+DECLARED = """
+CREATE STREAM rides (at TIMESTAMP, km DOUBLE, city STRING, WATERMARK FOR at AS at)
+USING csv OPTIONS (path '{path}'{options});
+"""
+QUERY = "SELECT city, COUNT(*) AS n, MAX(km) AS far FROM rides [RANGE 10 MINUTES] GROUP BY city"
+
+
+def penstock(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "penstock", "run", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        timeout=120,
+    )
+
+
+def rows(number: int) -> list[str]:
+    draw = random.Random(number)
+    times = sorted(draw.sample(range(86_400), 400))
+    start = datetime.datetime.fromisoformat("2026-01-01")
+    moments = [start + datetime.timedelta(seconds=at) for at in times]
+    return [f"{draw.random():.3f},{draw.choice('abc')},x,{at}" for at in moments]
+
+
+def put(folder: Path, files: list[list[str]], seed: int) -> None:
+    """Files whose names and times say nothing of the times within."""
+    folder.mkdir()
+    names = [f"{number}.csv" for number in range(len(files))]
+    random.Random(seed).shuffle(names)
+    for name, lines in zip(names, files, strict=True):
+        (folder / name).write_text("\n".join(["km,city,more,at", *lines, ""]))
+        os.utime(folder / name, (1000, 1000))
+
+
+def declared(path: Path, options: str = "") -> str:
+    return DECLARED.format(path=path, options=options)
+
+
+@pytest.mark.parametrize("options", ["", ", maxFilesPerTrigger '1'", ", maxFilesPerTrigger '3'"])
+@pytest.mark.parametrize("shown", [(), ("--intervals",), ("--at", "2026-01-01 12:00:00")])
+def test_a_backlog_in_any_order_is_answered_as_the_oracle_answers_the_whole(
+    tmp_path: Path, options: str, shown: tuple[str, ...]
+) -> None:
+    lines = rows(7)
+    whole = tmp_path / "whole.csv"
+    whole.write_text("\n".join(["km,city,more,at", *lines, ""]))
+    # Neighbouring files overlap.
+    parts = [lines[start : start + 50 : 2] for start in range(0, 400, 50)]
+    parts += [lines[start + 1 : start + 50 : 2] for start in range(0, 400, 50)]
+    put(tmp_path / "parts", parts, 3)
+    found = penstock("-e", declared(tmp_path / "parts", options) + QUERY, *shown)
+    expected = penstock("--engine", "oracle", "-e", declared(whole) + QUERY, *shown)
+    assert found.stdout == expected.stdout
+    assert (found.returncode, found.stderr.count("\n")) == (0, 1), "no row is late"
+    assert found.stderr.startswith("running in this process, because there is little to read: 16 f")
+
+
+def test_relations_are_read_too(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text("at,km,city\n2026-01-01 00:00:00,1,a\n")
+    (tmp_path / "names.json").write_text('{"city": "a", "name": "Ashford"}\n')
+    text = declared(tmp_path / "rides.csv") + (
+        "CREATE RELATION names (city STRING, name STRING)"
+        f" USING json OPTIONS (path '{tmp_path}/names.json');"
+        "SELECT name, km FROM rides [NOW] r, names WHERE r.city = names.city"
+    )
+    found = penstock("-e", text)
+    assert found.stdout == penstock("--engine", "oracle", "-e", text).stdout
+    assert "Ashford" in found.stdout
+
+
+def test_late_rows_say_by_how_much() -> None:
+    with connect_inline() as db:
+        db.execute("CREATE STREAM s (at TIMESTAMP, k INT, WATERMARK FOR at AS at)")
+        db.query("SELECT k FROM s [NOW]")
+        db.insert("s", [("2026-01-01 01:00:00", 1)])
+        db.insert("s", [("2026-01-01 00:00:00", 2), ("2026-01-01 00:30:00", 3)])
+        assert db.late("s").to_arrow()["_reason"].to_pylist() == [
+            "late by 1 hour: before the watermark 2026-01-01 01:00:00",
+            "late by 30 minutes: before the watermark 2026-01-01 01:00:00",
+        ]
+        assert db.progress()["streams"]["s"]["late_by"] == 3_600_000_000
+
+
+def test_what_could_not_be_read_ends_with_an_exit_code_and_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "rides.csv"
+    path.write_text("at,km,city\n2026-01-01,1,a\n2026-01-02,far,b\n2026-01-03,3,c\n")
+    found = penstock("-e", declared(path) + QUERY)
+    assert found.returncode == 0
+    assert (
+        f'unreadable: column "km": "far" is no DOUBLE: 2026-01-02,far,b  ({path}, line 3)'
+        in found.stderr
+    )
+    strict = penstock("-e", declared(path) + QUERY, "--most-unreadable", 0.1)
+    assert strict.returncode == 1
+    assert strict.stdout == found.stdout
+    assert 'failed: 1 of 3 rows of stream "rides" could not be read\n' in strict.stderr
+    path.write_text("at,km,city\n1412121600,1,a\n")
+    none = penstock("-e", declared(path) + QUERY)
+    assert none.returncode == 1
+    assert "OPTIONS (time_unit 's') reads it" in none.stderr
+    assert 'failed: 1 of 1 row of stream "rides" could not be read\n' in none.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("{declared}{query}", ["--home", "{folder}/home"], "on Spark, because --home is given"),
+        ("{declared}{query}", ["--engine", "inline"], "in this process, as --engine says"),
+        ("{declared}{query}", ["--engine", "spark"], "on Spark, as --engine says"),
+        (
+            "{declared}CREATE QUERY q AS {query}; CREATE SINK s FROM q USING csv"
+            " OPTIONS (path '{folder}/out')",
+            [],
+            'on Spark, because sink "s" needs commits',
+        ),
+        ("{orc}{query}", [], 'on Spark, because stream "rides" (orc) is read by Spark'),
+    ],
+)
+def test_a_dry_run_says_where_it_would_run(
+    tmp_path: Path, text: str, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "rides.csv").write_text("at,km,city\n")
+    words = {
+        "declared": declared(tmp_path / "rides.csv"),
+        "orc": declared(tmp_path / "rides.csv").replace("csv OPTIONS", "orc OPTIONS"),
+        "query": QUERY,
+        "folder": tmp_path,
+    }
+    given = [one.format(**words) for one in arguments]
+    found = penstock("--check", "-e", text.format(**words), *given)
+    assert (found.stdout, found.returncode) == (f"1 query could run {said}\n", 0), found.stderr
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("{gone}{query}", [], "the path {folder}/gone.csv does not exist"),
+        ("{other}{query}", [], '{folder}/other.csv has no column "km" in its header'),
+        ("{gone}{query}", ["--engine", "spark"], "the path {folder}/gone.csv does not exist"),
+        (
+            "{fine}CREATE QUERY q AS {query}; CREATE SINK s FROM q USING csv"
+            " OPTIONS (path '{folder}')",
+            [],
+            "there are files in {folder} already",
+        ),
+        ("{fine}{query}", ["--home", "{folder}/other.csv/home"], "cannot be written"),
+        (
+            "{orc}{query}",
+            ["--engine", "inline"],
+            '--engine inline cannot run this: stream "rides" (orc) is read by Spark',
+        ),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_starts(
+    tmp_path: Path, text: str, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "fine.csv").write_text("at,km,city\n")
+    (tmp_path / "other.csv").write_text("at,miles,city\n")
+    words = {
+        **{one: declared(tmp_path / f"{one}.csv") for one in ("fine", "gone", "other")},
+        "orc": declared(tmp_path / "fine.csv").replace("csv OPTIONS", "orc OPTIONS"),
+        "query": QUERY,
+        "folder": tmp_path,
+    }
+    given = [one.format(**words) for one in arguments]
+    for more in ([], ["--check"]):
+        found = penstock("-e", text.format(**words), *given, *more)
+        assert found.returncode == 2
+        assert said.format(**words) in found.stderr
+        assert "Traceback" not in found.stderr
+
+
+def test_a_home_says_who_has_it(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text("at,km,city\n")
+    home = Home(tmp_path / "home")
+    home.open()
+    found = penstock("-e", declared(tmp_path / "rides.csv") + QUERY, "--home", home.path)
+    home.close()
+    assert found.returncode == 2
+    assert f"uses the home {home.path}: process {os.getpid()}, since 20" in found.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_with_a_line(tmp_path: Path, number: signal.Signals) -> None:
+    # More than can be read before a signal comes.
+    path = tmp_path / "rides.csv"
+    path.write_text("km,city,more,at\n" + "\n".join(rows(1) * 2000) + "\n")
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "penstock", "run", "-e", declared(path) + QUERY],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("running in this process")
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (128 + number, "stopped.\n")
