@@ -33,7 +33,7 @@ _BLOCK = 4 << 20
 
 @dataclass(frozen=True)
 class CsvLayout:
-    """What a CSV file looks like.
+    """The layout of a CSV file.
 
     Attributes:
         options: The options of its source, with keys in lower case.
@@ -43,22 +43,22 @@ class CsvLayout:
 
     @property
     def has_header(self) -> bool:
-        """Whether the first line names the columns."""
+        """The first line names the columns."""
         return self.options.get("header", "true").lower() != "false"
 
     @property
     def separator(self) -> str:
-        """What stands between two values."""
+        """The text between two values."""
         return self.options.get("sep", self.options.get("delimiter", ","))
 
     @property
     def quote(self) -> str:
-        """What stands around values with a separator in them."""
+        """The text around values with a separator in them."""
         return self.options.get("quote", '"')
 
     @property
     def nulls(self) -> list[str]:
-        """What stands for NULL."""
+        """The text for NULL."""
         return ["", *([self.options["nullvalue"]] if "nullvalue" in self.options else [])]
 
 
@@ -89,7 +89,7 @@ class RowLines:
         return numbers[numbers > self.skipped]
 
     def __call__(self, row: int) -> str:
-        """Where the row of a number stands."""
+        """The place of the row of a number."""
         return f"line {self._of_rows[row]}"
 
     def text(self, row: int) -> str:

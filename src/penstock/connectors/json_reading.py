@@ -57,7 +57,7 @@ def _by_arrow(reader: TextReader, schema: Schema, content: bytes) -> FileContent
 
 
 def _spelling(schema: Schema, content: bytes) -> dict[str, str] | None:
-    """How the first object spells the declared columns."""
+    """The spelling of the declared columns in the first object."""
     try:
         first = json.loads(content.lstrip().partition(b"\n")[0] or b"{}")
     except ValueError:

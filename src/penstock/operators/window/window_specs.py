@@ -59,7 +59,7 @@ class HoppingWindowSpec(Spec):
         return Lineage(((*columns, *[None] * len(self.window.added)),))
 
     def structures(self) -> tuple[str, ...]:
-        """Where it keeps rows."""
+        """The structures that keep its rows."""
         return () if self.window.open else ("fifo",)
 
 
