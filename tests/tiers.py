@@ -23,17 +23,28 @@ not_quick = pytest.mark.skipif("config.getoption('tier') == 'quick'", reason="sl
 
 SLOW = (
     "tests/bench/",
+    "tests/compute/test_expressions.py",
     "tests/compute/test_functions.py",
+    "tests/compute/test_special_values.py",
+    "tests/connection/test_against_oracle.py",
     "tests/demo/",
     "tests/docs/test_console.py",
     "tests/docs/test_python.py",
     "tests/fuzz/",
     "tests/house/",
+    # Random inputs of each operator; the contract of all of them and the stream tests stay.
+    "tests/operators/test_",
     "tests/pipeline/",
+    "tests/planner/test_explaining.py",
+    "tests/planner/test_multiway_conditions.py",
+    "tests/planner/test_multiway_explained.py",
+    "tests/planner/test_partitioning.py",
     "tests/planner/rules/test_soundness.py",
     "tests/properties/",
     "tests/runtime/",
+    "tests/scheduling/test_optimality.py",
     "tests/spark/",
+    "tests/state/test_loop_cache.py",
     "tests/test_external_cases.py",
     "tests/unit/cli/test_scripts.py",
 )

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from penstock_bench.patterns_run import MeasuredForm, StrategyCost
     from penstock_bench.report import Figures
 
-BASE, CHOOSING = "upa", "auto"
-"""What the others are compared with; the strategy that chooses among the others."""
+BASE = "upa"
+"""The strategy that others are compared with."""
 
 
 def item(form: str, window: int) -> str:
@@ -92,9 +92,6 @@ def figures(one: MeasuredForm) -> Figures:
             name: round(cost.least / base, 3) for name, cost in one.costs.items() if name != BASE
         },
     }
-    if CHOOSING in one.costs:
-        best = min(cost.least for name, cost in one.costs.items() if name != CHOOSING)
-        made[f"{CHOOSING}_to_best"] = round(one.costs[CHOOSING].least / best, 3)
     if one.case.distinct:
         made["output_rows"] = one.output_rows
         made["state_bytes_per_output_row"] = {

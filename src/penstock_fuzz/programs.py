@@ -101,7 +101,7 @@ def _top(draw: Draw, writer: QueryWriter, depth: int) -> Text:
 
 def _of_windows(draw: Draw, writer: QueryWriter, depth: int) -> Text:
     """A result for each window [start, end): at its end, in order, or while it is open."""
-    end = draw.pick("ends", "ends", "order", "changes", "changes")
+    end = draw.pick("ends", "ends", "ends", "order", "changes")
     kinds = writer.some_kinds(loose=end == "ends")
     with writer.sources.using(Style(hopping=True)):
         text = writer.query(depth, kinds)

@@ -189,7 +189,8 @@ class Sources:
         )
 
     def _base(self) -> tuple[Text, Columns]:
-        if self._relations and self._draw.chance(20) and not self.style.rows_slide:
+        wanted = 5 if self.style.hopping else 20
+        if self._relations and self._draw.chance(wanted) and not self.style.rows_slide:
             return self._declared(self._draw.pick(*self._relations), NOTHING)
         return self.stream()
 

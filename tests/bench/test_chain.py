@@ -14,6 +14,7 @@ import pytest
 from penstock.errors import UnknownName
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared, least_peak
+from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
 from penstock_bench.chain.workloads import WORKLOADS, ModelWorkload
@@ -105,6 +106,16 @@ def test_traffic_is_bursty_and_all_of_it_comes(rates: np.ndarray[Any, Any]) -> N
     assert 0 < times[0] <= times[-1] == pytest.approx(5000)
     counts, _ = np.histogram(times, 50)
     assert counts.max() > 3 * counts.min()
+
+
+def test_a_lane_does_all_the_work_whoever_chooses() -> None:
+    outcome = LaneSchedulers(ChainEffort(40)).measure(lambda: None)
+    figures: Any = outcome.figures
+    assert {one.name for one in SCHEDULERS} <= {label.partition(" ")[0] for label in figures}
+    for label, one in figures.items():
+        if label != "overhead":
+            assert 0 < one["median"] <= one["p99"]
+            assert one["peak"] > 0
 
 
 def test_only_what_is_wanted_is_run() -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
 
 import penstock
 from docs.pages import ROOT
 from penstock.algebra import aggregates, windows
 from penstock.catalog.functions import aggregate_types
+from penstock.cli.app import app
 from penstock.connectors import connector_list
 from penstock.operators.aggregate.accumulators import choice
 from penstock.operators.window import time_windows
@@ -32,6 +34,7 @@ PAGE = ROOT / "docs" / "contributors" / "walks.md"
 SECTIONS = dict(
     re.findall(r"^## (.+)\n((?:(?!^## ).*\n?)*)", PAGE.read_text("utf-8"), re.MULTILINE)
 )
+ROW = "One row, from a CSV file to a printed change"
 NAMED = re.compile(r"`((?:src|tests)/[\w/]+(?:\.py)?)`")
 
 
@@ -151,6 +154,17 @@ def visited() -> Iterator[list[str]]:
         order += found
 
 
+def test_a_run_passes_all_files_of_the_walk() -> None:
+    head, _, _ = SECTIONS[ROW].partition("On Spark")
+    with visited() as order:
+        script = "examples/highway/highway.cql"
+        answer = CliRunner().invoke(app, ["run", "--engine", "inline", str(ROOT / script)])
+    assert answer.exit_code == 0
+    # A dispatcher works where there is a budget only.
+    named = {path for path in NAMED.findall(head) if path.endswith(".py")}
+    assert {path for path in named if path not in order} <= {"src/penstock/runtime/dispatcher.py"}
+
+
 def test_a_row_passes_the_files_of_the_walk_in_their_order() -> None:
     db = penstock.connect_inline()
     db.execute("CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)")
@@ -158,10 +172,8 @@ def test_a_row_passes_the_files_of_the_walk_in_their_order() -> None:
     with visited() as order:
         db.insert("s", [(1, 7), (2, 8), (3, 9)])
         assert row_lines(query.changes().to_arrow()).startswith("@1 + 7")
-    row = SECTIONS["One row, from a CSV file to a printed change"]
-    head, _, tail = row.partition("In one process")
-    entry = [path for path in NAMED.findall(tail) if path.endswith(".py")]
-    assert set(entry) <= set(order)
+    head, _, tail = SECTIONS[ROW].partition("On Spark")
+    assert NAMED.findall(tail)[-1] in order
     shared = [path for path in NAMED.findall(head) if path in order]
     assert shared == sorted(shared, key=order.index)
     assert [path for path in shared if "/runtime/" in path], "the lane and its stations"

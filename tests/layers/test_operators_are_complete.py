@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.algebra import operators as op
+from penstock.algebra import patterns
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
 from penstock.algebra.text import plan_dot, plan_json, plan_text
 from penstock.builder import relation, stream
-from penstock.planner.physical.multiway import Multiway
-from penstock.planner.physical.physical_only import ArrivalRead, OuterJoin
+from penstock.operators.spec import Spec
+from penstock.planner.cost import flow_rules, prices
+from penstock.planner.operator_facts import FACTS
+from penstock.planner.physical import lower_plans
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-PLANNED = {op.Combine, st.Exchanged, ArrivalRead, Multiway, OuterJoin}
+PLANNED = {op.Combine, st.Exchanged}
 """Only what runs has these: its meaning is that of the plan which it was made of."""
 ABSTRACT = {
     Plan,
@@ -33,6 +36,10 @@ ABSTRACT = {
     st._AtSlides,
     st.Source,
 }
+FLOWS = flow_rules.RULES
+LOWERED = lower_plans.RULES
+PATTERNS = patterns.RULES
+PRICES = prices.RULES
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
 W = S.range(5)
@@ -105,3 +112,15 @@ def test_a_plan_has_a_meaning(plan: Plan) -> None:
     inputs = Inputs({"s": [(1, 1), (2, 2)], "t": [(1, 1), (3, 2)]})
     timeline = Oracle(inputs).timeline(plan)
     assert all(len(row) == len(plan.schema) for bag in timeline.bags for row in bag)
+
+
+@pytest.mark.parametrize("table", [FACTS, LOWERED, PATTERNS])
+def test_the_planner_knows_every_operator(table: Mapping[type[Plan], object]) -> None:
+    assert {*table} == {*concrete(Plan)} | PLANNED
+
+
+@pytest.mark.parametrize("table", [FLOWS, PRICES])
+def test_of_every_operator_that_runs_its_rows_and_its_price_are_known(
+    table: Mapping[type[Spec], object],
+) -> None:
+    assert {*table} == {*Spec.__subclasses__()}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
-from unittest import mock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +14,6 @@ from hypothesis import strategies as st
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block
-from penstock.operators.join import join_choosing
-from penstock.operators.join.withdrawal_index import Finding
 from penstock.operators.operator import stepped
 
 if TYPE_CHECKING:
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 
     from penstock.operators.operator import Operator
 
-FINDING: st.SearchStrategy[Finding] = st.sampled_from(get_args(Finding))
-"""How withdrawn rows are found; of `auto`, each step takes the other way (see `Run`)."""
 HORIZON = 40
 """Every finite interval of a generated edge ends before it."""
 
@@ -107,10 +102,6 @@ class Run:
 
     def results(self, data: st.DataObject, inputs: Sequence[Sequence[Element]]) -> list[Element]:
         """Feed the inputs in random steps and blocks, saving and restoring now and then."""
-        with mock.patch.object(join_choosing, "REBUILD", -1.0):
-            return self._results(data, inputs)
-
-    def _results(self, data: st.DataObject, inputs: Sequence[Sequence[Element]]) -> list[Element]:
         clocks = sorted(data.draw(st.sets(st.integers(0, HORIZON), max_size=6)))
         operator, found, before = self.make(), [], BEGINNING
         for clock in [*clocks, HORIZON + 1]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 from unittest import mock
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from operators.join_model import FINDING, Element, Row, Run, edges, plain, read_back
+from operators.join_model import Element, Row, Run, edges, plain, read_back
 from penstock.algebra.patterns import Pattern
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.multi_join import multi_join_groups
@@ -136,8 +136,7 @@ def joins(draw: st.DrawFn, /, shape: Shape, **fixed: Any) -> MultiJoin:
         "portion": draw(st.sampled_from([1, 4, None])),
         "buckets": draw(st.none() | st.just([1, 2, 3, 5, 8, 13][: len(shape.patterns)])),
     }
-    finding = draw(FINDING)
-    sides = [replace(shape.side(one), finding=finding) for one in range(len(shape.patterns))]
+    sides = [shape.side(one) for one in range(len(shape.patterns))]
     orders, levels = draw(orders_of(len(sides))), draw(levels_of(shape))
     conditions = shape.conditions()
     return MultiJoin(

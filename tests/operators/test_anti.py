@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.join_model import (
-    FINDING,
     HORIZON,
     Element,
     Run,
@@ -55,7 +54,6 @@ def test_rows_are_out_while_their_key_is_covered(data: st.DataObject) -> None:
     signed = data.draw(st.booleans())
     nulls = data.draw(st.tuples(st.booleans(), st.booleans()))
     at_once = data.draw(st.sampled_from([1, 2, 1000]))
-    finding = data.draw(FINDING)
     types = [*TYPES, pa.int32()]
     left = data.draw(
         edges(pattern, st.tuples(KEYS, st.integers(0, 1)).map(lambda x: (*x[0], x[1])))
@@ -63,7 +61,7 @@ def test_rows_are_out_while_their_key_is_covered(data: st.DataObject) -> None:
     cover = data.draw(coverage(signed))
 
     def make() -> AntiJoinOperator:
-        side = JoinSide(types, lambda block: block.columns[:2], nulls, pattern, 8, 4, finding)
+        side = JoinSide(types, lambda block: block.columns[:2], nulls, pattern, 8, 4)
         right = JoinSide(TYPES, lambda block: block.columns, nulls, Pattern.STR, 8, 4)
         return AntiJoinOperator(side, right, at_once)
 
@@ -110,10 +108,11 @@ def test_what_comes_and_goes_in_one_step_is_sent_with_its_interval() -> None:
     assert fed(simple(), left, [], 10) == [Element((1,), 0, 3)]
 
 
-def test_what_would_never_end_is_withdrawn() -> None:
-    found = fed(simple(), [Element((1,), 0, INFINITY)], [Element((1,), 2, 4)], 10)
-    withdrawn = Element((1,), 2, INFINITY, -1)
-    assert found == [Element((1,), 0, INFINITY), withdrawn, Element((1,), 4, INFINITY)]
+def test_what_would_never_end_has_its_interval_or_is_withdrawn() -> None:
+    join = simple()
+    found = fed(join, [Element((1,), 0, INFINITY)], [Element((1,), 2, 4)], 10)
+    assert found == [Element((1,), 0, 2), Element((1,), 4, INFINITY)]
+    assert fed(join, [], [Element((1,), 12, 14)], 13) == [Element((1,), 12, INFINITY, -1)]
 
 
 def test_one_cover_after_the_other_changes_nothing() -> None:

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.join_model import (
-    FINDING,
     HORIZON,
     Element,
     Row,
@@ -72,9 +71,8 @@ def test_a_join_is_the_join_of_every_snapshot(data: st.DataObject) -> None:
     width = len(key_types)
     rows = st.tuples(*(st.sampled_from(POOLS[one]) for one in key_types), st.integers(0, 2))
     patterns = data.draw(st.tuples(PATTERNS, PATTERNS))
-    finding = data.draw(FINDING)
     one, other = (
-        JoinSide(types, lambda block: block.columns[:width], nulls, pattern, 8, 4, finding)
+        JoinSide(types, lambda block: block.columns[:width], nulls, pattern, 8, 4)
         for pattern in patterns
     )
     at_once = data.draw(st.sampled_from([1, 2, 1000]))

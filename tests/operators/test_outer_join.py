@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operators.join_model import (
-    FINDING,
     HORIZON,
     Element,
     Run,
@@ -66,19 +65,14 @@ def test_pairs_and_rows_alone(data: st.DataObject) -> None:
     padded = data.draw(st.sampled_from([LEFT, RIGHT, FULL]))
     nulls = data.draw(st.tuples(st.booleans(), st.booleans()))
     at_once = data.draw(st.sampled_from([1, 2, 1000]))
-    finding = data.draw(FINDING)
     inputs = [
         data.draw(edges(pattern, rows))
         for pattern, rows in zip(patterns, (LEFT_ROWS, RIGHT_ROWS), strict=True)
     ]
 
     def make() -> OuterJoinOperator:
-        left = JoinSide(
-            TYPES[0], lambda block: block.columns[:2], nulls, patterns[0], 8, 4, finding
-        )
-        right = JoinSide(
-            TYPES[1], lambda block: block.columns[1:], nulls, patterns[1], 8, 4, finding
-        )
+        left = JoinSide(TYPES[0], lambda block: block.columns[:2], nulls, patterns[0], 8, 4)
+        right = JoinSide(TYPES[1], lambda block: block.columns[1:], nulls, patterns[1], 8, 4)
         return OuterJoinOperator(left, right, padded, at_once)
 
     run = Run(make, TYPES, [pattern is Pattern.STR for pattern in patterns])

@@ -106,7 +106,7 @@ def trial_of(data: some.DataObject, script: str, query: str) -> Trial:
         frozenset(data.draw(some.sets(some.integers(0, FEEDS - 1), max_size=2))),
         replan_after=data.draw(some.integers(0, FEEDS // 2)),
         replan_by=data.draw(some.integers(0, 999)),
-        strategy=data.draw(some.sampled_from(["upa", "negative", "auto"])),
+        strategy=data.draw(some.sampled_from(["upa", "direct", "negative"])),
     )
 
 

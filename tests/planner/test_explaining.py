@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from penstock.algebra.patterns import Strategy
+from penstock.algebra.patterns import Strategy, pattern_of
 from penstock.algebra.plan import different_nodes
-from penstock.planner.cost.costs import Costs
 from penstock.planner.explain.explain import Explaining, explained, explained_dot, explained_json
 from penstock.planner.optimizing import plans_to_run
-from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Building, Choices
-from penstock.planner.physical.lowering import Lowering, operator_graph
+from penstock.planner.physical.lower_plans import Lowering
+from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.multiway_choice import MultiwayChoices
-from penstock.planner.physical.physical_only import OuterJoin
 from penstock.runtime.local_run import LocalRun
 from penstock.session import Session
 from penstock_fuzz.generate import generate
@@ -66,10 +64,8 @@ class Watched(Lowering):
     """Tells which node has the result of each operator of a plan."""
 
     def __init__(self, plan: Plan, choices: Choices) -> None:
-        ways = MultiwayChoices([plan], choices)
-        super().__init__(Building(choices), lambda one: one, ways)
+        super().__init__(Building(choices), many=MultiwayChoices([plan], choices).many)
         self.plan = plan
-        self.as_run = AsRun({"q": plan}, ways)
         self.edges: list[tuple[Plan, int]] = []
         self._own = {id(node) for node in different_nodes(plan)}
         self.lower(plan)
@@ -87,9 +83,8 @@ def test_patterns_are_those_of_the_edges_that_run(strategy: Strategy) -> None:
     choices = Choices(strategy)
     for trial, _, running in trials():
         lowering = Watched(running, choices)
-        costs = Costs(lowering.as_run.plans["q"], choices)
         for part, number in lowering.edges:
-            shown = costs.pattern(lowering.as_run.shown(part))
+            shown = pattern_of(part, announced=strategy == "negative")
             runs = lowering.building.node(number).pattern
             assert shown is runs, f"{part.label()} of {trial.query}"
 
@@ -120,19 +115,6 @@ def test_all_that_keeps_rows_has_a_structure(strategy: Strategy) -> None:
             assert node.spec.structures(), f"{node.label}: {trial.query}"
             seen += 1
     assert seen > 100
-
-
-def test_an_outer_join_is_priced_as_one_operator_exactly_where_one_runs() -> None:
-    seen = 0
-    for trial, _, running in trials():
-        lowering = Watched(running, Choices())
-        shown = different_nodes(lowering.as_run.plans["q"])
-        nodes = lowering.building.graph.nodes
-        one = sum(isinstance(node, OuterJoin) for node in shown)
-        operators = sum(bool(re.match("(Left|Right|Full) join ", node.label)) for node in nodes)
-        assert bool(one) == bool(operators), trial.query
-        seen += one
-    assert seen
 
 
 def test_an_outer_join_by_equal_keys_keeps_its_sides_once() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra.plan import different_nodes, walk
 from penstock.operators.block import arriving
 from penstock.operators.multi_join import multi_join_reordering
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
@@ -17,10 +16,8 @@ from penstock.planner.flattening import MOST_INPUTS
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import fragments_of
 from penstock.planner.physical.agreements import agreed
-from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
-from penstock.planner.physical.multiway import Multiway
 from penstock.planner.physical.multiway_choice import MOST_EXPECTED, MultiwayChoices
 from penstock.planner.rewriting import Rewriting
 from penstock.planner.rules.rule_list import ALWAYS
@@ -158,14 +155,6 @@ def test_explain_shows_orders_and_says_why() -> None:
     assert joins["orders"][0]["probes"] == ["c", "b"]
     assert joins["orders"][0]["asks"] == [[], ["a.v < c.v"]]
     assert found["runs"]["inputs"][0]["operator"] == "MultiJoin"
-
-
-def test_explain_shows_what_runs() -> None:
-    plan = bound(ONE_KEY)
-    shown = AsRun({"q": plan}, MultiwayChoices([plan], MULTIWAY)).plans["q"]
-    assert [type(one) for one in walk(shown)].count(Multiway) == 1
-    assert shown.schema == plan.schema
-    assert len(different_nodes(shown)) < len(different_nodes(plan))
 
 
 def test_fragments_without_a_common_key_join_what_they_have() -> None:

@@ -17,11 +17,11 @@ from penstock.operators.block import arriving
 from penstock.operators.multi_join import multi_join_reordering
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
 from penstock.planner.cost.join_orders import best_orders, orders_at
+from penstock.planner.operator_facts import follows_rate
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import fragments_of
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
-from penstock.planner.physical.multiway import follows_rate
 from penstock.planner.physical.multiway_choice import MultiwayChoices
 from penstock.planner.statistics.statistics import Statistics
 from penstock.runtime.lane import Lane

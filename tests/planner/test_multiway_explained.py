@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.algebra import operators as op
-from penstock.algebra.plan import walk
-from penstock.planner.cost.costs import Cost, Costs
+from penstock.operators.join.join_specs import JoinSpec
 from penstock.planner.explain.annotate import Annotations
 from penstock.planner.explain.explain import explained
 from penstock.planner.explain.explain_joins import described_joins, joins_json
 from penstock.planner.explain.shown import shown as tops_of
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import choices_in_fragments, fragments_of
-from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
-from penstock.planner.physical.lowering import operator_graph
-from penstock.planner.physical.multiway import Multiway
+from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.physical.physical_plan import PhysicalPlan
 from penstock.planner.planning import physical_plan
 from penstock.planner.statistics.statistics import Statistics
 from penstock.session import Session
@@ -66,20 +63,15 @@ def some_statistics(draw: random.Random) -> Statistics:
     return Statistics(rates=rates, values=values)
 
 
-def as_run(plan: Plan, ways: MultiwayChoices) -> Plan:
-    """A plan as EXPLAIN shows that it runs."""
-    return AsRun({"q": plan}, ways).plans["q"]
+def many_in(plan: PhysicalPlan) -> list[str]:
+    """The joins of many inputs that run."""
+    nodes = [node for one in plan.fragments for node in one.graph.nodes]
+    return sorted(one.label for one in nodes if isinstance(one.spec, MultiJoinSpec))
 
 
-def named(plan: Plan) -> list[str]:
-    """The joins that a plan shows."""
-    return sorted(
-        one.label() for one in walk(plan) if isinstance(one, Multiway | op.Join | op.Product)
-    )
-
-
-def running(labels: list[str]) -> list[str]:
-    return sorted(one for one in labels if one.startswith(("Join", "Product")))
+def said(ways: MultiwayChoices, plan: Plan) -> list[str]:
+    """Those that EXPLAIN has a line for."""
+    return sorted(one.many.label() for one in ways.all_of(plan) if one.is_chosen)
 
 
 @pytest.fixture(scope="module")
@@ -96,30 +88,29 @@ def test_the_joins_that_are_shown_are_those_that_run(
 ) -> None:
     choices = Choices(joins=joins)  # type: ignore[arg-type]  # one of three
     for plan, known in planned:
-        graph = operator_graph({"q": plan}, choices, statistics=known)
-        shown = as_run(plan, MultiwayChoices([plan], choices, known))
-        assert named(shown) == running([node.label for node in graph.nodes])
-        parts = fragments_of("q", plan, choices, is_divided, known)
-        cut = as_run(plan, choices_in_fragments(plan, choices, is_divided, known))
-        assert named(cut) == running([node.label for one in parts for node in one.graph.nodes])
+        whole = physical_plan({"q": plan}, choices, lambda _: True, 1, known)
+        shown = [] if joins == "tree" else said(MultiwayChoices([plan], choices, known), plan)
+        assert shown == many_in(whole)
+        parts = PhysicalPlan(tuple(fragments_of("q", plan, choices, is_divided, known)), {})
+        cut = choices_in_fragments(plan, choices, is_divided, known)
+        assert ([] if joins == "tree" else said(cut, plan)) == many_in(parts)
 
 
 def test_every_join_in_one_operator_has_a_line(planned: list[tuple[Plan, Statistics]]) -> None:
     mixed = kept = 0
     for plan, known in planned:
         ways = MultiwayChoices([plan], Choices(), known)
-        found, shown = ways.all_of(plan), as_run(plan, ways)
-        whole = physical_plan({"q": plan}, Choices(), is_divided, 1, known)
-        notes = Annotations(tops_of(whole)["q"], plan.unit, {})
+        found = ways.all_of(plan)
+        whole = physical_plan({"q": plan}, Choices(), lambda _: True, 1, known)
+        notes = Annotations(tops_of(whole)["q"], plan.unit)
         lines = described_joins(found, Choices(), notes)
-        several = sorted(one.label() for one in walk(shown) if isinstance(one, Multiway))
-        assert sorted(one.many.label() for one in found if one.is_chosen) == several
+        several = many_in(whole)
+        assert said(ways, plan) == several
         assert sum("in one operator (" in one for one in lines) == len(several)
         kept += any(one.kept is not None for one in found)
         if any("in parts, as" in one for one in lines):
             mixed += 1
-            said = joins_json(found, Choices())
-            for top, part in pairwise(said):
+            for top, part in pairwise(joins_json(found, Choices())):
                 if top["runs"] == "parts":
                     assert part["runs"] == "multiway"
                     assert len(part["inputs"]) < len(top["inputs"])
@@ -131,15 +122,13 @@ def test_what_a_tree_is_said_to_cost_is_what_its_joins_cost(
     planned: list[tuple[Plan, Statistics]],
 ) -> None:
     for plan, known in planned:
-        ways = MultiwayChoices([plan], Choices(), known)
-        shown = as_run(plan, ways)
-        costs = Costs(shown, Choices(), known)
-        for way in ways.all_of(plan)[:1]:
-            joins = [one for one in walk(shown) if isinstance(one, Multiway | op.Join | op.Product)]
-            total = sum(map(costs.of, joins), Cost(0.0))
-            cost = way.cost if way.is_chosen else way.of_tree
-            # Projections between joins are part of the tree.
-            assert cost.time == pytest.approx(total.time, rel=0.2)
+        (way, *_) = MultiwayChoices([plan], Choices(), known).all_of(plan)
+        (whole,) = physical_plan({"q": plan}, Choices(), lambda _: True, 1, known).fragments
+        joins = [one for one in whole.graph.nodes if isinstance(one.spec, MultiJoinSpec | JoinSpec)]
+        total = sum(one.estimate.time for one in joins if one.estimate is not None)
+        cost = way.cost if way.is_chosen else way.of_tree
+        # Projections between joins are part of the tree.
+        assert cost.time == pytest.approx(total, rel=0.2)
 
 
 def test_explain_of_a_plan_in_fragments_shows_the_joins_of_each() -> None:

@@ -11,11 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from penstock.algebra.operators import OnArrival
+from penstock.algebra.patterns import pattern_of
 from penstock.errors import PenstockError
 from penstock.lane_host.routable_keys import is_routable
 from penstock.operators.block import arriving
 from penstock.operators.spec import Spec
-from penstock.planner.physical.building import Choices
+from penstock.planner.physical.building import Building, Choices
+from penstock.planner.physical.lower_plans import Lowering
 from penstock.planner.physical.physical_plan import PhysicalPlan
 from penstock.planner.planning import physical_plan
 from penstock.runtime.lane import Lane
@@ -68,6 +71,29 @@ def test_the_plans_of_stream_tests_come_back(path: Path) -> None:
             assert again == plan, case.title
             assert again.text == plan.text, "also what takes no part in comparisons"
             assert again.identity == plan.identity
+            nodes = [node for one in again.fragments for node in one.graph.nodes]
+            assert all(node.estimate is not None for node in nodes)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(QUERIES)))
+def test_the_patterns_of_stream_tests_are_those_of_the_edges_that_run(path: Path) -> None:
+    for case in load_test(path).cases:
+        found = logical_of(case)
+        if found is not None:
+            plan, choices = found
+            lowering = Lowering(Building(choices))
+            for part in parts_that_send(plan):
+                runs = lowering.building.node(lowering.lower(part)).pattern
+                shown = pattern_of(part, announced=choices.strategy == "negative")
+                assert shown is runs, f"{part.label()} of {case.title}"
+
+
+def parts_that_send(plan: Plan) -> Iterator[Plan]:
+    """The operators of a plan that run; a read on arrival is one with what it reads."""
+    yield plan
+    below = plan.reading.children if isinstance(plan, OnArrival) else plan.children
+    for one in below:
+        yield from parts_that_send(one)
 
 
 def random_plans() -> Iterator[tuple[int, Plan]]:

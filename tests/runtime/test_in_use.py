@@ -1,4 +1,4 @@
-"""What joins have chosen while they run is told: structures, and orders of probes."""
+"""Orders of probes that joins have chosen while they run are told."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ THREE = """SELECT a.v FROM a [RANGE 500], b [RANGE 500], c [RANGE 500]
 ROWS = 1000
 
 
-def connected(*, strategy: str = "upa") -> Connection:
+def connected() -> Connection:
     db = connect_inline()
     for name in "abc":
         db.execute(f"CREATE STREAM {name} (ts BIGINT, k INT, v INT, WATERMARK FOR ts AS ts)")
-    db.execute(f"SET strategy = {strategy}")
     return db
 
 
@@ -54,22 +53,6 @@ def structures(query: Query) -> set[tuple[str, ...]]:
         for one in lane.reports()
         if one.label.startswith("Join")
     }
-
-
-def test_the_structure_in_use_follows_the_share_of_rows_that_are_withdrawn() -> None:
-    db = connected(strategy="auto")
-    query = db.query(NEGATED)
-    for number in range(4):
-        withdraw(db, number, 0.0)
-    assert structures(query) == {("calendar(32)", "fifo")}
-    assert "In use: Join a.k = c.k: calendar(32) + fifo" in query.explain().splitlines()
-    for number in range(4, 8):
-        withdraw(db, number, 0.9)
-    assert structures(query) == {("hashed", "fifo")}
-    assert "In use: Join a.k = c.k: hashed + fifo" in query.explain().splitlines()
-    for number in range(8, 40):
-        withdraw(db, number, 0.0)
-    assert structures(query) == {("calendar(32)", "fifo")}
 
 
 def test_where_nothing_is_chosen_explain_does_not_speak_of_it() -> None:
@@ -122,8 +105,8 @@ def test_where_lanes_differ_explain_says_on_how_many() -> None:
         return [OperatorReport("Join of 3", 1, 1, 0, 0, 0.0, probes=probes, reordered=reordered)]
 
     lanes = [lane("b", "c"), lane("c", "b", reordered=1), lane("b", "c")]
-    assert described_use(lanes, "upa") == [
+    assert described_use(lanes) == [
         "In use: Join of 3: probing a: b c (2 of 3 lanes); or"
         " probing a: c b, changed 1 time (1 of 3 lanes)"
     ]
-    assert described_use([], "auto") == []
+    assert described_use([]) == []

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.algebra import patterns
 from penstock.algebra.operators import Aggregate
-from penstock.algebra.patterns import pattern_as_run, pattern_of
+from penstock.algebra.patterns import pattern_of
+from penstock.builder import stream
+from penstock.errors import InternalError
 from penstock.planner.partition.phases import in_phases
 from penstock.session import Session
 
@@ -51,7 +54,6 @@ RULES = {
         "SELECT a FROM s [RANGE 5] WHERE a IN (SELECT a FROM t [RANGE 5])",
         "SELECT DISTINCT a FROM s [RANGE 5]",
         "SELECT a FROM s [RANGE 5] UNION SELECT a FROM t [RANGE 5]",
-        "SELECT a FROM s [RANGE 5] INTERSECT ALL SELECT a FROM t [RANGE 5]",
     ],
     "STR": [
         "SELECT a FROM s [ROWS 5]",
@@ -66,6 +68,7 @@ RULES = {
         "SELECT a FROM s [RANGE 5] EXCEPT ALL SELECT a FROM t [RANGE 5]",
         "SELECT a FROM s [RANGE 5] WHERE a NOT IN (SELECT a FROM t [RANGE 5])",
         "SELECT s.a FROM s [RANGE 5] LEFT JOIN t [RANGE 5] ON s.a = t.a",
+        "SELECT a FROM s [RANGE 5] INTERSECT ALL SELECT a FROM t [RANGE 5]",
         "SELECT DISTINCT a FROM s [ROWS 5]",
     ],
 }
@@ -86,8 +89,14 @@ def test_copies_that_are_counted_are_withdrawn(operation: str, window: str, patt
     session = Session()
     session.execute(DECLARATIONS)
     bags = f"SELECT a FROM s {window} {operation} SELECT a FROM t {window}"
-    assert pattern_as_run(session.bind(bags).plan).value == pattern
+    assert pattern_of(session.bind(bags).plan).value == pattern
     aggregate = session.bind(f"SELECT a, COUNT(*) AS n FROM ({bags}) GROUP BY a").plan
     while not isinstance(aggregate, Aggregate):
         (aggregate,) = aggregate.children
     assert (in_phases(aggregate) is None) == (pattern == "STR")
+
+
+def test_an_operator_without_one_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "RULES", {})
+    with pytest.raises(InternalError, match="Stream"):
+        pattern_of(stream("s", "ts BIGINT", time="ts").plan)

@@ -74,6 +74,7 @@ def answer(session: Session, text: str) -> list[str]:
                 "quantum           10 ms",
                 "threshold         0",
                 "latency           none",
+                "queue_limit       none",
             ],
         ),
         ("DESCRIBE cars", ["column  type", "at      TIMESTAMP", "lane    INT"]),

@@ -36,11 +36,6 @@ class Plan:
         """The time unit of the inputs; None if relations are the only inputs."""
         return next((child.unit for child in self.children if child.unit is not None), None)
 
-    @property
-    def meaning(self) -> Plan:
-        """The plan in the algebra: itself, unless only plans that run have it."""
-        return self
-
     def rebuild(self, children: tuple[Plan, ...]) -> Plan:
         """The same operator over other inputs."""
         del children

@@ -73,6 +73,18 @@ def unbounded_state(plan: Plan) -> list[str]:
     ]
 
 
+def endless_answer(plan: Plan) -> list[str]:
+    """A sentence for an answer to which every row of a stream is added, and none ever leaves."""
+    if isinstance(plan, st.RelationToStream) or pattern_of(plan) is not Pattern.MON:
+        return []
+    bare = [one for one in st.input_windows(plan) if isinstance(one, st.Stream)]
+    return [
+        f"the answer keeps every row of {_inputs(one)} for ever; give it a window, such as"
+        f" {_example(one)}, or write [UNBOUNDED] if that is meant"
+        for one in bare
+    ]
+
+
 def _keeps(node: Plan) -> str | None:
     """The part of its input that an operator keeps, None for one that keeps nothing."""
     match node:

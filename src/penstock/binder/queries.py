@@ -12,7 +12,7 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Column
 from penstock.algebra.plan import Named, walk
-from penstock.binder.checks import check_depth, check_units, unbounded_state
+from penstock.binder.checks import check_depth, check_units, endless_answer, unbounded_state
 from penstock.binder.context import Context
 from penstock.binder.final import bind_final, refuse_final_inside
 from penstock.binder.internal import refuse_internal
@@ -63,7 +63,8 @@ def bind_query(
     if not (view and is_nrr(plan)):
         # A view over a non-retroactive relation is one, for the queries that name the view.
         refuse_unread_nrr(plan)
-    warnings = [*context.warnings, *unbounded_state(plan)]
+    kept = unbounded_state(plan) or ([] if view else endless_answer(plan))
+    warnings = [*context.warnings, *kept]
     return BoundQuery(plan, tuple(dict.fromkeys(warnings)))
 
 

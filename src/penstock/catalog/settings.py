@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 CHOICES: dict[str, dict[str, object]] = {
     "integer_division": {"true": True, "false": False},
     "empty_aggregates": {"row": True, "none": False},
-    "strategy": {"upa": "upa", "direct": "direct", "negative": "negative", "auto": "auto"},
+    "strategy": {"upa": "upa", "direct": "direct", "negative": "negative"},
     "joins": {"auto": "auto", "tree": "tree", "multiway": "multiway"},
     "join_evaluation": {"eager": "eager", "lazy": "lazy"},
     "join_expiration": {"eager": "eager", "lazy": "lazy"},

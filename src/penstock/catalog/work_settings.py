@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Value = float | str | None
 
 NONE = "none"
-_SIZES = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+_SIZES = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class WorkSettings:
         quantum: Seconds of a turn of round-robin.
         threshold: The slope below which Mixed takes the end of a chart as one chain.
         latency: Seconds that queries created from now on allow to their results; None: any.
+        queue_limit: Bytes that may wait in all lanes before more rows are taken in; None: any.
     """
 
     lane_budget: float | None = None
@@ -37,6 +38,7 @@ class WorkSettings:
     quantum: float = 0.01
     threshold: float = 0.0
     latency: float | None = None
+    queue_limit: int | None = None
 
     def rules(self, latency: Mapping[str, float]) -> WorkRules:
         """The rules of lanes, with the latencies that queries allow."""
@@ -71,6 +73,24 @@ def _some_time(key: str, text: str) -> float:
         msg = f'setting "{key}" cannot be none'
         raise QueryError(msg, hint=f"Write SET {key} = '10 ms'.")
     return seconds
+
+
+def _size(key: str, text: str) -> int | None:
+    if text.strip().lower() == NONE:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *(kb|mb|gb)", text.strip().lower())
+    sizes = {unit.lower(): size for unit, size in _SIZES.items()}
+    if found is None or not float(found[1]):
+        msg = f"setting \"{key}\" takes a size, not '{text}'"
+        raise QueryError(msg, hint=f"Write SET {key} = '64 MB', or kB, or GB, or none.")
+    return int(float(found[1]) * sizes[found[2]])
+
+
+def _shown_size(value: Value) -> str:
+    if value is None:
+        return NONE
+    unit = next((one for one in ("GB", "MB") if float(value) >= _SIZES[one]), "kB")
+    return f"{float(value) / _SIZES[unit]:g} {unit}"
 
 
 def _slope(key: str, text: str) -> float:
@@ -109,5 +129,6 @@ MEASURES: dict[str, Measure] = {
     "quantum": Measure(_some_time, _shown_time),
     "threshold": Measure(_slope, _shown_slope),
     "latency": Measure(_time, _shown_time),
+    "queue_limit": Measure(_size, _shown_size),
 }
 """Each setting of `WorkSettings`."""

@@ -106,7 +106,9 @@ class Observer:
             queries=tuple(_queries(plan, record, _new_results(self._home, record))),
             streams=tuple(_streams(plan, record, status.operators if status else {})),
             operators=tuple(_operators(plan, status.operators)) if status else (),
-            work=work_facts(status.work, plan.latencies) if status else WorkFacts(),
+            work=work_facts(status.work, plan.latencies, status.held_back)
+            if status
+            else WorkFacts(),
             conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
@@ -176,6 +178,12 @@ def _read_plan(path: Path) -> _Plan:
         session,
         {query: (one["number"], one["lanes"]) for one in groups for query in one["queries"]},
     )
+
+
+def _work(plan: _Plan, status: Status | None) -> WorkFacts:
+    if status is None:
+        return WorkFacts()
+    return work_facts(status.work, plan.latencies, status.held_back)
 
 
 def _notes(plan: _Plan, status: Status | None) -> list[str]:

@@ -54,6 +54,8 @@ class Status:
         batch_rows: Rows of streams in the last batch.
         found: How many files of each stream have been found that are not read by Spark; those that
             are not read yet wait.
+        held_back: How many batches without rows were run before one with rows, as too much waited
+            in lanes.
         work: Of each lane that has a budget, what waits in its queues, for how long, and the charts
             by which its operators run.
         errors: The last errors, newest last, each with its time.
@@ -71,6 +73,7 @@ class Status:
     errors: list[tuple[float, str]] = field(default_factory=list)
     batches: Durations = field(default_factory=Durations)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
+    held_back: int = 0
 
 
 def write_status(home: Home, status: Status) -> None:

@@ -79,19 +79,24 @@ class ChartFacts:
 
 @dataclass(frozen=True)
 class WorkFacts:
-    """The work of all lanes that have a budget."""
+    """The work of all lanes that have a budget.
+
+    `held_back` counts the batches without rows that were run as too much waited to take in more.
+    """
 
     queues: tuple[QueueFacts, ...] = ()
     latencies: tuple[LatencyFacts, ...] = ()
     charts: tuple[ChartFacts, ...] = ()
+    held_back: int = 0
 
 
-def work_facts(reports: Reports, allowed: Mapping[str, float]) -> WorkFacts:
+def work_facts(reports: Reports, allowed: Mapping[str, float], held_back: int = 0) -> WorkFacts:
     """The facts in what lanes tell.
 
     Args:
         reports: That.
         allowed: By query, the seconds that it allows.
+        held_back: How often rows had to wait for lanes.
     """
     return WorkFacts(
         tuple(
@@ -102,6 +107,7 @@ def work_facts(reports: Reports, allowed: Mapping[str, float]) -> WorkFacts:
         ),
         tuple(_latencies(reports, allowed)),
         tuple(_chart(lane, chart) for lane, one in reports.items() for chart in one["charts"]),
+        held_back,
     )
 
 

@@ -33,6 +33,11 @@ def work_metrics(work: WorkFacts) -> Iterator[Metric]:
         [(labels, one.peak_bytes) for labels, one in by_lane],
     )
     yield Metric(
+        "held_back_batches_total",
+        "Batches without rows that were run as too much waited to take in more rows.",
+        [({}, work.held_back)] if work.queues else [],
+    )
+    yield Metric(
         "latency_seconds",
         "Seconds from the arrival of a block to its results, by the share that took no longer.",
         [

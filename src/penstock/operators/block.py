@@ -53,8 +53,10 @@ class Block:
     def take(self, rows: Ints | Flags) -> Block:
         """Some of the rows, by number or by flag."""
         if rows.dtype == np.bool_:
+            if rows.all():
+                return self
             rows = np.flatnonzero(rows)
-        if len(rows) == len(self) and (not len(rows) or bool((np.diff(rows) == 1).all())):
+        elif len(rows) == len(self) and bool((np.diff(rows) == 1).all()):
             return self
         chosen = pa.array(rows)
         return Block(

@@ -8,13 +8,14 @@ results from the same state.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Expression
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import columns_at, positions
-from penstock.algebra.types import Schema, Type, to_arrow
+from penstock.algebra.types import STRING, Schema, Type, to_arrow
 from penstock.compute.evaluate import compile_expression
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
     from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
+    from penstock.operators.flow import Flow
     from penstock.operators.operator import Operator
+
+ROW_BYTES, TEXT_BYTES = 32.0, 24.0
+"""Of a row with its ends and its place in an index, columns left out; of a text in it."""
 
 Columns = tuple[Expression | None, ...]
 """Columns of results as expressions over the columns of an input; None: not made of these."""
@@ -77,6 +82,52 @@ class Lineage:
     otherwise: tuple[Lineage, ...] = ()
 
 
+Amount = Callable[["Sequence[Flow]", "Flow"], float]
+"""Rows that are kept, by what comes on each input and what is sent."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A structure in which an operator keeps rows.
+
+    Args:
+        name: As people know it.
+        types: The types of the columns of a row that is kept.
+        rows: The number of rows in it.
+        more: Bytes of a row beyond its columns, ends, and place in one index.
+    """
+
+    name: str
+    types: tuple[Type, ...]
+    rows: Amount
+    more: float = 0.0
+
+    @property
+    def width(self) -> float:
+        """Bytes of a row that is kept."""
+        return row_width(self.types) + self.more
+
+
+def row_width(types: Sequence[Type]) -> float:
+    """Bytes of a row of these columns, its ends and its place in an index included."""
+    return ROW_BYTES + sum(TEXT_BYTES if one == STRING else 8.0 for one in types)
+
+
+def live_in(port: int) -> Amount:
+    """The rows of an input that are valid."""
+    return lambda inputs, _out: inputs[port].live
+
+
+def live_out(_inputs: Sequence[Flow], out: Flow) -> float:
+    """The rows of the results that are valid."""
+    return out.live
+
+
+def waiting_for(step: float) -> Amount:
+    """The rows of an input that wait for the next multiple of so many steps of time."""
+    return lambda inputs, _out: inputs[0].rate * step / 2
+
+
 @dataclass(frozen=True)
 class Spec:
     """A block operator to be made.
@@ -96,8 +147,8 @@ class Spec:
         del lanes
         return self
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows, input by input; none if it keeps none."""
+    def structures(self) -> tuple[Structure, ...]:
+        """The structures in which it keeps rows; nothing if it keeps none."""
         return ()
 
     def lineage(self) -> Lineage | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.operators.withdrawals_loops import ends_by_withdrawal
+from penstock.operators.withdrawals_loops import close_within
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
@@ -25,4 +25,6 @@ def ended_elements(block: Block) -> tuple[Ints, Flags]:
         return block.te, np.zeros(len(block), np.bool_)
     columns = [*block.columns, pa.array(block.te)]
     alike, _ = KeyIndex(len(block)).find_or_add(fingerprints(columns, len(block)))
-    return ends_by_withdrawal(alike, block.ts, block.te, block.sign)
+    te = block.te.copy()
+    left = close_within(alike, block.ts, te, block.sign, np.zeros(len(block), np.int32))
+    return te, left & (block.sign < 0)

@@ -9,32 +9,29 @@ import numpy as np
 from penstock.state.compiled import compiled
 
 if TYPE_CHECKING:
-    from penstock.state.arrays import Flags, Ints, Signs
+    from penstock.state.arrays import Flags, Ints, Signs, Values
 
 
 @compiled
-def ends_by_withdrawal(elements: Ints, ts: Ints, te: Ints, sign: Signs) -> tuple[Ints, Flags]:
-    """The ends of elements, each withdrawal taking the oldest element alike.
+def close_within(numbers: Ints, ts: Ints, te: Ints, sign: Signs, newest: Values) -> Flags:
+    """Let withdrawals end the elements before them; which rows are left, the others did so.
 
-    `elements` numbers what is alike in row and te; elements stand before their withdrawals. The
-    flags tell which rows are withdrawals of an element that is not among these.
+    A withdrawal ends the newest element of its number, all of which are alike, that none ended
+    before. `newest` is working space by number, zero before and after: which row is the newest
+    open element, counted from 1.
     """
-    ends = te.copy()
-    is_left = np.zeros(len(elements), np.bool_)
-    following = np.full(len(elements), -1, np.int64)
-    oldest = np.full(len(elements), -1, np.int64)
-    newest = np.full(len(elements), -1, np.int64)
-    for place in range(len(elements)):
-        alike = elements[place]
-        if sign[place] > 0:
-            if oldest[alike] < 0:
-                oldest[alike] = place
-            else:
-                following[newest[alike]] = place
-            newest[alike] = place
-        elif oldest[alike] >= 0:
-            ends[oldest[alike]] = ts[place]
-            oldest[alike] = following[oldest[alike]]
-        else:
-            is_left[place] = True
-    return ends, is_left
+    left = np.ones(len(numbers), np.bool_)
+    older = np.empty(len(numbers), np.int64)
+    for row in range(len(numbers)):
+        number = numbers[row]
+        if sign[row] > 0:
+            older[row] = newest[number]
+            newest[number] = row + 1
+        elif newest[number] > 0:
+            opened = newest[number] - 1
+            te[opened] = ts[row]
+            newest[number] = older[opened]
+            left[row] = False
+    for number in numbers:
+        newest[number] = 0
+    return left

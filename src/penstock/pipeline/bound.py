@@ -47,11 +47,19 @@ class BoundGroup(HostedGroup):
 class BoundPlan(HostedPlan):
     """A plan that runs, and the session that knows what is declared."""
 
-    def __init__(self, plan: PipelinePlan, session: Session) -> None:
+    def __init__(
+        self, plan: PipelinePlan, session: Session, before: BoundPlan | None = None
+    ) -> None:
         self.plan = plan
         self.session = session
-        found = [BoundGroup.of(one, session, plan.partitions) for one in plan.groups]
-        self.groups = {one.number: one for one in found}
+        known: Mapping[int, BoundGroup] = {} if before is None else before.groups
+        found = [
+            known[one.number]
+            if one.number in known and known[one.number].group is one
+            else BoundGroup.of(one, session, plan.partitions)
+            for one in plan.groups
+        ]
+        self.groups: dict[int, BoundGroup] = {one.number: one for one in found}
         super().__init__(found)
 
     @cached_property
@@ -71,9 +79,13 @@ class BoundPlan(HostedPlan):
         return any(isinstance(node.spec, RowsWindowSpec) for node in nodes)
 
 
-def bound(plan: PipelinePlan) -> BoundPlan:
-    """A plan with the declarations that its statements make, unless somebody has made them."""
-    return BoundPlan(plan, plan.session or understood(plan.statements))
+def bound(plan: PipelinePlan, before: BoundPlan | None = None) -> BoundPlan:
+    """A plan with the declarations that its statements make, unless somebody has made them.
+
+    Groups that stay are those of the plan before, so that another query does not cost more the
+    more there are.
+    """
+    return BoundPlan(plan, plan.session or understood(plan.statements), before)
 
 
 def understood(statements: tuple[str, ...]) -> Session:

@@ -71,7 +71,7 @@ class Ledger:
         Groups that stay keep their state. A new group begins with empty windows, and is told what
         the relations it reads have been so far.
         """
-        made = bound(plan)
+        made = bound(plan, self.plan)
         before = self.record
         # What is not declared any more may be declared again, and then it is something else.
         known = {one.name for one in made.session.catalog}

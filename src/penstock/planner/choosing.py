@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.planner.cost.costs import Costs
 from penstock.planner.partition.partitioning import partitioning_of
-from penstock.planner.physical.as_run import AsRun
-from penstock.planner.physical.multiway_choice import MultiwayChoices
+from penstock.planner.physical.pricing import Pricing
 from penstock.planner.rewriting import Rewriting, alternatives
 
 if TYPE_CHECKING:
@@ -59,10 +57,11 @@ class Choosing:
 
     def cheapest(self, plan: Plan, place: RuleContext) -> Plan:
         """The plan to run."""
-        best = _Candidate(self._cost(plan), plan)
+        pricing = Pricing(self._choices, self._statistics, plan.unit)
+        best = _Candidate(pricing.two_by_two(plan).weighed, plan)
         followed = [best]
         for _ in range(MOST_ROUNDS):
-            found = [other for one in followed for other in self._better(one, place)]
+            found = [other for one in followed for other in self._better(one, place, pricing)]
             if not found:
                 break
             followed = _cheapest_of(found)
@@ -70,38 +69,32 @@ class Choosing:
         self.fired += best.fired
         return best.plan
 
-    def _better(self, given: _Candidate, place: RuleContext) -> list[_Candidate]:
+    def _better(self, given: _Candidate, place: RuleContext, pricing: Pricing) -> list[_Candidate]:
         """The cheapest plans that one rule makes of another."""
         plan, candidates = given.plan, list[_Candidate]()
         for name, other in alternatives(plan, self._by_cost, place):
             tidying = Rewriting(self._always)
             tidy = tidying.rewritten(other, place)
-            candidates.append(_Candidate(self._cost(tidy), tidy, (name, *tidying.fired)))
+            candidates.append(
+                _Candidate(pricing.two_by_two(tidy).weighed, tidy, (name, *tidying.fired))
+            )
         least = given.cost * WORTH_IT
         better = [one for one in sorted(candidates, key=lambda one: one.cost) if one.cost < least]
         if not better:
             return []
         found: list[_Candidate] = []
-        is_divided, running = partitioning_of(plan).is_partitioned, self._cost_as_run(plan)
+        is_divided = partitioning_of(plan).is_partitioned
+        running = pricing.as_run(plan).weighed
         for one in better:
             # All lanes at once are worth more than any order of operators on one.
             if is_divided and not partitioning_of(one.plan).is_partitioned:
                 continue
             # What is cheaper two by two may prevent a join of many windows that is cheaper still.
-            if one.fired[0] in self._orders or self._cost_as_run(one.plan) < running:
+            if one.fired[0] in self._orders or pricing.as_run(one.plan).weighed < running:
                 found.append(replace(one, fired=(*given.fired, *one.fired)))
                 if len(found) == FOLLOWED:
                     break
         return found
-
-    def _cost(self, plan: Plan) -> float:
-        """The cost of a plan if every join is one of two inputs: quick to say."""
-        return Costs(plan, self._choices, self._statistics).total.weighed
-
-    def _cost_as_run(self, plan: Plan) -> float:
-        """The cost with the joins of many inputs that it would run with."""
-        ways = MultiwayChoices([plan], self._choices, self._statistics)
-        return self._cost(AsRun({"": plan}, ways).shown(plan))
 
 
 def _cheapest_of(found: Sequence[_Candidate]) -> list[_Candidate]:

@@ -6,21 +6,15 @@ import dataclasses
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.patterns import pattern_of
 from penstock.algebra.plan import Plan, different_nodes
+from penstock.planner.operator_facts import facts_of
 from penstock.planner.rewriting import parts_first, parts_of
 from penstock.planner.rules.rule import RuleContext
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
-
-KEEP_STATE = (
-    op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.Distinct, op.BagOperation, op.Aggregate,
-    op.GroupJoin, op.ScalarProduct, st.Window,
-)  # fmt: skip
-"""Also windows over time, which keep nothing: nothing is gained by having one for each filter."""
 
 
 def merged(plans: Sequence[Plan]) -> list[Plan]:
@@ -73,7 +67,7 @@ class Shared:
         nodes = parts_first(self._plans)
         needs = self._needs(nodes)
         self._cut = [
-            node for node in nodes if len(needs[id(node)]) > 1 and isinstance(node, KEEP_STATE)
+            node for node in nodes if len(needs[id(node)]) > 1 and facts_of(node).keeps_state
         ]
         self._leaves = {id(node): _leaf(node, f"#{n}") for n, node in enumerate(self._cut)}
 
@@ -92,7 +86,7 @@ class Shared:
         for number, plan in enumerate(self._plans):
             found[id(plan)].add(("query", number))
         for node in reversed(nodes):
-            above = {id(node)} if isinstance(node, KEEP_STATE) else found[id(node)]
+            above = {id(node)} if facts_of(node).keeps_state else found[id(node)]
             for port, one in enumerate(parts_of(node)[0]):
                 found[id(one)] |= {(need, port) for need in above}
         return found

@@ -289,6 +289,11 @@ class Lane:
         return self._dispatcher is not None and self._dispatcher.is_behind
 
     @property
+    def dispatcher(self) -> Dispatcher | None:
+        """The dispatcher of work block by block, while there is an allotment or its rest."""
+        return self._dispatcher
+
+    @property
     def queued_bytes(self) -> int:
         """The bytes that wait between stations, each reader's copy counted."""
         return 0 if self._dispatcher is None else self._dispatcher.nbytes

@@ -46,7 +46,7 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
         physical=runs.physical,
     )
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
-    used = described_use(own, runs.choices.strategy)
+    used = described_use(own)
     return "\n".join([whole.text(query.name), *runs.described_fragments(), *used])
 
 

@@ -342,6 +342,7 @@ class Pipeline:
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
+        self._hold_back()
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
         done = self._jobs.run(frame, files, holds, with_reports=is_looked_at)
@@ -356,6 +357,13 @@ class Pipeline:
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
             self._report(done, seconds)
+
+    def _hold_back(self) -> None:
+        """Let lanes work until what waits in them is below the limit, before rows are taken in."""
+        limit = self.ledger.plan.session.settings.work.queue_limit
+        while limit is not None and sum(self.ledger.record.behind.values()) > limit:
+            self.status.held_back += 1
+            self.tick()
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""

@@ -50,10 +50,13 @@ def entry_of(statement: syntax.Statement, text: str) -> ProgramEntry:
     return ProgramEntry(text)
 
 
-def pruned(entries: Sequence[ProgramEntry]) -> list[ProgramEntry]:
-    """The entries without those that make no difference to what the others make."""
+def pruned(entries: Sequence[ProgramEntry], first: int = 0) -> list[ProgramEntry]:
+    """The entries without those that make no difference to what the others make.
+
+    Entries before `first` are pruned already.
+    """
     kept = list(entries)
-    place = 0
+    place = first
     while place < len(kept):
         earlier = _made_void(kept, place)
         if earlier is None:
@@ -154,15 +157,18 @@ class Program:
         entry = entry_of(statement, text)
         if entry.creates is not None and outcome.name is None:
             return  # IF NOT EXISTS, and it did.
+        pruned_already = 0
         if entry.drops is not None:
             self._drop(entry, before)
         elif entry.creates is not None or entry.sets is not None:
             if before is not None:
                 self._leave(before, stays=False)
+            else:
+                pruned_already = len(self._entries)
             self._entries.append(entry)
         if isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY":
             self.start(outcome.name or "")
-        self._entries = pruned(self._entries)
+        self._entries = pruned(self._entries, pruned_already)
 
     def _drop(self, entry: ProgramEntry, query: QueryDefinition | None) -> None:
         name = entry.drops

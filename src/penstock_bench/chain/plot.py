@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.sections import AllSchedulers
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 ACROSS = 4
 """How many drawings stand beside each other."""
+DRAWN = ("flush", "mixed")
+"""The sections whose figures are drawn by what is varied."""
 INSTANTS, GROUPS = 500, 60
 """Of a curve of memory, and of one of latencies."""
 SHADES = 48
@@ -53,10 +56,11 @@ def write_picture(
     varied = [
         (outcome.name, name, found)
         for outcome in outcomes
-        if outcome.name != "schedulers"
+        if outcome.name in DRAWN
         for name, found in outcome.figures.items()
     ]
-    count = 2 * len(traces) + len(varied)
+    lanes = [one.shown for one in sections if isinstance(one, LaneSchedulers) and one.shown]
+    count = 2 * len(traces) + len(varied) + len(lanes)
     down = max(-(-count // ACROSS), 1)
     figure = Figure(figsize=(4.2 * ACROSS, 2.6 * down), layout="constrained")
     FigureCanvasAgg(figure)
@@ -64,6 +68,8 @@ def write_picture(
     for label, found in traces.items():
         _draw_memory(next(places), label, found)
         _draw_latencies(next(places), label, found)
+    for queued in lanes:
+        _draw_queues(next(places), queued)
     for kind, name, figures in varied:
         (_draw_flush if kind == "flush" else _draw_mixed)(next(places), name, figures)
     for axes in figure.axes:
@@ -90,6 +96,14 @@ def _draw_latencies(axes: Axes, label: str, traces: Mapping[str, Trace]) -> None
     for name, one in traces.items():
         times, latencies = one.latencies_over_time(GROUPS)
         axes.plot(times, latencies, color=COLOURS[name], linewidth=0.8, label=name)
+
+
+def _draw_queues(axes: Axes, queued: Mapping[str, Sequence[int]]) -> None:
+    axes.set_title("a lane: megabytes that wait, by tick")
+    for label, nbytes in queued.items():
+        colour = COLOURS[label.partition(" ")[0]]
+        megabytes = np.array(nbytes) / 1e6
+        axes.plot(megabytes, color=colour, linewidth=0.8, label=label)
 
 
 def _draw_flush(axes: Axes, name: str, figures: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The sections of `./penstock bench chain` on a virtual clock."""
+"""The sections of `./penstock bench chain`: on a virtual clock, and on a lane."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from penstock_bench.chain.experiments import (
     summary,
     traffics,
 )
+from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.tables import compared_table, flush_table, mixed_table
 from penstock_bench.chain.workloads import WORKLOADS
 from penstock_bench.choosing import chosen
@@ -43,7 +44,12 @@ def sections(effort: ChainEffort, names: Sequence[str] = ()) -> list[ChainSectio
     Raises:
         UnknownName: There is no such section.
     """
-    every: list[ChainSection] = [AllSchedulers(effort), FlushLatencies(effort), MixedSlopes(effort)]
+    every: list[ChainSection] = [
+        AllSchedulers(effort),
+        FlushLatencies(effort),
+        MixedSlopes(effort),
+        LaneSchedulers(effort),
+    ]
     return chosen("chain", every, names)
 
 
@@ -171,4 +177,4 @@ class MixedSlopes:
         return SectionOutcome(self.name, mixed_table(found), found)
 
 
-ChainSection = AllSchedulers | FlushLatencies | MixedSlopes
+ChainSection = AllSchedulers | FlushLatencies | MixedSlopes | LaneSchedulers

@@ -18,7 +18,6 @@ from penstock.operators.join.arrival import Mode, ReadOnArrival
 from penstock.operators.join.join import JoinOperator
 from penstock.operators.join.join_sides import JoinSide
 from penstock.operators.join.outer import OuterJoinOperator
-from penstock.operators.join.withdrawal_index import Finding
 from penstock.operators.multi_join.multi_join import (
     Evaluation,
     Expiration,
@@ -55,9 +54,8 @@ def any_pattern(random: Draws) -> Pattern:
 
 def side(random: Draws, pattern: Pattern, types: Sequence[pa.DataType] = TYPES) -> JoinSide:
     """Rows by their first two columns, kept in any structure."""
-    finding: Finding = random.choice(get_args(Finding))
     span, partitions = inputs.queue(random)
-    return JoinSide(types, keys_of, NULL_MATCHES, pattern, span, partitions, finding)
+    return JoinSide(types, keys_of, NULL_MATCHES, pattern, span, partitions)
 
 
 def keys_of(block: Any) -> Any:

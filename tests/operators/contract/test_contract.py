@@ -17,7 +17,6 @@ from operators.contract.run import Run, clocks
 from operators.contract.trial import meant
 from penstock.algebra.time import INFINITY
 from penstock.operators.division import CannotDivide
-from penstock.operators.join import join_choosing
 from penstock.operators.multi_join import multi_join_groups, multi_join_reordering
 from penstock.state import moving, strict_queue
 
@@ -37,7 +36,6 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("SPARE", 1), ("LEAST", 0), ("FADING", 1)):
         monkeypatch.setattr(moving, name, value)
     monkeypatch.setattr(strict_queue, "REMEMBERED", 2)
-    monkeypatch.setattr(join_choosing, "REBUILD", -1.0)
     monkeypatch.setattr(multi_join_reordering, "LEAST_ROWS", 4)
     for name, limit in (("GROWTH", 1e9), ("MORE", 0.0), ("PAUSE", 0)):
         monkeypatch.setattr(multi_join_groups, name, limit)

@@ -8,9 +8,10 @@ import pytest
 
 from penstock.algebra import operators as op
 from penstock.algebra.plan import walk
-from penstock.planner.cost.costs import Cost, Costs
+from penstock.planner.cost.costs import Cost
 from penstock.planner.optimizing import optimized
 from penstock.planner.physical.building import Choices
+from penstock.planner.physical.pricing import Pricing
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def plan_of(text: str, choices: Choices | None = None) -> Plan:
 
 
 def cost_of(plan: Plan) -> Cost:
-    return Costs(plan, Choices()).total
+    return Pricing(Choices()).two_by_two(plan)
 
 
 def kinds_in(plan: Plan) -> list[str]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from penstock import session as sessions
+from penstock.pipeline import query_groups
 from penstock.planner import optimizing
-from penstock.planner.physical.lowering import Lowering
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ def test_each_stage_runs_once(
     counted(monkeypatch, sessions, "parse_script", "parsed", counts)
     counted(monkeypatch, sessions, "bind_query", "bound", counts)
     counted(monkeypatch, optimizing, "Shared", "optimised", counts)
-    counted(monkeypatch, Lowering, "__init__", "lowered", counts)
+    counted(monkeypatch, query_groups, "lowered", "lowered", counts)
     db.execute(QUERY.format("last", 7))
     assert counts == {"parsed": 1, "bound": 1, "optimised": 1, "lowered": 1}
     db.insert("s", pa.table({"ts": range(30), "k": [n % 3 for n in range(30)], "v": range(30)}))

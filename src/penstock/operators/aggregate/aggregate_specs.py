@@ -14,7 +14,16 @@ from penstock.operators.aggregate.aggregate_calls import ComputedCall
 from penstock.operators.aggregate.combine_partials import CombineOperator
 from penstock.operators.aggregate.matched_aggregate import MatchTotals
 from penstock.operators.aggregate.partials import partial_for
-from penstock.operators.spec import Edge, Lineage, Spec, evaluators, structure_of
+from penstock.operators.spec import (
+    Edge,
+    Lineage,
+    Spec,
+    Structure,
+    evaluators,
+    live_in,
+    live_out,
+    structure_of,
+)
 
 if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall, Expression
@@ -55,11 +64,15 @@ class AggregateSpec(Spec):
         """Keys of rows that came."""
         return Lineage(((*self.keys, *[None] * len(self.calls)),))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structure that keeps its rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows, unless they never leave their group; groups, unless there is one for all."""
+        types = tuple(one.type for one in self.keys) + tuple(one.of for one in self.calls)
+        groups = Structure("hashed", types, live_out)
         pattern = self.rows.pattern
-        # What never leaves is in its group, and nowhere else.
-        return ("hashed" if pattern is Pattern.MON else structure_of(pattern, self.partitions),)
+        if pattern is Pattern.MON:
+            return (groups,)
+        rows = Structure(structure_of(pattern, self.partitions), self.rows.types, live_in(0))
+        return (rows, groups) if self.keys else (rows,)
 
 
 @dataclass(frozen=True)

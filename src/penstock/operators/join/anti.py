@@ -9,13 +9,14 @@ import numpy as np
 from penstock.operators.block import Block, concatenated, stored_blocks
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.join.anti_coverage import KeyCoverage
-from penstock.operators.join.anti_loops import ended_within, uncovered
+from penstock.operators.join.anti_loops import uncovered
 from penstock.operators.join.join_chains import Chains
 from penstock.operators.join.join_loops import Incoming, Pairs
 from penstock.operators.join.join_pairs import PAIRS_AT_ONCE, portions
 from penstock.operators.join.join_sides import no_rows, rows_of_side
 from penstock.operators.join.side_state import KeyState, LoopRoom, SideState
 from penstock.operators.operator import Inputs, Operator
+from penstock.operators.withdrawals_loops import close_within
 from penstock.state.fingerprints import fingerprints
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class AntiJoinOperator(Operator):
     Coverage (port 1) is made of rows of the key columns, at every instant each at most once:
     the distinct keys of the right side. The result is strict: a row goes out when its key
     becomes covered, and comes back if the cover ends before the row does; what comes and goes out
-    again in one step is sent with its interval, if it has an end. What counts is the end of each
-    instant: a cover that ends while another begins changes nothing. A row with a
-    NULL in its key is never covered, unless the left side's `null_matches` says otherwise.
+    again in one step is sent with its interval. What counts is the end of each instant: a cover
+    that ends while another begins changes nothing. A row with a NULL in its key is never covered,
+    unless the left side's `null_matches` says otherwise.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class AntiJoinOperator(Operator):
         self._chains = Chains(1)
         self._rows = rows_of_side(left, 0)
         self._coverage = KeyCoverage(coverage, self._chains, COVERAGE)
-        self._opened = LoopRoom(np.int64, lambda: len(self._rows.kept().records))
+        self._opened = LoopRoom(np.int32, lambda: len(self._rows.kept().records))
         self.state = DeclaredState(
             left=SideState(self._rows, self._chains, lambda one: self._accept(one)[0], port=LEFT),
             coverage=self._coverage,
@@ -93,7 +94,7 @@ class AntiJoinOperator(Operator):
         return self._rows.accept(block, numbers), passing
 
     def _blocks(self, pairs: Pairs) -> list[Block]:
-        left = ended_within(pairs, self._opened.ready())
+        left = close_within(pairs.first, pairs.ts, pairs.te, pairs.sign, self._opened.ready())
         if not left.all():
             pairs = Pairs._make(one[left] for one in pairs)
         return stored_blocks(self._rows, pairs.first, pairs.ts, pairs.te, pairs.sign)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from penstock.algebra.time import INFINITY
 from penstock.operators.join.join_loops import (
     NOBODY,
@@ -16,13 +14,11 @@ from penstock.operators.join.join_loops import (
     spot,
     walk,
 )
-from penstock.state.compiled import compiled, compiled_borrowing
+from penstock.state.compiled import compiled_borrowing
 
 if TYPE_CHECKING:
     from penstock.operators.join.join_loops import Incoming, Pairs, SideRows
-    from penstock.state.arrays import Flags, Ints, Signs
-
-_FOREVER = INFINITY
+    from penstock.state.arrays import Ints, Signs
 
 
 class CoverageChanges(NamedTuple):
@@ -101,24 +97,3 @@ def uncovered(
         j = behind
     cursor[0], cursor[1], cursor[3] = i, j, partner
     return count
-
-
-@compiled
-def ended_within(pairs: Pairs, opened: Ints) -> Flags:
-    """Let rows that go out again among these end there; which are left without what took them out.
-
-    Rows that would never end stay as they are. `opened` is working space by place, zero before
-    and after.
-    """
-    left = np.ones(len(pairs.ts), np.bool_)
-    for row in range(len(pairs.ts)):
-        place = pairs.first[row]
-        if pairs.sign[row] > 0 and pairs.te[row] < _FOREVER:
-            opened[place] = row + 1
-        elif pairs.sign[row] < 0 and opened[place] > 0:
-            pairs.te[opened[place] - 1] = pairs.ts[row]
-            opened[place] = 0
-            left[row] = False
-    for place in pairs.first:
-        opened[place] = 0
-    return left

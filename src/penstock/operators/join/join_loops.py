@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from penstock.algebra.time import BEGINNING
-from penstock.state.compiled import compiled, compiled_borrowing
+from penstock.state.compiled import compiled, compiled_borrowing, compiled_within
 from penstock.state.prefetching import FAR, NEAR, prefetch
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ NOBODY = -1
 """No place: the end of a chain."""
 GONE = BEGINNING
 """The end of a row that has been taken out."""
-FIFO, LOOSE, STRICT, NOT_KEPT, SCANNED = 0, 1, 2, 3, 4
-"""Kinds of sides: rows leave in order, in any order, or are withdrawn; or they are not kept.
-
-What is withdrawn is found by an index of twins, or by looking through the rows of its key.
-"""
+FIFO, LOOSE, STRICT, NOT_KEPT = 0, 1, 2, 3
+"""Kinds of sides: rows leave in order, in any order, or are withdrawn; or they are not kept."""
 
 START = -2
 """In the cursor: the next row has not begun to meet anybody."""
@@ -54,7 +51,6 @@ class Incoming(NamedTuple):
 class SideRows(NamedTuple):
     """The rows of one side. `twins` chains the equal ones (number, next) of a strict side.
 
-    Where rows are looked through, `twins` has a word of each, and `twin_heads` counts the looks.
     `base` is the place that is at the front of the ring, or was when the ring last began anew.
     """
 
@@ -148,26 +144,11 @@ def insert(incoming: Incoming, row: int, kept: SideRows, heads: Ints, port: int)
         if head >= 0:
             kept.records[head, PREVIOUS] = place
     heads[key, port] = place
-    if kept.kind == STRICT or kept.kind == SCANNED:
-        _link_withdrawal(at, incoming.twin[row], kept.twins, kept.twin_heads, kept.kind)
-
-
-@compiled_borrowing
-def _link_withdrawal(place: int, twin: int, twins: Ints, twin_heads: Ints, kind: int) -> None:
-    """A row can be found by its number, or has its word."""
-    twins[place, 0] = twin
-    if kind == STRICT:
-        twins[place, 1] = twin_heads[twin, 0]
-        twin_heads[twin, 0] = place
-
-
-@compiled
-def link_withdrawals(
-    places: Ints, found_by: Ints, twins: Ints, twin_heads: Ints, kind: int
-) -> None:
-    """Rows at places can be found."""
-    for number in range(len(places)):
-        _link_withdrawal(places[number], found_by[number], twins, twin_heads, kind)
+    if kept.kind == STRICT:
+        twin = incoming.twin[row]
+        kept.twins[at, 0] = twin
+        kept.twins[at, 1] = kept.twin_heads[twin, 0]
+        kept.twin_heads[twin, 0] = at
 
 
 @compiled_borrowing
@@ -185,21 +166,8 @@ def find_place(incoming: Incoming, row: int, kept: SideRows, heads: Ints, port: 
     place = NOBODY
     if kept.kind == STRICT:
         place = kept.twin_heads[incoming.twin[row], 0]
-    elif kept.kind == SCANNED:
-        place = _twin_of(incoming, row, kept, heads[incoming.key[row], port])
     incoming.place[row] = place
     return place >= 0
-
-
-@compiled_borrowing
-def _twin_of(incoming: Incoming, row: int, kept: SideRows, place: int) -> int:
-    """The newest twin of a row in the chain that begins at a place."""
-    te, word, looks = incoming.te[row], incoming.twin[row], 1
-    while place >= 0 and (kept.records[place, TE] != te or kept.twins[place, 0] != word):
-        place = kept.records[place, NEXT]
-        looks += 1
-    kept.twin_heads[0, 0] += looks
-    return place
 
 
 @compiled_borrowing
@@ -214,7 +182,7 @@ def finish(incoming: Incoming, row: int, kept: SideRows, heads: Ints, port: int)
         insert(incoming, row, kept, heads, port)
 
 
-@compiled_borrowing
+@compiled_within
 def _take_turn(
     incoming: Incoming, row: int, kept: SideRows, other: SideRows, heads: Ints, port: int,
     partner: int, mine: Ints, others: Ints, pairs: Pairs, count: int,
@@ -366,20 +334,6 @@ def cut_withdrawals(twins: Ints, twin_heads: Ints, places: Ints) -> Ints:
             numbers[count] = number
             count += 1
     return numbers[:count].copy()
-
-
-@compiled
-def depths(records: Ints, places: Ints, most: int) -> int:
-    """The number of rows one would look at to find those at places in their chains, in all."""
-    looks = 0
-    for place in places:
-        looks += 1
-        newer, left = records[place, PREVIOUS], most
-        while newer >= 0 and left > 0:
-            newer = records[newer, PREVIOUS]
-            left -= 1
-        looks += most - left
-    return looks
 
 
 @compiled

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.algebra.time import INFINITY
-from penstock.operators.block import Block
-from penstock.operators.join.join_choosing import SideEffort
 from penstock.operators.join.join_loops import (
     GONE,
     KEY,
@@ -16,15 +14,13 @@ from penstock.operators.join.join_loops import (
     NEXT,
     NOBODY,
     PREVIOUS,
-    SCANNED,
     STRICT,
     TE,
     SideRows,
     drop_ended,
-    link_withdrawals,
 )
 from penstock.operators.join.join_pairs import incoming_rows
-from penstock.operators.join.withdrawal_index import HashedWithdrawals, ScannedWithdrawals
+from penstock.operators.join.withdrawal_index import WithdrawalIndex
 from penstock.state.expiry import CalendarQueue
 from penstock.state.row_store import RowStore, grown
 from penstock.state.slots import SlotPool
@@ -34,8 +30,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.operators.block import Block
     from penstock.operators.join.join_loops import Incoming
-    from penstock.operators.join.withdrawal_index import Finding, WithdrawalIndex
     from penstock.state.arrays import Ints, Values
     from penstock.state.moving import Moved
 
@@ -45,7 +41,7 @@ _NO_TWINS: Ints = np.zeros((0, 2), np.int64)
 
 
 class LooseSide:
-    """The rows of a WK or, if `finding` says how withdrawn rows are found, of a STR input.
+    """The rows of a WK or, with an index by which withdrawn rows are found, of a STR input.
 
     Places of rows that are gone are given to others. A calendar queue says which rows have ended.
     """
@@ -54,9 +50,10 @@ class LooseSide:
         self,
         types: Sequence[pa.DataType],
         port: int,
-        finding: Finding | None,
         span: int,
         partitions: int,
+        *,
+        strict: bool,
     ) -> None:
         self._port = port
         self._store = RowStore(types)
@@ -65,10 +62,7 @@ class LooseSide:
         self._calendar = (span, partitions)
         self._queue = self._new_queue()
         self._due = _NOTHING
-        self._twins: WithdrawalIndex | None = None
-        if finding is not None:
-            self._twins = HashedWithdrawals() if finding == "hashed" else ScannedWithdrawals()
-        self._choosing = SideEffort() if finding == "auto" else None
+        self._twins = WithdrawalIndex() if strict else None
 
     def __len__(self) -> int:
         return len(self._places)
@@ -80,7 +74,6 @@ class LooseSide:
     def accept(self, block: Block, keys: Ints) -> Incoming:
         """Write the positive rows to free places."""
         positive = block.sign is None or block.sign > 0
-        self._choose(block)
         rows = block if positive is True else block.take(positive)
         places = self._places.allocate(len(rows))
         self._records = grown(self._records, self._places.capacity)
@@ -99,7 +92,7 @@ class LooseSide:
         """The arrays that the loops work on."""
         if self._twins is None:
             return SideRows(self._records, _NO_TWINS, _NO_TWINS, 0, 0, LOOSE)
-        return SideRows(self._records, self._twins.links, self._twins.heads, 0, 0, self._twins.kind)
+        return SideRows(self._records, self._twins.links, self._twins.heads, 0, 0, STRICT)
 
     def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
         """The ends before the clock and where the rows are, those of the step included."""
@@ -119,8 +112,6 @@ class LooseSide:
         ended, more = drop_ended(self._records, heads, self._port, places, ends)
         if self._twins is not None:
             self._twins.forget(ended, incoming, negative)
-        if self._choosing is not None and self._twins is not None:
-            self._choosing.looked(self._twins, int(negative.sum()))
         self._release(ended)
         if len(self._queue) > 2 * len(self) + _SLACK:
             self._clear_queue()
@@ -166,8 +157,7 @@ class LooseSide:
     @property
     def structure(self) -> str:
         """A calendar queue alone, or hashed as well."""
-        is_hashed = self._twins is not None and self._twins.kind == STRICT
-        return "hashed" if is_hashed else f"calendar({self._calendar[1]})"
+        return f"calendar({self._calendar[1]})" if self._twins is None else "hashed"
 
     @property
     def nbytes(self) -> int:
@@ -191,26 +181,6 @@ class LooseSide:
     def _release(self, places: Ints) -> None:
         self._store.forget(places)
         self._places.release(places)
-
-    def _choose(self, block: Block) -> None:
-        """Before a step: build the other structure if it has been the better one for long."""
-        if self._choosing is None or self._twins is None:
-            return
-        withdrawn = 0 if block.sign is None else int((block.sign < 0).sum())
-        kept = len(self), self._records[: self._places.capacity]
-        if self._choosing.is_other_better(self._twins, len(block), withdrawn, *kept):
-            self._twins = (
-                HashedWithdrawals() if self._twins.kind == SCANNED else ScannedWithdrawals()
-            )
-            self._find_anew(self._places.taken())
-
-    def _find_anew(self, places: Ints) -> None:
-        """Bring the rows that are there into a new structure."""
-        assert self._twins is not None
-        ends = self._records[places, TE]
-        block = Block(self._store.take(places), ends, ends)
-        words = self._twins.enter(block, self._places.capacity)
-        link_withdrawals(places, words, self._twins.links, self._twins.heads, self._twins.kind)
 
     def _new_queue(self) -> CalendarQueue:
         return CalendarQueue([np.dtype(np.int32)], *self._calendar)

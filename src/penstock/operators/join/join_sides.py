@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from penstock.operators.join.join_chains import Chains
     from penstock.operators.join.join_loops import SideRows
-    from penstock.operators.join.withdrawal_index import Finding
     from penstock.state.arrays import Flags, Ints, Values, Words
 
 
@@ -34,7 +33,7 @@ class JoinSide:
     `keys` gives the key columns of a block; the other side's have the same types. A row with a
     NULL in a key column never matches, unless `null_matches` says that this column is compared
     by IS NOT DISTINCT FROM. `span` is how long its rows live, about, and `partitions` into how
-    many parts a calendar queue divides that time. `finding` says how withdrawn rows are found.
+    many parts a calendar queue divides that time.
     """
 
     types: Sequence[pa.DataType]
@@ -43,7 +42,6 @@ class JoinSide:
     pattern: Pattern
     span: int = 1 << 20
     partitions: int = DEFAULT_PARTITIONS
-    finding: Finding = "hashed"
 
     def lost(self, keys: Sequence[pa.Array], length: int) -> Flags | None:
         """The rows that can never match because of a NULL; None if there are none."""
@@ -126,8 +124,8 @@ def rows_of_side(side: JoinSide, port: int) -> SideStore:
     """An empty structure for a side; `port` is its column in the heads of chains."""
     if side.pattern in (Pattern.MON, Pattern.WKS):
         return FifoSide(side.types, port)
-    finding = side.finding if side.pattern is Pattern.STR else None
-    return LooseSide(side.types, port, finding, side.span, side.partitions)
+    strict = side.pattern is Pattern.STR
+    return LooseSide(side.types, port, side.span, side.partitions, strict=strict)
 
 
 def table_of_rows(columns: Sequence[pa.Array], ends: Ints) -> pa.Table:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import Expression, Literal
-from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import moved, positions
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.join.anti import AntiJoinOperator
@@ -20,8 +19,9 @@ from penstock.operators.spec import (
     Edge,
     Lineage,
     Spec,
-    calendar,
+    Structure,
     evaluators,
+    live_in,
     structure_of,
 )
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from penstock.algebra.failures import Failures
     from penstock.operators.aggregate.aggregate_specs import Totals
     from penstock.operators.block import Block
-    from penstock.operators.join.withdrawal_index import Finding
 
 
 @dataclass(frozen=True)
@@ -45,22 +44,17 @@ class SideSpec:
         keys: Expressions over them that have to be equal to those of other inputs.
         null_matches: For each key, whether NULL matches NULL.
         partitions: Into how many parts a calendar queue divides the time that rows live.
-        finding: In which way rows are found that are withdrawn.
     """
 
     rows: Edge
     keys: tuple[Expression, ...]
     null_matches: tuple[bool, ...]
     partitions: int
-    finding: Finding = "hashed"
 
-    @property
-    def structure(self) -> str:
-        """The structure that keeps its rows; if that is chosen while it runs, the candidates."""
-        rows = self.rows
-        if rows.pattern is Pattern.STR and self.finding == "auto":
-            return f"hashed or {calendar(self.partitions)}"
-        return structure_of(rows.pattern, self.partitions)
+    def structure(self, port: int) -> Structure:
+        """The structure of its rows."""
+        name = structure_of(self.rows.pattern, self.partitions)
+        return Structure(name, self.rows.types, live_in(port))
 
     def build(self, failures: Failures) -> JoinSide:
         """The input as the join knows it; keys that fail are counted."""
@@ -77,7 +71,6 @@ class SideSpec:
             rows.pattern,
             rows.span,
             self.partitions,
-            self.finding,
         )
 
 
@@ -121,9 +114,9 @@ class JoinSpec(Spec):
         """Rows of both."""
         return beside(self.left, self.right)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.left.structure, self.right.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of both inputs."""
+        return (self.left.structure(0), self.right.structure(1))
 
 
 @dataclass(frozen=True)
@@ -149,9 +142,9 @@ class OuterJoinSpec(Spec):
         otherwise = (Lineage(alone[port]) for port in range(2) if self.padded[port])
         return replace(beside(self.left, self.right), otherwise=tuple(otherwise))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.left.structure, self.right.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of both inputs."""
+        return (self.left.structure(0), self.right.structure(1))
 
 
 def beside_nulls(left: Edge, right: Edge, port: int) -> tuple[Expression, ...]:
@@ -177,9 +170,9 @@ class AntiJoinSpec(Spec):
         columns = self.left.rows.columns
         return Lineage((columns, (None,) * len(columns)))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.left.structure, self.coverage.structure)
+    def structures(self) -> tuple[Structure, ...]:
+        """Left rows, and the keys that cover them."""
+        return (self.left.structure(0), self.coverage.structure(1))
 
 
 @dataclass(frozen=True)
@@ -211,6 +204,6 @@ class ReadOnArrivalSpec(Spec):
         added = 0 if self.totals is None else len(self.totals.calls)
         return Lineage(((*columns, *[None] * added), (None,) * (len(columns) + added)))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (self.relation.structure,)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of the relation."""
+        return (self.relation.structure(1),)

@@ -17,7 +17,6 @@ from penstock.operators.join.join_loops import (
     NEXT,
     NOBODY,
     PREVIOUS,
-    SCANNED,
     START,
     STRICT,
     TE,
@@ -107,8 +106,6 @@ def _hide_twin(incoming: Incoming, row: int, kept: SideRows) -> None:
     place = incoming.place[row]
     if kept.kind == STRICT:
         kept.twin_heads[incoming.twin[row], 0] = kept.twins[place, 1]
-    elif kept.kind == SCANNED:
-        kept.twins[place, 0] = ~kept.twins[place, 0]
 
 
 @compiled_borrowing

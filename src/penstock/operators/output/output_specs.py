@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.algebra.patterns import Pattern
@@ -21,16 +21,23 @@ from penstock.operators.spec import (
     Edge,
     Lineage,
     Spec,
+    Structure,
     calendar,
     evaluators,
+    live_in,
+    live_out,
     of_first,
     passed,
     structure_of,
+    waiting_for,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.expressions import Expression
     from penstock.algebra.failures import Failures
+    from penstock.operators.flow import Flow
     from penstock.operators.operator import Operator
     from penstock.operators.set.set_specs import Counting
     from penstock.operators.source_specs import MapSpec
@@ -95,9 +102,14 @@ class FirstRowsSpec(Spec):
         (columns,) = self.counting.lineage().columns
         return Lineage(((*columns, *[None] * self.is_numbered),))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return self.counting.structures
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted; where none ever leaves, those that are shown."""
+        if self.counting.inputs[0].pattern is not Pattern.MON:
+            return self.counting.structures
+        return (Structure("hashed", self.order.types, self._shown),)
+
+    def _shown(self, inputs: Sequence[Flow], out: Flow) -> float:
+        return min(inputs[0].live, out.live * (1 + self.order.offset))
 
 
 @dataclass(frozen=True)
@@ -116,8 +128,8 @@ class WholeResultSpec(Spec):
         """Rows of the result; where these are in an order, all lanes' rows are."""
         return of_first(self.counting.inputs[0].types, 2) if self.order is None else None
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -132,9 +144,9 @@ class BoundariesSpec(Spec):
         """The operator that tells them."""
         return Boundaries(self.span, self.partitions)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (calendar(self.partitions),)
+    def structures(self) -> tuple[Structure, ...]:
+        """Ends of rows."""
+        return (Structure(calendar(self.partitions), (), live_out),)
 
 
 @dataclass(frozen=True)
@@ -162,22 +174,25 @@ class RowSlidesSpec(Spec):
         """The operator that tells them."""
         return RowSlides([to_arrow(one) for one in self.types], self.slide, self.partition_by)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("hashed",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Partitions, each with the number of its rows."""
+        types = tuple(self.types[place] for place in self.partition_by)
+        return (Structure("hashed", types, live_out),)
 
 
 @dataclass(frozen=True)
 class NextInstantSpec(Spec):
     """Rows of the first input, at the next instant that the second one tells."""
 
+    types: tuple[Type, ...] = field(default=(), compare=False)
+
     def build(self, failures: Failures) -> NextInstant:
         """The operator that lets them wait."""
         return NextInstant()
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that wait."""
+        return (Structure("fifo", self.types, waiting_for(1)),)
 
 
 @dataclass(frozen=True)
@@ -196,8 +211,8 @@ class RestoredResultSpec(Spec):
         """Rows of the result."""
         return of_first(self.counting.inputs[0].types, 2 + self.arrivals)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -217,9 +232,10 @@ class AnnouncedEndsSpec(Spec):
         """Rows as they came."""
         return passed(self.rows.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (structure_of(self.rows.pattern, self.partitions),)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that have not ended."""
+        name = structure_of(self.rows.pattern, self.partitions)
+        return (Structure(name, self.rows.types, live_in(0)),)
 
 
 @dataclass(frozen=True)
@@ -237,9 +253,9 @@ class CutSpec(Spec):
         """Rows as they came."""
         return passed(self.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return () if self.length is None else ("fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are cut again."""
+        return () if self.length is None else (Structure("fifo", self.types, live_in(0)),)
 
 
 @dataclass(frozen=True)
@@ -256,6 +272,7 @@ class FinalSpec(Spec):
         """Rows as they came."""
         return passed(self.rows.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("hashed" if self.rows.pattern is Pattern.STR else "fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that have not ended."""
+        name = "hashed" if self.rows.pattern is Pattern.STR else "fifo"
+        return (Structure(name, self.rows.types, live_in(0)),)

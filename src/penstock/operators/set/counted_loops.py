@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.algebra.time import INFINITY
+from penstock.operators.withdrawals_loops import close_within
 from penstock.state.compiled import compiled
 
 if TYPE_CHECKING:
@@ -80,40 +81,39 @@ def net_changes(
 
 @compiled
 def strict_elements(
-    slots: Ints, times: Ints, deltas: Ints, open_last: Values
+    slots: Ints, times: Ints, deltas: Ints, newest: Values
 ) -> tuple[Ints, Ints, Ints, Signs]:
     """Elements for changes in time order: what begins and ends in the step has its interval.
 
-    What is still there at the end lasts for ever, until a negative row withdraws it. `open_last`
-    is working space by slot, zero before and after: which element is open, counted from 1.
+    What is still there at the end lasts for ever, until a negative row withdraws it. `newest` is
+    working space by slot, zero before and after.
     """
+    made, ts, te, sign = _single_changes(slots, times, deltas)
+    left = close_within(made, ts, te, sign, newest)
+    count = 0
+    for row in range(len(made)):
+        # Without a branch: it is written over if it is not left.
+        made[count], ts[count], te[count], sign[count] = made[row], ts[row], te[row], sign[row]
+        count += left[row]
+    return made[:count], ts[:count], te[:count], sign[:count]
+
+
+@compiled
+def _single_changes(slots: Ints, times: Ints, deltas: Ints) -> tuple[Ints, Ints, Ints, Signs]:
+    """Changes by one, each an element for ever or its withdrawal."""
     total = 0
     for change in deltas:
         total += abs(change)
-    made_slots = np.empty(total, np.int64)
+    made = np.empty(total, np.int64)
     ts = np.empty(total, np.int64)
-    te = np.empty(total, np.int64)
     sign = np.empty(total, np.int8)
-    before = np.empty(total, np.int64)
-    made = 0
+    count = 0
     for event in range(len(slots)):
-        slot, now, change = slots[event], times[event], deltas[event]
-        for _ in range(change):
-            made_slots[made], ts[made], te[made], sign[made] = slot, now, _FOREVER, 1
-            before[made] = open_last[slot]
-            made += 1
-            open_last[slot] = made
-        for _ in range(-change):
-            opened = open_last[slot]
-            if opened > 0:
-                te[opened - 1] = now
-                open_last[slot] = before[opened - 1]
-            else:
-                made_slots[made], ts[made], te[made], sign[made] = slot, now, _FOREVER, -1
-                made += 1
-    for event in range(len(slots)):
-        open_last[slots[event]] = 0
-    return made_slots[:made], ts[:made], te[:made], sign[:made]
+        for _ in range(abs(deltas[event])):
+            made[count], ts[count] = slots[event], times[event]
+            sign[count] = 1 if deltas[event] > 0 else -1
+            count += 1
+    return made, ts, np.full(total, _FOREVER), sign
 
 
 @compiled

@@ -9,10 +9,22 @@ from penstock.operators.set.counted import CountedRows, Target, only_grows
 from penstock.operators.set.distinct import DistinctOperator
 from penstock.operators.set.set_counts import InsertedRows, RemovedRows, SetOperation
 from penstock.operators.sources import RelationRows
-from penstock.operators.spec import Edge, Lineage, Spec, calendar, passed, structure_of
+from penstock.operators.spec import (
+    Edge,
+    Lineage,
+    Spec,
+    Structure,
+    calendar,
+    live_in,
+    passed,
+    structure_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.algebra.failures import Failures
+    from penstock.operators.flow import Flow
 
 
 @dataclass(frozen=True)
@@ -24,9 +36,12 @@ class Counting:
     target: Target = Target.COPIES
 
     @property
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep the rows of each input."""
-        return tuple(structure_of(one.pattern, self.partitions) for one in self.inputs)
+    def structures(self) -> tuple[Structure, ...]:
+        """The rows of each input."""
+        return tuple(
+            Structure(structure_of(one.pattern, self.partitions), one.types, live_in(port))
+            for port, one in enumerate(self.inputs)
+        )
 
     def build(self) -> CountedRows:
         """Counted rows, none yet."""
@@ -59,8 +74,8 @@ class RelationSpec(Spec):
         """Rows that came."""
         return self.counting.lineage()
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -78,8 +93,8 @@ class CountedSpec(Spec):
         """Rows of any of the inputs."""
         return self.counting.lineage()
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -98,8 +113,8 @@ class ChangedSpec(Spec):
         """Rows of the result."""
         return self.counting.lineage()
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that are counted."""
         return self.counting.structures
 
 
@@ -118,6 +133,10 @@ class DistinctSpec(Spec):
         """Rows that came."""
         return passed(self.rows.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return (calendar(self.partitions),)
+    def structures(self) -> tuple[Structure, ...]:
+        """Each different row, and its youngest copy."""
+        return (Structure(calendar(self.partitions), self.rows.types, _twice),)
+
+
+def _twice(_inputs: Sequence[Flow], out: Flow) -> float:
+    return 2 * out.live

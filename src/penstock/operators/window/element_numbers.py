@@ -52,7 +52,7 @@ class Number(Operator):
         self._strict = pattern is Pattern.STR
         self.next = place * NUMBERS
         self._chains = Chains(1)
-        self._rows = LooseSide([*types, pa.int64()], 0, None, span, partitions)
+        self._rows = LooseSide([*types, pa.int64()], 0, span, partitions, strict=False)
         self.state = DeclaredState(
             elements=SideState(self._rows, self._chains, self._known, port=None, by_key=True),
             keys=KeyState(self._chains, [self._rows]),

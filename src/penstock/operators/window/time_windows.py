@@ -65,7 +65,7 @@ def intervals(spec: WindowSpec, ts: Ints) -> tuple[Ints, Ints]:
         case Fixed(length):
             # A length beyond all time has one multiple that counts: zero.
             length = min(length, INFINITY)
-            return ts, _multiples(ts // length + 1, length)
+            return ts, _next_multiple(ts, length)
         case Now():
             return ts, plus(ts, 1)
         case Unbounded():
@@ -81,17 +81,34 @@ def intervals(spec: WindowSpec, ts: Ints) -> tuple[Ints, Ints]:
 def plus(instants: Ints, length: int) -> Ints:
     """Instants moved by a length; they saturate to infinity."""
     length = min(length, INFINITY)
+    if _is_amid(instants, length):
+        return instants + length
     return np.where(instants > INFINITY - length, INFINITY, instants + length)
 
 
 def rounded_up(instants: Ints, step: int) -> Ints:
     """The multiple of `step` at or after each instant; beyond all time, infinity."""
     step = min(step, INFINITY)
+    if _is_amid(instants, step):
+        down = instants // step * step
+        return down + (down < instants) * np.int64(step)
     # Not by the negative, which the first instant of all time does not have.
     up = _multiples(instants // step + (instants % step != 0), step)
     return np.where(instants >= INFINITY, INFINITY, up)
 
 
+def _next_multiple(instants: Ints, step: int) -> Ints:
+    """The multiple of `step` behind each instant; beyond all time, infinity."""
+    numbers = instants // step + 1
+    return numbers * step if _is_amid(instants, step) else _multiples(numbers, step)
+
+
 def _multiples(numbers: Ints, step: int) -> Ints:
     """Multiples of a step by their numbers; beyond all time, infinity."""
     return np.where(numbers > INFINITY // step, INFINITY, numbers * step)
+
+
+def _is_amid(instants: Ints, length: int) -> bool:
+    """All instants are so far from both ends of time that nothing has to saturate."""
+    most = INFINITY - length
+    return not len(instants) or bool(instants.max() <= most and instants.min() >= -most)

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.types import Type, to_arrow
-from penstock.algebra.windows import Hopping, Range, Rows, WindowSpec
-from penstock.operators.spec import Columns, Edge, Lineage, Spec, passed
+from penstock.algebra.windows import Hopping, Rows, WindowSpec
+from penstock.operators.spec import (
+    Columns,
+    Edge,
+    Lineage,
+    Spec,
+    Structure,
+    live_in,
+    live_out,
+    passed,
+    waiting_for,
+)
 from penstock.operators.window.arranging import ByValue
 from penstock.operators.window.attached import Attached
 from penstock.operators.window.element_numbers import Number
@@ -36,9 +46,10 @@ class TimeWindowSpec(Spec):
         """Rows as they came."""
         return passed(self.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("fifo",) if isinstance(self.window, Range) and self.window.slide else ()
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that wait for the next slide."""
+        step = self.window.time_slide
+        return (Structure("fifo", self.types, waiting_for(step)),) if step else ()
 
 
 @dataclass(frozen=True)
@@ -58,9 +69,10 @@ class HoppingWindowSpec(Spec):
         columns: Columns = passed(self.types).columns[0]
         return Lineage(((*columns, *[None] * len(self.window.added)),))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return () if self.window.open else ("fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that wait for the end of each of their windows, half of its length on average."""
+        waiting = Structure("fifo", self.types, waiting_for(self.window.length))
+        return () if self.window.open else (waiting,)
 
 
 @dataclass(frozen=True)
@@ -83,9 +95,9 @@ class RowsWindowSpec(Spec):
         """Rows as they came."""
         return passed(self.types)
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("fifo",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of the window."""
+        return (Structure("fifo", self.types, live_out),)
 
 
 @dataclass(frozen=True)
@@ -119,9 +131,9 @@ class AttachedSpec(Spec):
         (columns,) = passed(self.types).columns
         return Lineage(((None,) * len(self.types), columns))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("hashed",)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that were made, until the elements they belong to end."""
+        return (Structure("hashed", self.types, live_out),)
 
 
 @dataclass(frozen=True)
@@ -145,9 +157,10 @@ class NumberSpec(Spec):
         """Rows as they came, and the number."""
         return Lineage(((*self.rows.columns, None),))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return ("hashed",) if self.rows.pattern is Pattern.STR else ()
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows that may be withdrawn, and have to be found by their values then."""
+        found = Structure("hashed", self.rows.types, live_in(0))
+        return (found,) if self.rows.pattern is Pattern.STR else ()
 
 
 @dataclass(frozen=True)

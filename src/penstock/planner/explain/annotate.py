@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.time import TimeUnit
-    from penstock.planner.cost.flows import Flow
     from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.physical.graph import Node
 
@@ -22,18 +21,12 @@ LEAST = 0.0005
 THOUSANDS = ("", "k", "M", "G", "T")
 
 
-Expected = tuple["Flow", Cost]
-"""What comes out of an operator, and what it takes."""
-
-
 class Annotations:
     """Notes on the operators of one plan.
 
     Args:
         top: The uppermost operator.
         unit: The unit of its time.
-        expected: What comes out of operators, and what they take, by the identity of these. Of
-            operators that are put together for one of the logical plan, that is told of one.
         shared: The names of other queries that have an operator, too, by its identity.
     """
 
@@ -41,11 +34,9 @@ class Annotations:
         self,
         top: ShownOperator,
         unit: TimeUnit | None,
-        expected: Mapping[str, Expected],
         shared: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._unit = unit
-        self._expected = expected
         self._nodes = all_shown(top)
         self._shared = {
             one.identity: names
@@ -66,20 +57,15 @@ class Annotations:
 
     def note(self, one: ShownOperator) -> str:
         """One operator in a few words."""
-        kept = " + ".join(dict.fromkeys(one.node.spec.structures()))
-        found = self._expected.get(one.identity)
-        words = []
+        kept = " + ".join(dict.fromkeys(_structures(one.node)))
+        found = one.node.estimate
+        words = [kept] if kept else []
         if found is not None:
-            flow, cost = found
-            rows = _short((flow.rate + flow.withdrawn) * _per(self._unit))
+            rows = _short((found.rate + found.withdrawn) * _per(self._unit))
             words = [f"{rows} rows/{_step(self._unit)}"]
             if kept:
-                words.append(f"{kept} of {_short(cost.rows)} rows, {_short(cost.size, 'B')}")
-            elif cost.rows:
-                words.append(f"{_short(cost.rows)} rows, {_short(cost.size, 'B')}")
-            words.append(self._time(cost.time))
-        elif kept:
-            words = [kept]
+                words.append(f"{kept} of {_short(found.rows)} rows, {_short(found.size, 'B')}")
+            words.append(self._time(found.time))
         if isinstance(one.node.spec, MultiJoinSpec):
             words.append(f"probing {_orders(one.node)}")
         others = self._marks.get(one.identity)
@@ -108,26 +94,26 @@ class Annotations:
             "label": node.label,
             "columns": [str(type_) for type_ in node.types],
             "pattern": node.pattern.value,
-            "structures": list(spec.structures()),
+            "structures": _structures(node),
             "shared_with": list(self._shared.get(one.identity, ())),
         }
         if isinstance(spec, MultiJoinSpec):
             made["orders"] = list(map(list, spec.orders))
-        found = self._expected.get(one.identity)
+        found = node.estimate
         if found is not None:
-            flow, cost = found
             made |= {
-                "rows_per_time": (flow.rate + flow.withdrawn) * per,
-                "withdrawn_per_time": flow.withdrawn * per,
-                "state_rows": cost.rows,
-                "state_bytes": cost.size,
-                "cost_us_per_time": cost.time * per / 1000,
+                "rows_per_time": (found.rate + found.withdrawn) * per,
+                "withdrawn_per_time": found.withdrawn * per,
+                "state_rows": found.rows,
+                "state_bytes": found.size,
+                "cost_us_per_time": found.time * per / 1000,
             }
         return made | {"inputs": [self.json(child) for child in one.children]}
 
     def _cost_of(self, nodes: Iterable[ShownOperator]) -> Cost:
-        found = [self._expected.get(one.identity) for one in nodes]
-        return sum((one[1] for one in found if one is not None), Cost(0.0))
+        found = (one.node.estimate for one in nodes)
+        each = (Cost(one.time, one.rows, one.size) for one in found if one is not None)
+        return sum(each, Cost(0.0))
 
     def summary(self) -> str:
         """The whole plan."""
@@ -163,6 +149,10 @@ def _as_counted(name: str) -> list[tuple[int, str]]:
     """
     parts = re.split("([0-9]+)", name)
     return [(int(one), "") if one.isdecimal() else (-1, one) for one in parts]
+
+
+def _structures(node: Node) -> list[str]:
+    return [one.name for one in node.spec.structures()]
 
 
 def _orders(node: Node) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, StreamSpec
-from penstock.planner.cost.state_estimate import width_of
+from penstock.operators.source_specs import ExchangeSpec, StreamSpec
+from penstock.operators.spec import row_width
 from penstock.scheduling.chart import MeasuredWork
 from penstock.scheduling.chart_text import chart_lines
 from penstock.scheduling.paths import routes
 from penstock.scheduling.work_rules import BLOCK_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from penstock.planner.explain.annotate import Expected
     from penstock.planner.explain.shown import ShownOperator
     from penstock.scheduling.paths import Path
 
@@ -54,28 +53,19 @@ class ExpectedCharts:
         ]
 
 
-def expected_charts(
-    name: str, top: ShownOperator, expected: Mapping[str, Expected]
-) -> ExpectedCharts:
-    """The charts of a query.
-
-    Args:
-        name: That of the query.
-        top: Its uppermost operator.
-        expected: What comes out of operators, and what they take, by their identity.
-    """
+def expected_charts(name: str, top: ShownOperator) -> ExpectedCharts:
+    """The charts of a query by its name and uppermost operator; relations change too seldom."""
     operators = [*_from_below(top, set())]
     numbers = {id(one): number for number, one in enumerate(operators)}
     inputs = [[numbers[id(child)] for child in one.children] for one in operators]
-    flows = _Flows(operators, inputs, expected)
+    flows = _Flows(operators, inputs)
     sources = {
         one.node.spec.source.name: number
         for number, one in enumerate(operators)
-        if isinstance(one.node.spec, StreamSpec | ChangesSpec | ExchangeSpec)
-        and flows.comes_out[number] > 0
+        if isinstance(one.node.spec, StreamSpec | ExchangeSpec) and flows.comes_out[number] > 0
     }
     paths = (
-        one.charted(flows.work(BLOCK_ROWS * width_of(operators[one.operators[0]].node.schema)))
+        one.charted(flows.work(BLOCK_ROWS * row_width(operators[one.operators[0]].node.types)))
         for one in routes(inputs, sources, {name: len(operators) - 1})
     )
     return ExpectedCharts(tuple(paths), tuple(one.label() for one in operators))
@@ -92,29 +82,19 @@ def _from_below(one: ShownOperator, seen: set[int]) -> Iterator[ShownOperator]:
 
 
 class _Flows:
-    """The bytes that go into operators and come out in a step of time, and what they take.
+    """The bytes that go into operators and come out in a step of time, and what they take."""
 
-    An operator of which nothing is expected, since another is told of for both, lets all rows pass.
-    """
-
-    def __init__(
-        self,
-        operators: list[ShownOperator],
-        inputs: list[list[int]],
-        expected: Mapping[str, Expected],
-    ) -> None:
+    def __init__(self, operators: list[ShownOperator], inputs: list[list[int]]) -> None:
         self.comes_out: list[float] = []
         self._goes_in: list[float] = []
         self._times: list[float] = []
-        rows: list[float] = []
         for one, read in zip(operators, inputs, strict=True):
-            found = expected.get(one.identity)
-            came = sum(rows[place] for place in read)
-            rows.append(came if found is None else found[0].rate + found[0].withdrawn)
-            size = rows[-1] * width_of(one.node.schema)
+            found = one.node.estimate
+            assert found is not None
+            size = (found.rate + found.withdrawn) * row_width(one.node.types)
             self.comes_out.append(size)
             self._goes_in.append(sum(self.comes_out[place] for place in read) if read else size)
-            self._times.append(0.0 if found is None else found[1].time)
+            self._times.append(found.time)
 
     def work(self, unit: float) -> list[MeasuredWork]:
         """The work of each operator, for so many bytes."""

@@ -10,7 +10,6 @@ from penstock.algebra.streams import Source
 from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, plans_dot
 from penstock.errors import count
 from penstock.planner.conditions import conjuncts
-from penstock.planner.cost.costs import Costs
 from penstock.planner.explain.annotate import Annotations
 from penstock.planner.explain.expected_charts import expected_charts
 from penstock.planner.explain.explain_joins import described_joins, joins_json
@@ -18,12 +17,11 @@ from penstock.planner.explain.shown import all_shown, shown, tree_text
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import choices_in_fragments
 from penstock.planner.partition.partitioning import common_partitioning
-from penstock.planner.physical.as_run import AsRun
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.multiway_choice import MultiwayChoices
 from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
-from penstock.planner.planning import lowered
+from penstock.planner.planning import expected, lowered
 from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
 from penstock.planner.statistics.tracing import existence, made_of, predicate_key
 
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
-    from penstock.planner.explain.annotate import Expected
     from penstock.planner.explain.expected_charts import ExpectedCharts
     from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.partition.partitioning import Partitioning
@@ -75,9 +72,8 @@ class Explaining:
         if routes is not None and len(running) == 1:
             (alone,) = running.values()
             self._ways = choices_in_fragments(alone, self._choices, routes, chosen_by)
-        made = self._physical(running, routes, chosen_by)
-        self._expected = self._expectations(made, AsRun(running, self._ways))
-        self._tops = shown(physical or made)
+        found = physical or self._physical(running, routes, chosen_by)
+        self._tops = shown(expected(found, self._choices, statistics))
         self._shared = _shared(self._tops, gone)
         self._lanes = common_partitioning(list(running.values()))
 
@@ -93,20 +89,6 @@ class Explaining:
         graph = operator_graph(running, self._choices, statistics=chosen_by)
         partitioning = common_partitioning(list(running.values()))
         return PhysicalPlan((Fragment(graph, partitioning, True, 0),), {})
-
-    def _expectations(self, physical: PhysicalPlan, as_run: AsRun) -> dict[str, Expected]:
-        """The estimates of operators, by their identity: as much as of what they run for."""
-        nodes = [one for top in shown(physical).values() for one in all_shown(top)]
-        found: dict[str, Expected] = {}
-        for plan in as_run.plans.values():
-            costs = Costs(plan, self._choices, self._statistics)
-            own = {id(one) for one in different_nodes(plan)}
-            for one in nodes:
-                origin = one.node.origin
-                priced = None if origin is None else as_run.shown(origin)
-                if priced is not None and id(priced) in own and one.identity not in found:
-                    found[one.identity] = (costs.estimates.of(priced), costs.of(priced))
-        return found
 
     def text(self, name: str) -> str:
         """A query as a tree, the tree that it runs by with what is expected of it, its lanes."""
@@ -150,11 +132,10 @@ class Explaining:
 
     def charts(self, name: str) -> ExpectedCharts:
         """The progress charts of a query: by what a lane with a budget decides what runs next."""
-        return expected_charts(name, self._tops[name], self._expected)
+        return expected_charts(name, self._tops[name])
 
     def _notes(self, name: str) -> Annotations:
-        unit, shared = self._given[name].unit, self._shared[name]
-        return Annotations(self._tops[name], unit, self._expected, shared)
+        return Annotations(self._tops[name], self._given[name].unit, self._shared[name])
 
     def _rules(self, name: str) -> str:
         return ", ".join(self._found[name].fired) or "no rule fired"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.planner.clocks import has_clock
+from penstock.planner.cost.estimates import Estimates
+from penstock.planner.operator_facts import facts_of, is_plain
 from penstock.planner.partition.partitioning import partitioning_of
 from penstock.planner.partition.phases import in_phases
 from penstock.planner.physical.lowering import operator_graph
@@ -23,40 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
+    from penstock.operators.flow import Flow
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.physical.building import Choices
     from penstock.planner.physical.graph import Graph
     from penstock.planner.statistics.statistics import Statistics
-
-_STATELESS = st.Source | op.Filter | op.Map | op.Alias | op.UnionAll
-_PLAIN = (
-    op.Filter
-    | op.Map
-    | op.Alias
-    | op.Group
-    | op.Distinct
-    | op.UnionAll
-    | op.BagOperation
-    | op.Aggregate
-    | op.Product
-    | op.Join
-    | op.SemiJoin
-    | op.AntiJoin
-    | op.ScalarProduct
-    | op.GroupJoin
-    | op.Coalesce
-    | op.Split
-    | op.Final
-    | op.Sort
-    | op.FirstRows
-)
-"""Operators that look at nothing but the rows of their inputs, so that these can be cut off."""
-
-
-def _is_plain(plan: Plan) -> bool:
-    if isinstance(plan, st.IStream):
-        return not plan.restore
-    return isinstance(plan, _PLAIN | st.DStream)
 
 
 def fragments_of(
@@ -105,6 +77,7 @@ class _Cutting:
         self._made: list[Fragment] = []
         self._computes: list[Plan] = []
         self._sent: dict[int, st.Exchanged] = {}
+        self._flows: dict[str, Flow] = {}
         # Operators whose inputs were cut off, each with what it was: conditions are known by it.
         self._uncut: dict[int, tuple[Plan, Plan]] = {}
 
@@ -150,7 +123,7 @@ class _Cutting:
 
         Only where all that lies above looks at rows alone.
         """
-        if not _is_plain(plan):
+        if not is_plain(plan):
             return plan
         phases = in_phases(plan) if self._choices.strategy != "negative" else None
         if phases is not None and has_clock(plan):
@@ -181,7 +154,7 @@ class _Cutting:
         partitioning = partitioning_of(plan)
         if self._is_island(plan, partitioning):
             return self._send(plan, partitioning)
-        if _is_plain(plan):
+        if is_plain(plan):
             return self._without_islands(plan)
         return self._send(plan, partitioning) if not self._stage else plan
 
@@ -212,7 +185,11 @@ class _Cutting:
             self._whole,
             self._statistics,
             self._lanes if divided else 1,
+            self._flows,
         )
+        if name is not None:
+            estimates = Estimates(graph, self._choices, self._statistics, self._flows)
+            self._flows[name] = estimates.flow(graph.results[name])
         self._made.append(Fragment(graph, partitioning, divided, self._stage, name))
         self._computes.append(plan)
         return graph
@@ -220,6 +197,6 @@ class _Cutting:
 
 def _is_stateless(plan: Plan) -> bool:
     return all(
-        isinstance(node, _STATELESS) or (isinstance(node, st.Window) and not node.spec.counts_rows)
+        facts_of(node).is_stateless or (isinstance(node, st.Window) and not node.spec.counts_rows)
         for node in different_nodes(plan)
     )

@@ -22,6 +22,7 @@ from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.positions import equalities
 from penstock.algebra.windows import Range, Rows
 from penstock.errors import InternalError
+from penstock.planner.operator_facts import empties
 from penstock.planner.partition import partition_reasons as reasons
 from penstock.planner.partition.partition_keys import (
     Classes,
@@ -327,20 +328,3 @@ def _joined_by(plan: Plan, need: Need) -> list[Expression]:
         for one in dict.fromkeys(sides)
         if over(one, plan.schema) and determined(one, need.keys) and one not in need.keys
     ]
-
-
-def empties(plan: Plan) -> bool:
-    """A result that is empty at least as soon as all windows of the query are."""
-    match plan:
-        case st.Relation() | st.Exchanged() | st.Internal():
-            return False
-        case st.Window() | st.Stream() | st.RelationToStream():
-            return True
-        case op.Product() | op.Join() | op.SemiJoin() | op.Intersection():
-            return any(map(empties, plan.children))
-        case op.UnionAll() | op.MaxUnion():
-            return all(map(empties, plan.children))
-        case op.Aggregate():
-            # Without keys there is a row over nothing as well.
-            return bool(plan.keys) and empties(plan.child)
-    return empties(plan.children[0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.aggregates import facts_of, partials_of
 from penstock.algebra.expressions import AggregateCall, Call, Column, Expression, Literal
-from penstock.algebra.patterns import Pattern, pattern_as_run
+from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Named
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def in_phases(plan: Plan) -> Phases | None:
     What is withdrawn before its time could not be taken out of what it was put together with. And
     ranks and variances, which are exact, need every value.
     """
-    if not isinstance(plan, op.Aggregate) or pattern_as_run(plan.child) is Pattern.STR:
+    if not isinstance(plan, op.Aggregate) or pattern_of(plan.child) is Pattern.STR:
         return None
     parts = [partials_of(call) for _, call in plan.aggregates]
     if None in parts:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from penstock.algebra.patterns import Pattern
 from penstock.operators.set.counted import Target
 from penstock.operators.set.set_specs import Counting
 from penstock.operators.source_specs import FilterSpec, MapSpec, UnionSpec
 from penstock.planner.physical.graph import Graph, Node
+from penstock.planner.statistics.tracing import existence, made_of, named, predicate_of
 from penstock.state.expiry import DEFAULT_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra.expressions import Expression
-    from penstock.algebra.patterns import Strategy
+    from penstock.algebra.patterns import Pattern, Strategy
+    from penstock.algebra.plan import Plan
     from penstock.algebra.tactics import Evaluation, Expiration, Joins, Tactics
     from penstock.algebra.types import Type
     from penstock.operators.spec import Edge, Spec
+    from penstock.planner.conditions import JoinCondition
     from penstock.planner.physical.graph import MatchCondition, Predicate
 
 
@@ -50,10 +52,34 @@ class Choices:
 
 @dataclass
 class Building:
-    """A graph under construction."""
+    """A graph under construction.
+
+    Args:
+        choices: How it is to run.
+        is_measured: Whether its operators are called by names in statistics, so that these know
+            them; if nothing is known, plans that are only priced do without.
+        graph: What there is of it.
+    """
 
     choices: Choices = field(default_factory=Choices)
+    is_measured: bool = True
     graph: Graph = field(default_factory=Graph)
+
+    def named(self, condition: JoinCondition, plan: Plan) -> JoinCondition:
+        """The condition of a join with what its parts are called."""
+        return named(condition, plan) if self.is_measured else condition
+
+    def existence(self, plan: Plan) -> str | None:
+        """The name of the question that a semi-join or an anti-join asks of left rows."""
+        return existence(plan) if self.is_measured else None
+
+    def made_of(self, plan: Plan) -> str | None:
+        """The name of the rows that an aggregate, or DISTINCT, is made of."""
+        return made_of(plan) if self.is_measured else None
+
+    def predicate(self, condition: Expression, below: Plan) -> Predicate | None:
+        """The predicate that the filter over a plan measures."""
+        return predicate_of(condition, below) if self.is_measured else None
 
     def node(self, number: int) -> Node:
         """A node by its number."""
@@ -138,10 +164,3 @@ class Building:
     def columns(self, child: int) -> list[Expression]:
         """All columns of a node, as expressions."""
         return list(self.edge(child).columns)
-
-
-def combined(patterns: Sequence[Pattern]) -> Pattern:
-    """The pattern of products, joins, DISTINCT and their like, from those of the inputs."""
-    if Pattern.STR in patterns:
-        return Pattern.STR
-    return Pattern.MON if all(one is Pattern.MON for one in patterns) else Pattern.WK

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.operators.source_specs import ChangesSpec, ExchangeSpec, StreamSpec
 from penstock.operators.spec import Edge, Lineage, Spec
-from penstock.planner.physical.codec import STORED, content_hash
+from penstock.planner.physical.codec import content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import Expression
     from penstock.algebra.failures import Failures
     from penstock.algebra.patterns import Pattern
-    from penstock.algebra.plan import Plan
     from penstock.algebra.streams import Exchanged, Relation, Stream
     from penstock.algebra.types import Schema, Type
     from penstock.operators.operator import Operator
@@ -53,6 +52,27 @@ class MatchCondition:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """Expectations of an operator.
+
+    Args:
+        rate: Rows that it sends in a step of time.
+        withdrawn: Rows that it withdraws before the end they were sent with.
+        live: Rows of its results that are valid at an instant.
+        time: Nanoseconds of one core in a step of time.
+        rows: Rows of state.
+        size: Bytes of state.
+    """
+
+    rate: float
+    withdrawn: float
+    live: float
+    time: float
+    rows: float
+    size: float
+
+
+@dataclass(frozen=True)
 class Node:
     """An operator of a plan that runs, the nodes it reads, and what is known of its results.
 
@@ -68,7 +88,7 @@ class Node:
         made_of: Of an aggregate or DISTINCT, the rows it is made of.
         meeting: Of a join, a semi-join or an anti-join, by what its rows meet.
         names: Of the inputs of a join of many.
-        origin: The logical operator that it runs for, where that is known: it is not written down.
+        estimate: What is expected of it.
     """
 
     spec: Spec
@@ -81,7 +101,7 @@ class Node:
     made_of: str | None = None
     meeting: MatchCondition | None = None
     names: tuple[str, ...] = ()
-    origin: Plan | None = field(default=None, compare=False, repr=False, metadata={STORED: False})
+    estimate: Estimate | None = field(default=None, compare=False, repr=False)
 
     def make(self, failures: Failures) -> Operator:
         """A new operator; each lane has its own."""
@@ -172,6 +192,14 @@ class Graph:
                 found.add(node)
                 waiting += self.nodes[node].inputs
         return found
+
+    def over(self, nodes: Collection[Node]) -> Graph:
+        """The same with other notes on the same operators."""
+        made = Graph(beside=self.beside)
+        for node in nodes:
+            made.add(node)
+        made.results = self.results
+        return made
 
     def only(self, results: Collection[str]) -> Graph:
         """The same with some of the results, and the nodes that these depend on."""

@@ -1,4 +1,4 @@
-"""The choices that running operators made by themselves: structures, orders of probes."""
+"""The orders of probes that running operators have chosen by themselves, and use now."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from penstock.planner.statistics.measuring import by_operator
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from penstock.algebra.patterns import Strategy
     from penstock.planner.statistics.measuring import Lanes
 
 
-def described_use(lanes: Lanes, strategy: Strategy) -> list[str]:
+def described_use(lanes: Lanes) -> list[str]:
     """The choice of each operator that has one; where lanes differ, on how many of them."""
-    return [line for reports in by_operator(lanes) for line in _described(reports, strategy)]
+    return [line for reports in by_operator(lanes) for line in _described(reports)]
 
 
-def _described(reports: Sequence[Mapping[str, Any]], strategy: Strategy) -> Iterator[str]:
-    used = Counter(filter(None, (_used(one, strategy) for one in reports)))
+def _described(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    used = Counter(filter(None, map(_used, reports)))
     if not used:
         return
     label, lanes = reports[0]["label"], used.total()
@@ -30,18 +29,13 @@ def _described(reports: Sequence[Mapping[str, Any]], strategy: Strategy) -> Iter
     yield f"In use: {label}: {'; or '.join(texts)}"
 
 
-def _used(report: Mapping[str, Any], strategy: Strategy) -> str:
+def _used(report: Mapping[str, Any]) -> str:
     """The choice of a lane's operator; empty if it has none."""
-    words = []
-    # Rows that leave in the order they came are never withdrawn before.
-    kept = report.get("structures", ())
-    if strategy == "auto" and any(one != "fifo" for one in kept):
-        words.append(" + ".join(kept))
-    if report.get("probes"):
-        times = report["reordered"]
-        changed = f", changed {times} time{'s' if times > 1 else ''}" if times else ""
-        words.append(f"probing {probing(report['probes'])}{changed}")
-    return ", ".join(words)
+    if not report.get("probes"):
+        return ""
+    times = report["reordered"]
+    changed = f", changed {times} time{'s' if times > 1 else ''}" if times else ""
+    return f"probing {probing(report['probes'])}{changed}"
 
 
 def probing(probes: Sequence[Mapping[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
-from penstock.algebra.patterns import Pattern, pattern_as_run
+from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.positions import moved, positional
 from penstock.errors import InternalError
 from penstock.operators.aggregate.aggregate_specs import Totals
@@ -22,7 +22,7 @@ from penstock.planner.conditions import JoinCondition, join_condition
 from penstock.planner.physical import lower_joins as joins
 from penstock.planner.physical import lower_rows as rows
 from penstock.planner.physical import lower_streams as streams
-from penstock.planner.statistics.tracing import named, predicate_of_pairs
+from penstock.planner.statistics.tracing import predicate_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Binary, Plan
     from penstock.operators.join.arrival import Mode
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 MODES: dict[type[Plan], Mode] = {
@@ -61,7 +61,7 @@ def on_arrival_node(lowering: Lowering, plan: op.OnArrival) -> int:
     if len(nodes) == 1:
         return nodes[0]
     # Rows keep the intervals of the windows that they came through.
-    pattern = pattern_as_run(plan, announced=building.choices.strategy == "negative")
+    pattern = pattern_of(plan, announced=building.choices.strategy == "negative")
     return building.union(nodes, "UnionAll", pattern)
 
 
@@ -182,7 +182,7 @@ def _read(lowering: Lowering, left: int, reading: Binary, extra: int) -> int:
     building = lowering.building
     width = len(reading.left.schema)
     right = lowering.lower(reading.right)
-    condition = named(join_condition(joins.condition_of(reading), width), reading)
+    condition = building.named(join_condition(joins.condition_of(reading), width), reading)
     if condition.residual is not None:
         condition = replace(condition, residual=moved(condition.residual, width, extra))
     if isinstance(reading, op.ScalarProduct):

@@ -21,14 +21,13 @@ from penstock.operators.window.window_specs import EndsFromColumnSpec, EndsToCol
 from penstock.planner.conditions import join_condition
 from penstock.planner.physical import lower_joins as joins
 from penstock.planner.physical import lower_rows as rows
-from penstock.planner.statistics.tracing import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from penstock.algebra.plan import Binary, Plan
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 def lets_in_again(plan: Plan) -> bool:
@@ -101,7 +100,7 @@ def _pairs(lowering: Lowering, plan: Binary) -> int:
     left, right = _numbered(lowering, plan.left), _numbered(lowering, plan.right)
     width, more = len(plan.left.schema), len(plan.right.schema)
     extra = len(building.node(left).types) - width
-    condition = named(join_condition(joins.condition_of(plan), width), plan)
+    condition = building.named(join_condition(joins.condition_of(plan), width), plan)
     if condition.residual is not None:
         condition = replace(condition, residual=moved(condition.residual, width, extra))
     pairs = joins.pairs_node(building, left, right, condition, plan.label())
@@ -117,7 +116,7 @@ def _matched(lowering: Lowering, plan: op.SemiJoin) -> int:
     building = lowering.building
     left = _numbered(lowering, plan.left)
     width = len(plan.left.schema)
-    condition = named(join_condition(joins.condition_of(plan), width), plan)
+    condition = building.named(join_condition(joins.condition_of(plan), width), plan)
     if condition.residual is not None:
         extra = len(building.node(left).types) - width
         condition = replace(condition, residual=moved(condition.residual, width, extra))

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import TRUE, AggregateCall, Expression, Literal
-from penstock.algebra.patterns import Pattern
+from penstock.algebra.patterns import Pattern, combined
 from penstock.algebra.positions import moved, positional
 from penstock.algebra.types import BIGINT
 from penstock.operators.join.join_specs import AntiJoinSpec, JoinSpec, SideSpec
 from penstock.operators.window.window_specs import NumberSpec
 from penstock.planner.conditions import JoinCondition, join_condition
 from penstock.planner.physical import lower_rows as rows
-from penstock.planner.physical.building import combined
 from penstock.planner.physical.graph import MatchCondition
-from penstock.planner.statistics.tracing import existence, named, predicate_of_pairs
+from penstock.planner.statistics.tracing import predicate_of_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Binary
     from penstock.algebra.types import Schema
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 def positional_call(call: AggregateCall, schema: Schema) -> AggregateCall:
@@ -48,9 +47,9 @@ def join_node(lowering: Lowering, plan: Binary) -> int:
     building = lowering.building
     left, right = lowering.lower(plan.left), lowering.lower(plan.right)
     condition = join_condition(condition_of(plan), len(plan.left.schema))
-    condition = named(condition, lowering.uncut(plan))
+    condition = building.named(condition, lowering.uncut(plan))
     if isinstance(plan, op.SemiJoin | op.AntiJoin):
-        asked = existence(lowering.uncut(plan))
+        asked = building.existence(lowering.uncut(plan))
         meeting = None if asked is None else MatchCondition(asked, of_pairs=False)
         node = semi_join_node if isinstance(plan, op.SemiJoin) else _anti_join
         return node(building, left, right, condition, plan.label(), meeting)
@@ -95,14 +94,8 @@ def join_side(
     building: Building, child: int, keys: Sequence[Expression], null_matches: tuple[bool, ...]
 ) -> SideSpec:
     """An input of a join."""
-    choices = building.choices
-    return SideSpec(
-        building.edge(child),
-        tuple(keys),
-        null_matches,
-        choices.queue_partitions,
-        "auto" if choices.strategy == "auto" else "hashed",
-    )
+    partitions = building.choices.queue_partitions
+    return SideSpec(building.edge(child), tuple(keys), null_matches, partitions)
 
 
 def semi_join_node(
@@ -227,7 +220,7 @@ def group_join_node(lowering: Lowering, plan: op.GroupJoin) -> int:
     left = number_node(building, lowering.lower(plan.left))
     right = lowering.lower(plan.right)
     width = len(plan.left.schema)
-    asked = named(join_condition(condition_of(plan), width), lowering.uncut(plan))
+    asked = building.named(join_condition(condition_of(plan), width), lowering.uncut(plan))
     condition = _behind_number(asked, width)
     pairs = pairs_node(building, left, right, condition, plan.label())
     calls = [_over_pairs(call, plan, width + 1) for _, call in plan.aggregates]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra.expressions import conjunction
-from penstock.planner.physical.building import combined
+from penstock.algebra.patterns import combined
 from penstock.planner.physical.lower_joins import join_side
 from penstock.planner.physical.multi_join_spec import MultiJoinSpec
 from penstock.planner.statistics.tracing import predicate_of_parts
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from penstock.planner.flattening import PositionedCondition
     from penstock.planner.physical.agreements import Agreed
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
     from penstock.planner.physical.multiway import Multiway
 
 

@@ -17,7 +17,7 @@ from penstock.planner.physical.lower_joins import condition_of, join_sides
 
 if TYPE_CHECKING:
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 NAMES = {(True, False): "Left join", (False, True): "Right join", (True, True): "Full join"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.algebra.patterns import Pattern, pattern_of
+from penstock.algebra.patterns import Pattern, closed, combined, cut, united
 from penstock.algebra.positions import positional
 from penstock.operators.aggregate.aggregate_specs import AggregateSpec, CombineSpec
 from penstock.operators.output.output_specs import (
@@ -16,8 +16,7 @@ from penstock.operators.output.output_specs import (
 )
 from penstock.operators.set.counted import Target
 from penstock.operators.set.set_specs import CountedSpec, DistinctSpec
-from penstock.planner.physical.building import combined
-from penstock.planner.statistics.tracing import chosen_group, predicate_of
+from penstock.planner.statistics.tracing import chosen_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 def filter_node(building: Building, child: int, plan: op.Filter, below: Plan) -> int:
     """WHERE; `below` is the input as it was before the plan was cut."""
     predicate = positional(plan.predicate, plan.child.schema)
-    measured = predicate_of(plan.predicate, below)
+    measured = building.predicate(plan.predicate, below)
     return building.filtered(child, predicate, plan.label(), measured)
 
 
@@ -45,17 +44,14 @@ def map_node(building: Building, child: int, plan: op.Map) -> int:
 def group_node(building: Building, child: int, plan: op.Group, below: Plan) -> int:
     """One of several streams: the rows whose selector has a value; `below` as for a filter."""
     wanted = positional(chosen_group(plan), plan.child.schema)
-    measured = predicate_of(chosen_group(plan), below)
+    measured = building.predicate(chosen_group(plan), below)
     return building.filtered(child, wanted, plan.label(), measured)
 
 
 def union_node(building: Building, children: Sequence[int], plan: op.UnionAll) -> int:
     """UNION ALL."""
     patterns = [building.node(child).pattern for child in children]
-    pattern = combined(patterns)
-    if all(one is Pattern.WKS for one in patterns):
-        pattern = pattern_of(plan)
-    return building.union(children, plan.label(), pattern)
+    return building.union(children, plan.label(), united(plan, patterns))
 
 
 def distinct_node(
@@ -143,7 +139,7 @@ def cut_node(building: Building, child: int, plan: op.Split | op.Coalesce) -> in
         [child],
         label=plan.label(),
         types=node.types,
-        pattern=Pattern.STR if node.pattern is Pattern.STR else Pattern.WK,
+        pattern=cut(node.pattern),
     )
 
 
@@ -155,7 +151,7 @@ def final_node(building: Building, child: int) -> int:
         [child],
         label="Final",
         types=node.types,
-        pattern=Pattern.WK if node.pattern is Pattern.STR else node.pattern,
+        pattern=closed(node.pattern),
     )
 
 

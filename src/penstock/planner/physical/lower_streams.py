@@ -27,14 +27,14 @@ from penstock.operators.window.window_specs import (
     RowsWindowSpec,
     TimeWindowSpec,
 )
-from penstock.planner.partition.partition_search import empties
+from penstock.planner.operator_facts import empties
 from penstock.planner.physical import lower_internal as internal
 from penstock.planner.physical import lower_rows as rows
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.planner.physical.building import Building
-    from penstock.planner.physical.lowering import Lowering
+    from penstock.planner.physical.lower_plans import Lowering
 
 
 def stream_node(building: Building, plan: st.Stream) -> int:
@@ -258,7 +258,10 @@ def instants_node(lowering: Lowering, sender: st.RelationToStream | st.Internal)
     building = lowering.building
     windows = [_elements(lowering, window) for window in st.input_windows(plan)]
     relations = [changes_node(building, one) for one in _relations(plan)]
-    inputs = list(dict.fromkeys([*windows, *relations]))
+    return _boundaries(building, list(dict.fromkeys([*windows, *relations])))
+
+
+def _boundaries(building: Building, inputs: list[int]) -> int:
     span = max((building.node(one).span for one in inputs), default=1)
     return building.add(
         BoundariesSpec(span, building.choices.queue_partitions),
@@ -306,8 +309,12 @@ def _arrivals(lowering: Lowering, plan: Plan) -> list[int]:
 
 def _row_slides(lowering: Lowering, plan: Plan, slide: Rows) -> int:
     building = lowering.building
+    windows = [*st.input_windows(plan)]
+    if not windows:
+        # Of a part that is only priced, the window is in another part.
+        return _boundaries(building, [])
     # A rewritten plan may have the one window of the query several times.
-    window, *_ = st.input_windows(plan)
+    window = windows[0]
     child = lowering.arranged(window.children[0])
     step = slide.slide or 1
     names = window.children[0].schema.names
@@ -335,7 +342,7 @@ def restored_node(lowering: Lowering, plan: st.IStream | st.RStream) -> int:
     if isinstance(plan, st.IStream):
         child = inserted_node(lowering, plain)
         return building.add(
-            NextInstantSpec(),
+            NextInstantSpec(building.node(child).types),
             [child, instants],
             label=plan.label(),
             types=building.node(child).types,

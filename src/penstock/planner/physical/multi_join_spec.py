@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.operators.join.join_specs import SideSpec, condition_of
 from penstock.operators.multi_join.multi_join import Theta
 from penstock.operators.multi_join.multi_join_reordering import Chosen, JoinOrders, ReorderingJoin
-from penstock.operators.spec import Columns, Lineage, Spec
+from penstock.operators.spec import Columns, Lineage, Spec, Structure
 from penstock.planner.cost.join_orders import Orders, orders_at
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Evaluation, Expiration
     from penstock.planner.cost.join_model import JoinModel
     from penstock.planner.physical.agreements import Condition
+
+TABLE_BYTES = 16.0
+"""Of a row in a hash table; the first is part of what a row takes anyway."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,25 @@ class MultiJoinSpec(Spec):
         equal = [(group[0], other) for group in self.classes for other in group[1:]]
         return Lineage(tuple(columns), equal=tuple(equal))
 
-    def structures(self) -> tuple[str, ...]:
-        """The structures that keep its rows."""
-        return tuple(one.structure for one in self.sides)
+    def structures(self) -> tuple[Structure, ...]:
+        """Rows of each input, in one hash table or more."""
+        sides = enumerate(zip(self.sides, self.tables, strict=True))
+        return tuple(
+            replace(one.structure(port), more=max(count - 1, 0) * TABLE_BYTES)
+            for port, (one, count) in sides
+        )
+
+    @property
+    def tables(self) -> list[int]:
+        """The hash tables of each input: one for each set of agreements that it is probed by."""
+        own = [frozenset(one) for one in self.agreements]
+        found: list[set[frozenset[int]]] = [set() for _ in own]
+        for origin, order in enumerate(self.orders):
+            bound = own[origin]
+            for place in order:
+                found[place].add(own[place] & bound)
+                bound |= own[place]
+        return [len({one for one in several if one}) for several in found]
 
 
 def _chosen_at(

@@ -13,21 +13,27 @@ from typing import TYPE_CHECKING
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
-from penstock.planner.cost.costs import Cost, Costs
+from penstock.operators.source_specs import MapSpec
+from penstock.planner.cost.estimates import NOBODY, Estimates
 from penstock.planner.cost.join_orders import MOST_EXHAUSTIVE, best_orders
 from penstock.planner.flattening import LEAST_INPUTS, Flattening
 from penstock.planner.physical.agreements import agreed
-from penstock.planner.physical.multiway import Multiway
+from penstock.planner.physical.building import Building
+from penstock.planner.physical.lower_multi import multiway_node
+from penstock.planner.physical.lower_plans import Lowering
+from penstock.planner.physical.multiway import Multiway, model_of
 from penstock.planner.rewriting import parts_of
+from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 
     from penstock.algebra.plan import Plan
+    from penstock.operators.flow import Flow
+    from penstock.planner.cost.costs import Cost
     from penstock.planner.cost.join_model import JoinModel
     from penstock.planner.flattening import Flat
     from penstock.planner.physical.building import Choices
-    from penstock.planner.statistics.statistics import Statistics
 
 WORTH_IT = 0.95
 """A tree is replaced by what costs less than this share of it: estimates are rough.
@@ -74,9 +80,10 @@ class MultiwayChoices:
         plans: The plans.
         choices: How they are to run.
         statistics: By what is chosen; None: by what is assumed.
-        uncut: What an operator was before inputs were cut off; costs are estimated by it.
+        uncut: What an operator was before inputs were cut off; conditions are known by it.
         lanes: How many share the rows.
         cut: Operators that run elsewhere; those above read what these send.
+        exchanged: The rows that other parts of a plan that is cut send, by their names.
     """
 
     def __init__(
@@ -87,13 +94,23 @@ class MultiwayChoices:
         uncut: Callable[[Plan], Plan] = lambda plan: plan,
         lanes: int = 1,
         cut: Collection[Plan] = (),
+        exchanged: Mapping[str, Flow] = NOBODY,
     ) -> None:
+        plans = tuple(plans)
         self._choices = choices
         self._statistics = statistics
         self._uncut = uncut
         self._lanes = lanes
         self._readers = _readers(plans)
         self._cut = {id(one): one for one in cut}
+        is_measured = statistics is not None and statistics.has_names
+        # The alternatives, side by side; what runs is lowered anew.
+        self._lowering = Lowering(Building(choices, is_measured), uncut, self._in_parts)
+        graph, unit = (
+            self._lowering.building.graph,
+            next((one.unit for one in plans if one.unit), None),
+        )
+        self._estimates = Estimates(graph, choices, statistics, exchanged, unit)
         self._known: dict[int, tuple[Plan, MultiwayChoice | None]] = {}
 
     def at(self, plan: Plan) -> MultiwayChoice | None:
@@ -123,11 +140,11 @@ class MultiwayChoices:
         if isinstance(plan, op.Map | op.Alias):
             return self._moved(plan)
         is_set = self._choices.joins != "auto"
-        within = {id(one) for one in flat.joins}
-        of_tree = self._by_steps(plan, within, Costs(*self._costing(plan)))
-        whole = self._as_one(plan, flat)
+        of_tree = self._cost(self._lowering.lower_alone(plan), flat)
+        whole = self._as_one(flat, flat)
         if is_set:
             return MultiwayChoice(*whole, of_tree, self._choices.joins == "multiway", is_set)
+        within = {id(one) for one in flat.joins}
         is_mixed = any(id(one) in within for one in self._parts(plan, within))
         candidates = [(*whole, None), *self._with_one_kept(plan, flat)]
         many, cost, kept = min(candidates, key=lambda one: one[1].weighed)
@@ -141,20 +158,32 @@ class MultiwayChoices:
         assert below is not None
         flat = self._flat(plan, below.kept)
         assert flat is not None
-        return replace(below, many=replace(below.many, tree=plan, flat=flat))
+        return replace(below, many=replace(below.many, flat=flat))
 
-    def _costing(self, plan: Plan) -> tuple[Plan, Choices, Statistics | None]:
-        return self._uncut(plan), self._choices, self._statistics
+    def _in_parts(self, plan: Plan) -> Multiway | None:
+        """The one operator of a part of a tree; if joins are set, of none."""
+        return self.many(plan) if self._choices.joins == "auto" else None
 
-    def _as_one(self, plan: Plan, flat: Flat) -> tuple[Multiway, Cost]:
-        """A plan as one operator, and what it costs, its inputs left out."""
+    def _cost(self, number: int, flat: Flat) -> Cost:
+        """The cost of a join that was lowered, what it joins left out."""
+        graph = self._lowering.building.graph
+        inputs = set[int]().union(*(graph.below(self._lowering.lower(one)) for one in flat.inputs))
+        return self._estimates.total(graph.below(number) - inputs, number)
+
+    def _as_one(self, flat: Flat, whole: Flat) -> tuple[Multiway, Cost]:
+        """A join as one operator, and what it costs, with what is kept for it of the whole."""
         asks = agreed(flat)
-        costs = Costs(*self._costing(plan))
+        flows = [self._estimates.flow(self._lowering.lower(one)) for one in flat.inputs]
         inputs = tuple(map(self._uncut, flat.inputs))
-        model = costs.model(replace(flat, inputs=inputs), asks)
+        model = model_of(inputs, asks, flows, self._statistics or Statistics())
         orders, expected = best_orders(model), self._expected(model, inputs)
-        many = Multiway(flat.inputs, plan, flat, asks, orders, model, expected, self._lanes)
-        return many, costs.of_many(replace(many, inputs=inputs), model)
+        many = Multiway(flat.inputs, flat, asks, orders, model, expected, self._lanes)
+        return many, self._cost(self._unmoved(multiway_node(self._lowering, many)), whole)
+
+    def _unmoved(self, number: int) -> int:
+        """A node without the projection on top, which the one above a tree takes in."""
+        node = self._lowering.building.node(number)
+        return node.inputs[0] if isinstance(node.spec, MapSpec) else number
 
     def _with_one_kept(
         self, plan: Plan, flat: Flat
@@ -165,20 +194,7 @@ class MultiwayChoices:
         for part in flat.joins[:-1]:
             rest = self._flat(plan, part) if isinstance(part, op.Product | op.Join) else None
             if rest is not None:
-                many, cost = self._as_one(plan, rest)
-                yield many, cost + self._alone(part, {id(one) for one in flat.joins}), part
-
-    def _alone(self, plan: Plan, within: Set[int]) -> Cost:
-        """The cost of a part of a tree of joins."""
-        way = self.at(plan) if self._choices.joins == "auto" else None
-        if way is not None and way.is_chosen:
-            return way.cost
-        return self._by_steps(plan, within, Costs(*self._costing(plan)))
-
-    def _by_steps(self, plan: Plan, within: Set[int], costs: Costs) -> Cost:
-        """The same if the uppermost operator of the part runs for itself."""
-        below = (self._alone(one, within) for one in plan.children if id(one) in within)
-        return sum(below, costs.of(self._uncut(plan)))
+                yield *self._as_one(rest, flat), part
 
     def _parts(self, plan: Plan, within: Set[int]) -> Iterator[Plan]:
         """The parts of a tree of joins that runs by steps: inputs, and parts in one operator."""

@@ -26,7 +26,7 @@ from penstock.planner.partition.partitioning import Partitioning, Route
 from penstock.planner.physical import multi_join_spec
 from penstock.planner.physical.agreements import Condition
 from penstock.planner.physical.codec import Codec
-from penstock.planner.physical.graph import Graph, MatchCondition, Node, Predicate
+from penstock.planner.physical.graph import Estimate, Graph, MatchCondition, Node, Predicate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -49,11 +49,11 @@ _PARTS = (
     *(expressions.Column, expressions.Literal, expressions.Call, expressions.Cast),
     *(expressions.Case, expressions.AggregateCall),
     *(types.Type, types.Field, types.Schema, patterns.Pattern, time.TimeUnit, Target),
-    *(windows.Range, windows.Fixed, windows.Now, windows.Unbounded, windows.Since),
+    *(windows.Range, windows.Hopping, windows.Fixed, windows.Now, windows.Unbounded, windows.Since),
     *(windows.Between, windows.Rows),
     *(streams.Stream, streams.Relation, streams.Exchanged),
     *(JoinModel, Side, ConditionEstimate, Weights, Condition),
-    *(Edge, Node, Predicate, MatchCondition, Partitioning, Route),
+    *(Edge, Node, Estimate, Predicate, MatchCondition, Partitioning, Route),
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.types import BOOLEAN
+from penstock.operators.flow import DIFFERENT_VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,6 @@ ROWS_PER_TICK = 1.0
 """The same where time has no unit."""
 RELATION_ROWS = 1000.0
 """The number of rows a relation is thought to have; they change seldom."""
-DIFFERENT_VALUES = 1000.0
-"""The number of values a column is thought to have."""
 ENDLESS_SECONDS = 3600.0
 """After how long the state of what never ends is looked at."""
 ENDLESS_TICKS = 100_000.0
@@ -48,6 +47,11 @@ class Statistics:
     selectivities: Mapping[str, float] = field(default_factory=dict)
     even: Mapping[tuple[str, str], float] = field(default_factory=dict)
     outputs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def has_names(self) -> bool:
+        """Something is known of operators, by their names."""
+        return bool(self.selectivities or self.outputs)
 
     def __bool__(self) -> bool:
         """Something is known."""

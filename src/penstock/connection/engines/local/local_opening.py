@@ -28,6 +28,7 @@ def open_connection(
     """The connection that `penstock.connect_inline` returns."""
     if restore is not None:
         page, tables = read_folder(Path(restore))
+        _check_strategy(page["strategy"])
         choices = Choices(page["strategy"], page["partitions"])
         engine = LocalEngine(Options(page["lanes"], choices, page["keep"]))
         restore_into(engine, page, tables)
@@ -36,9 +37,13 @@ def open_connection(
         if not isinstance(number, int) or number < 1:
             msg = f"{name} is {number!r}, but must be a whole number above zero"
             raise QueryError(msg)
+    _check_strategy(strategy)
+    return Connection(LocalEngine(Options(lanes, Choices(strategy, partitions), keep)))
+
+
+def _check_strategy(strategy: str) -> None:
     known = get_args(Strategy)
     if strategy not in known:
         msg = f'there is no strategy called "{strategy}"'
         hint = did_you_mean(str(strategy), known, otherwise=f"Strategies: {', '.join(known)}.")
         raise QueryError(msg, hint=hint)
-    return Connection(LocalEngine(Options(lanes, Choices(strategy, partitions), keep)))

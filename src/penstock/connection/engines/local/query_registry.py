@@ -213,4 +213,4 @@ def _explained(batch: Batch, query: str) -> str:
     text = Explaining(batch.plans, batch.choices, measured(lanes), gone=gone).text(query)
     below = sorted(batch.graph.below(batch.graph.results[query]))
     own = [[reports[number] for number in below] for reports in lanes]
-    return "\n".join([text, *described_use(own, batch.choices.strategy)])
+    return "\n".join([text, *described_use(own)])

@@ -29,7 +29,7 @@ DECLARATIONS = """
 QUERIES = (
     # The usual ones first: who interrupts us has at least these.
     "SELECT s.k, s.x, t.name FROM s [RANGE 10] JOIN t [RANGE 10] ON s.k = t.k",
-    "SELECT k, COUNT(*) AS n, SUM(x) AS total, AVG(k) AS mean FROM s [RANGE 10] GROUP BY k",
+    "SELECT k, COUNT(*) AS n, SUM(x) AS x, SUM(k) AS k2, AVG(k) AS a FROM s [RANGE 10] GROUP BY k",
     "SELECT name, MEDIAN(x) AS middle, MEDIAN(k) AS other FROM s [RANGE 10] GROUP BY name",
     "SELECT s.k, s.x, t.name FROM s [RANGE 10] LEFT JOIN t [RANGE 10] ON s.k = t.k",
     "SELECT DISTINCT k, name FROM s [RANGE 10]",

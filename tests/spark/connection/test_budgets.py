@@ -1,0 +1,76 @@
+"""Lanes with a budget: what they leave undone is done without further rows, and status tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import penstock
+from penstock.observe.observation import Observer
+from penstock.observe.prometheus import exposition
+from penstock.spark.spark_engine import spark_engine
+from spark.connection.test_other_lanes import QUERIES, SCRIPT, counted, feed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.connection.connection import Connection
+
+
+def test_what_a_budget_leaves_is_done_when_no_rows_come(connect: Callable[..., Connection]) -> None:
+    db, expected = connect(), penstock.connect_inline()
+    db.execute("SET lane_budget = '1 ms'; SET scheduler = chain_flush; SET latency = '1 ms'")
+    for one in (db, expected):
+        one.execute(SCRIPT)
+        for first in range(0, 100, 20):
+            feed(one, first)
+    db["sums"].wait_idle()
+    home = spark_engine(db).home
+    assert any(record.behind for record in home.chain.since(0))
+    assert not spark_engine(db).running.record.behind
+    for query in QUERIES:
+        assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+
+
+def test_another_number_of_lanes_takes_over_what_waits(connect: Callable[..., Connection]) -> None:
+    db, expected = connect(), penstock.connect_inline()
+    db.execute("SET lane_budget = '1 ms'; SET scheduler = greedy")
+    for one in (db, expected):
+        one.execute(SCRIPT)
+        feed(one, 0)
+    db.close()
+    again = connect(lanes=3)
+    for one in (again, expected):
+        feed(one, 20)
+    again["sums"].wait_idle()
+    for query in QUERIES:
+        assert counted(again[query].snapshot()) == counted(expected[query].snapshot())
+
+
+def test_rows_are_held_back_while_too_much_waits(connect: Callable[..., Connection]) -> None:
+    db, expected = connect(), penstock.connect_inline()
+    db.execute("SET lane_budget = '1 ms'; SET queue_limit = '0.001 kB'")
+    for one in (db, expected):
+        one.execute(SCRIPT)
+        for first in range(0, 60, 20):
+            feed(one, first)
+    db["sums"].wait_idle()
+    assert spark_engine(db).running.pipeline.status.held_back > 0
+    for query in QUERIES:
+        assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+
+
+def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Connection]) -> None:
+    db = connect()
+    db.execute("SET lane_budget = '1 ms'; SET scheduler = chain; SET latency = '1 ms'")
+    db.execute(SCRIPT)
+    for first in range(0, 100, 20):
+        feed(db, first)
+    db["sums"].wait_idle()
+    db.close()
+    facts = Observer(spark_engine(db).home).look()
+    assert {one.scheduler for one in facts.work.queues} == {"chain"}
+    assert {one.query for one in facts.work.latencies} >= {"sums"}
+    assert any(one.query == "sums" and len(one.chains) for one in facts.work.charts)
+    text = exposition(facts)
+    assert 'penstock_queue_peak_bytes{lane="' in text
+    assert 'penstock_latency_seconds{query="sums",quantile="0.99"}' in text
