@@ -108,6 +108,14 @@ def test_traffic_is_bursty_and_all_of_it_comes(rates: np.ndarray[Any, Any]) -> N
     assert counts.max() > 3 * counts.min()
 
 
+def test_the_time_of_a_step_is_measured_for_every_scheduler() -> None:
+    (section,) = sections(QUICK, ["overhead"])
+    figures = section.measure(lambda: None).figures
+    assert [*figures] == ["10", "100", "1000"]
+    for one in figures.values():
+        assert set(one) == {listed.name for listed in SCHEDULERS}
+
+
 def test_a_lane_does_all_the_work_whoever_chooses() -> None:
     outcome = LaneSchedulers(ChainEffort(40)).measure(lambda: None)
     figures: Any = outcome.figures

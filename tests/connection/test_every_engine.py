@@ -83,7 +83,8 @@ def test_answers_are_what_the_oracle_says(db: Connection) -> None:
     assert (1, 1, 4, "+") in rows(db["closed"].elements())
     facts = db.progress()
     assert facts["streams"]["s"] == {
-        "rows": 6, "late": 0, "aside": 0, "forgotten": 0, "watermark": 26, "latest": 30,
+        "rows": 6, "late": 0, "late_by": 0, "aside": 0, "forgotten": 0,
+        "watermark": 26, "latest": 30,
     }  # fmt: skip
     told = {name: facts["queries"]["grouped"][name] for name in ("running", "clock", "lag")}
     assert told == {"running": True, "clock": 26, "lag": 4}
@@ -235,7 +236,7 @@ def test_relations_and_watermarks_move_without_rows(db: Connection) -> None:
     ]
     db.insert("s", [(19, 7, 7), (None, 8, 8), (20, 9, 9)])
     db.wait_idle()
-    late = {row["k"]: row["_reason"].partition(":")[0] for row in db.late("s").to_pylist()}
+    late = {row["k"]: row["_reason"].partition(" by ")[0] for row in db.late("s").to_pylist()}
     assert late == {7: "late", 8: "no event time"}
     assert db.late("s").column_names == ["ts", "k", "v", "_position", "_raw", "_reason"]
     facts = db.progress()["streams"]["s"]

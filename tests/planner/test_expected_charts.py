@@ -80,6 +80,14 @@ def test_the_command_adds_charts_to_text_and_json_and_draws_them() -> None:
     assert ElementTree.fromstring(drawn.output).tag.endswith("svg")
 
 
+def test_where_lanes_have_a_budget_charts_are_shown() -> None:
+    script = f"{DECLARED} SET lane_budget = '200 ms'; {JOINED};"
+    text = CliRunner().invoke(app, ["explain", "-e", script])
+    assert text.output.count("Progress of a block from ") == 2
+    made = CliRunner().invoke(app, ["explain", "-e", script, "--format", "json"])
+    assert len(json.loads(made.output)["charts"]) == 2
+
+
 @pytest.mark.parametrize("form", ["json", "text"])
 def test_without_being_asked_it_says_nothing_of_them(form: str) -> None:
     script = f"{DECLARED} {JOINED};"

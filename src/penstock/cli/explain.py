@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 class ExplainedPlan(NamedTuple):
     """A plan that a statement made, the name it has, if any, and what is said of it.
 
-    Of queries, `title` is what they would run as: those without a name are numbered.
+    Of queries, `title` is what they would run as: those without a name are numbered. Where lanes
+    have a budget when the statement comes, `is_scheduled`: progress charts matter.
     """
 
     name: str | None
     title: str
     explaining: Explaining
+    is_scheduled: bool
 
 
 class PlanFormat(Enum):
@@ -47,7 +49,7 @@ def explain(
         PlanFormat, typer.Option("--format", help="text: a tree; json; dot: for Graphviz; svg.")
     ] = PlanFormat.text,
     charts: Annotated[
-        bool, typer.Option("--charts", help="Add progress charts; with svg, draw them instead.")
+        bool, typer.Option("--charts", help="Progress charts, too; with svg, draw them instead.")
     ] = False,
     rules: Annotated[bool, typer.Option("--rules", help="List the rewrite rules.")] = False,
 ) -> None:
@@ -83,7 +85,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
     from penstock.spark.explaining import registered_together
 
     plans: list[Plan] = []
-    found: list[tuple[str | None, str]] = []
+    found: list[tuple[str | None, str, bool]] = []
     queries: dict[str, tuple[Plan, Tactics]] = {}
     alone: dict[str, Explaining] = {}
     selects = itertools.count(1)
@@ -94,7 +96,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
         statement, plan, tactics = outcome.statement, outcome.plan, session.settings.tactics
         plans.append(plan)
         title = outcome.name or f"query {next(selects)}"
-        found.append((outcome.name, title))
+        found.append((outcome.name, title, session.settings.work.lane_budget is not None))
         runs = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
         if runs or isinstance(statement, syntax.Select):
             queries[title] = (plan, tactics)
@@ -102,7 +104,10 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
             alone[title] = Explaining({title: plan}, Choices.of(tactics))
     _warn_of_sources(session.catalog, plans)
     explaining = {**alone, **registered_together(queries)}
-    return [ExplainedPlan(name, title, explaining[title]) for name, title in found]
+    return [
+        ExplainedPlan(name, title, explaining[title], is_scheduled)
+        for name, title, is_scheduled in found
+    ]
 
 
 def _warn_of_sources(catalog: Catalog, plans: Iterable[Plan]) -> None:
@@ -158,14 +163,16 @@ def _rendered(plans: list[ExplainedPlan], form: PlanFormat, *, charts: bool) -> 
         if one.name or len(plans) > 1:
             yield f"{one.title}:"
         yield one.explaining.text(one.title)
-        if charts:
+        if charts or one.is_scheduled:
             yield from one.explaining.charts(one.title).lines()
 
 
 def _json(one: ExplainedPlan, *, charts: bool) -> dict[str, Any]:
     """A plan for programs."""
     found = {"name": one.name, **one.explaining.json(one.title)}
-    return found | {"charts": one.explaining.charts(one.title).json()} if charts else found
+    if not charts and not one.is_scheduled:
+        return found
+    return {**found, "charts": one.explaining.charts(one.title).json()}
 
 
 def _drawn_charts(plans: list[ExplainedPlan]) -> str:

@@ -43,7 +43,7 @@ class CsvLayout:
 
     @property
     def has_header(self) -> bool:
-        """The first line names the columns."""
+        """A file whose first line names the columns."""
         return self.options.get("header", "true").lower() != "false"
 
     @property
@@ -53,12 +53,12 @@ class CsvLayout:
 
     @property
     def quote(self) -> str:
-        """The text around values with a separator in them."""
+        """The mark around values with a separator in them."""
         return self.options.get("quote", '"')
 
     @property
     def nulls(self) -> list[str]:
-        """The text for NULL."""
+        """The texts that stand for NULL."""
         return ["", *([self.options["nullvalue"]] if "nullvalue" in self.options else [])]
 
 

@@ -69,7 +69,7 @@ class TextReader:
         return pc.if_else(is_number, epochs, dates)
 
     def why_not(self, field: Field, text: str) -> str:
-        """Why a text is no value of a column, and the option that would read it."""
+        """The reason why a text is no value of a column, and the option that would read it."""
         said = f'column "{field.name}": "{text}" is no {field.type}'
         option = self._option_for(field.type, text.strip())
         return f"{said}; OPTIONS ({option}) reads it" if option else said

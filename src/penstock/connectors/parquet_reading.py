@@ -53,7 +53,7 @@ def _times(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
 
 
 def _spelled(there: Sequence[str], schema: Schema) -> dict[str, str]:
-    """The spelling of each column in a file; letters may differ in their case."""
+    """The spelling of each column that a file has; letters may differ in their case."""
     by_case = {name.lower(): name for name in there} | {name: name for name in there}
     spelled = {one: by_case.get(one, by_case.get(one.lower())) for one in schema.names}
     return {one: name for one, name in spelled.items() if name is not None}

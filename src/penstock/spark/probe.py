@@ -5,10 +5,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.spark.spark_session import start_session
+import pyspark
+
+from penstock.spark.java import find_java
+from penstock.spark.java_archive import WRITE, archive_of, draft_of
+from penstock.spark.spark_session import end_java, start_session
+
+JAVA_SECONDS = 600.0
+"""So long Java may take to end, and to write its archive before."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,9 +32,19 @@ def main() -> None:
     try:
         right = squares_add_up(session)
     finally:
-        session.stop()
+        end_java(JAVA_SECONDS)
+    if os.environ.get(WRITE) and right:
+        _keep_archive()
     if not right:
         sys.exit("Spark started, but gave a wrong answer")
+
+
+def _keep_archive() -> None:
+    """Let the classes that were loaded be found by the next start."""
+    java = find_java().executable
+    archive = archive_of(java, Path(pyspark.__file__).parent)
+    if archive is not None and draft_of(archive).exists():
+        draft_of(archive).replace(archive)
 
 
 def squares_add_up(session: SparkSession, rows: int = 1000) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.spark.java import find_java
+from penstock.spark.java_archive import archive_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,7 @@ _HERE = Path(__file__).parent
 _PACKAGES = _HERE.parents[1]
 """The folder that this package was imported from."""
 
+_OPTIONS = "spark.driver.extraJavaOptions"
 SETTINGS: dict[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     # The plan of a micro-batch is ours: one shuffle of known width. Re-planning only costs time.
@@ -56,7 +58,7 @@ SETTINGS: dict[str, str] = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',
+    _OPTIONS: f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',
 }
 """Spark's configuration unless the caller says otherwise."""
 
@@ -77,10 +79,36 @@ def start_session(
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(app_name).master(master)
-    for key, value in {**SETTINGS, **(settings or {})}.items():
+    variables = launch_environment(master)
+    home = Path(variables["SPARK_HOME"])
+    own = {**SETTINGS}
+    own[_OPTIONS] += f" {archive_options(Path(variables['PENSTOCK_JAVA']), home)}"
+    for key, value in {**own, **(settings or {})}.items():
         builder = builder.config(key, value)
-    with _environment(launch_environment(master)), _plain_ctrl_c():
+    with _environment(variables), _plain_ctrl_c():
         return builder.getOrCreate()
+
+
+def end_java(seconds: float) -> None:
+    """Stop Spark, and wait for the end of its Java.
+
+    Raises:
+        TimeoutExpired: It has not ended in time.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    session, gateway = SparkSession.getActiveSession(), SparkContext._gateway
+    if session is not None:
+        session.stop()
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if process is None or gateway is None:
+        return
+    gateway.shutdown()
+    if process.stdin is not None:
+        # It ends when nobody is there any more.
+        process.stdin.close()
+    process.wait(seconds)
 
 
 def running_master() -> str | None:

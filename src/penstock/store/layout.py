@@ -93,7 +93,7 @@ class Home:
         self._lock.flush()
 
     def _holder(self) -> str:
-        """The holder of the home, as far as the lock says."""
+        """The process that has taken the home, as far as the lock says."""
         try:
             found = json.loads((self.path / "lock").read_text("utf-8"))
             since = datetime.fromtimestamp(found["since"], UTC)

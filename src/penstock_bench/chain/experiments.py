@@ -28,6 +28,8 @@ QUANTUM = 3.0
 """Of round-robin: how often a block could be worked on from its beginning to its end."""
 SPARE = 1.25
 """The latency that Chain-Flush is given, by the longest of FIFO."""
+FOR_A_COUNT = 4
+"""Blocks for each count of a trace, at least: as many counts are used as there are blocks for."""
 STEPS = 20_000
 """Of the rates of flows."""
 
@@ -64,17 +66,18 @@ def come(workload: ModelWorkload, traffic: str, effort: ChainEffort) -> list[Blo
     return [
         BlockArrival(float(time), source)
         for number, source in enumerate(workload.sources)
-        for time in arrivals(_rates(traffic, number, effort), each, duration)
+        for time in arrivals(_rates(traffic, number, each, effort), each, duration)
     ]
 
 
-def _rates(traffic: str, seed: int, effort: ChainEffort) -> NDArray[np.float64]:
+def _rates(traffic: str, seed: int, blocks: int, effort: ChainEffort) -> NDArray[np.float64]:
     if traffic == "flows":
         return flow_rates(seed, STEPS)
     if effort.trace is None:
         return made_up_trace(seed)
-    # Inputs do not have their peaks together.
-    return np.roll(np.array(effort.trace), seed * len(effort.trace) // 5)
+    # Inputs do not have their peaks together; and a longer trace would have none in so few blocks.
+    rolled = np.roll(np.array(effort.trace), -seed * len(effort.trace) // 5)
+    return rolled[: max(blocks // FOR_A_COUNT, 2)]
 
 
 def run(

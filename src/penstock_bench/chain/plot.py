@@ -71,7 +71,7 @@ def write_picture(
     for queued in lanes:
         _draw_queues(next(places), queued)
     for kind, name, figures in varied:
-        (_draw_flush if kind == "flush" else _draw_mixed)(next(places), name, figures)
+        DRAWN[kind](next(places), name, figures)
     for axes in figure.axes:
         axes.grid(visible=True, linewidth=0.3)
         axes.tick_params(labelsize=7)
@@ -132,3 +132,7 @@ def _draw_ends(axes: Axes, figures: Mapping[str, Any]) -> None:
     for end in ("fifo", "chain"):
         at = figures[end]
         axes.plot(at["longest_latency"], at["peak_memory"], "s", color=COLOURS[end], label=end)
+
+
+DRAWN = {"flush": _draw_flush, "mixed": _draw_mixed}
+"""Sections with a drawing for each of their queries."""

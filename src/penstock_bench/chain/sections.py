@@ -19,6 +19,7 @@ from penstock_bench.chain.experiments import (
     traffics,
 )
 from penstock_bench.chain.lane_section import LaneSchedulers
+from penstock_bench.chain.overhead import Overhead
 from penstock_bench.chain.tables import compared_table, flush_table, mixed_table
 from penstock_bench.chain.workloads import WORKLOADS
 from penstock_bench.choosing import chosen
@@ -48,6 +49,7 @@ def sections(effort: ChainEffort, names: Sequence[str] = ()) -> list[ChainSectio
         AllSchedulers(effort),
         FlushLatencies(effort),
         MixedSlopes(effort),
+        Overhead(),
         LaneSchedulers(effort),
     ]
     return chosen("chain", every, names)
@@ -177,4 +179,4 @@ class MixedSlopes:
         return SectionOutcome(self.name, mixed_table(found), found)
 
 
-ChainSection = AllSchedulers | FlushLatencies | MixedSlopes | LaneSchedulers
+ChainSection = AllSchedulers | FlushLatencies | MixedSlopes | Overhead | LaneSchedulers

@@ -57,6 +57,15 @@ def mixed_table(found: Mapping[str, Mapping[str, Any]]) -> Table:
     return table
 
 
+def overhead_table(found: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A row for each number of operators."""
+    names = [*next(iter(found.values()))] if found else []
+    table = _table("CPU time of a step, microseconds", "operators", *names)
+    for operators, one in found.items():
+        table.add_row(operators, *(f"{one[name]:.1f}" for name in names))
+    return table
+
+
 def _peak(made: Mapping[str, float]) -> str:
     return f"{made['peak_memory']:.2f}"
 

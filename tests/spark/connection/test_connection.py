@@ -98,7 +98,8 @@ def test_queries_of_one_pipeline_answer_what_the_oracle_says(db: Connection) -> 
             assert Counter(rows([db[name].snapshot(at=instant)])) == line.at(instant), name
     facts = db.progress()
     assert facts["streams"]["s"] == {
-        "rows": 6, "late": 0, "aside": 0, "forgotten": 0, "watermark": 26, "latest": 30,
+        "rows": 6, "late": 0, "late_by": 0, "aside": 0, "forgotten": 0,
+        "watermark": 26, "latest": 30,
     }  # fmt: skip
     assert facts["queries"]["grouped"]["lag"] == 30 - 26
     told = {one.name: one.lag for one in Observer(spark_engine(db).home).look().queries}
@@ -247,7 +248,7 @@ def test_late_rows_are_kept_with_the_reason(db: Connection) -> None:
     db.insert("s", [(1, 9, 9), (None, 8, 8)])
     db.wait_idle()
     late = db.late("s").to_pylist()
-    assert {row["k"]: row["_reason"].partition(":")[0] for row in late} == {
+    assert {row["k"]: row["_reason"].partition(" by ")[0] for row in late} == {
         9: "late",
         8: "no event time",
     }

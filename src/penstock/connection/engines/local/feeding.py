@@ -156,9 +156,10 @@ class Feeding:
             batch.finish()
 
     def counts(self) -> dict[str, list[int]]:
-        """Of each stream: watermark, rows brought, latest instant."""
+        """Of each stream: watermark, rows brought, latest instant, by how much rows were late."""
         return {
-            name: [one.watermark, one.brought, one.latest] for name, one in self.intakes.items()
+            name: [one.watermark, one.brought, one.latest, one.late_by]
+            for name, one in self.intakes.items()
         }
 
     def segments(self) -> dict[str, pa.Table]:
@@ -171,9 +172,10 @@ class Feeding:
 
     def restore(self, segments: Mapping[str, pa.Table], counts: Mapping[str, list[int]]) -> None:
         """Take it back; the sources are declared, and the batches are there, new."""
-        for name, (watermark, brought, latest) in counts.items():
+        for name, (watermark, brought, latest, late_by) in counts.items():
             intake = self.intakes[name]
-            intake.watermark, intake.brought, intake.latest = watermark, brought, latest
+            intake.watermark, intake.brought = watermark, brought
+            intake.latest, intake.late_by = latest, late_by
         for name, relation in self.relations.items():
             relation.restore(within(segments, f"relation/{name}"))
         for number, batch in enumerate(self.batches):

@@ -93,7 +93,7 @@ def _rows(stream: StreamDefinition, path: Path, name: str) -> FileShare:
 
 
 def place_among(files: Sequence[FileShare], row: int) -> str:
-    """The place of the row of a number, among all rows of files."""
+    """The place of the row of a number, of all rows of files."""
     for one in files:
         if row < len(one.rows):
             return one.place_of(row)
