@@ -151,3 +151,22 @@ def did_you_mean(name: str, known: Iterable[str], *, otherwise: str | None = Non
     if nearest:
         return f'Did you mean "{by_folded[nearest[0]]}"?'
     return otherwise
+
+
+def require_known(name: str, known: Iterable[str], kind: str, kinds: str) -> None:
+    """Refuse a name that is not known.
+
+    >>> require_known("prise", ["price", "volume"], "column", "Columns")
+    Traceback (most recent call last):
+    ...
+    penstock.errors.UnknownName: there is no column called "prise"
+      Did you mean "price"?
+
+    Raises:
+        UnknownName: It is none of the known names; the hint is the nearest, else a list of them.
+    """
+    names = list(known)
+    if name not in names:
+        msg = f'there is no {kind} called "{name}"'
+        hint = did_you_mean(name, names, otherwise=f"{kinds}: {', '.join(names)}.")
+        raise UnknownName(msg, hint=hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.errors import UnknownName, did_you_mean
+from penstock.errors import require_known
 from penstock.testing.engines import OracleEngine
 from penstock_fuzz.trial import Contender, TrialResult, late_rows
 
@@ -52,7 +52,7 @@ CONTENDERS: dict[str, Callable[[], Contender]] = {
     "pipeline": _pipeline,
     "spark": _spark,
 }
-"""How to make each engine."""
+"""The maker of each engine."""
 
 
 def contender_called(name: str) -> Contender:
@@ -61,8 +61,5 @@ def contender_called(name: str) -> Contender:
     Raises:
         UnknownName: There is no engine of that name.
     """
-    if name not in CONTENDERS:
-        otherwise = f"Engines: {', '.join(CONTENDERS)}."
-        msg = f'there is no engine called "{name}"'
-        raise UnknownName(msg, hint=did_you_mean(name, CONTENDERS, otherwise=otherwise))
+    require_known(name, CONTENDERS, "engine", "Engines")
     return CONTENDERS[name]()

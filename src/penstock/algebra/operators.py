@@ -429,7 +429,7 @@ class FirstRows(Unary):
         return self.child.schema + Schema(number)
 
     def label(self) -> str:
-        """How many, of what, in which order."""
+        """The number of rows, of what, and their order."""
         limit = "" if self.limit is None else f" {self.limit}"
         after = f" after {self.offset}" if self.offset else ""
         groups = ", ".join(map(str, self.partition_by))

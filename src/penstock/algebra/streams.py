@@ -233,7 +233,7 @@ def hopping_windows(plan: Plan) -> list[Hopping]:
 
 
 def holds_at_ends(plan: Plan) -> bool:
-    """Whether every row of a result holds only at instants at which windows [start, end) end."""
+    """Every row of a result holds only at instants at which windows [start, end) end."""
     match plan:
         case Window(_, Hopping(open=False)):
             return True
@@ -249,7 +249,7 @@ def holds_at_ends(plan: Plan) -> bool:
 
 
 def ends_are_apart(plan: Plan) -> bool:
-    """Whether there is an instant between any two ends of the windows [start, end) of a query.
+    """An instant lies between any two ends of the windows [start, end) of a query.
 
     Then a row that holds at two ends is two elements, however they were computed.
     """

@@ -50,7 +50,7 @@ class WindowSpec:
 
     @property
     def ends_in_order(self) -> bool:
-        """Whether rows end in the order in which they begin, if it is over time."""
+        """Rows end in the order in which they begin, if it is over time."""
         return True
 
     @property

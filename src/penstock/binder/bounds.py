@@ -47,7 +47,7 @@ class Bounds:
 
 
 def bounds_of(node: exp.Expr, names: Collection[str]) -> Bounds | None:
-    """What a condition says of ROW_NUMBER() OVER (...) or its aliases; None: something else."""
+    """The bounds that a condition sets to ROW_NUMBER() OVER (...) or its aliases; None: others."""
     found = Bounds()
     for part in split_and(node):
         one = _of_comparison(part, names)

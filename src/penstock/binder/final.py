@@ -111,7 +111,7 @@ def _mixing(plan: Plan) -> str | None:
 
 
 def _tells_window(key: Expression, over: Plan) -> bool:
-    """Whether a key is the start or end of the windows."""
+    """A key that is the start or end of the windows."""
     if not isinstance(key, Column):
         return False
     match over:

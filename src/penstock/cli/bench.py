@@ -72,17 +72,14 @@ def bench(
 ) -> None:
     """Run a benchmark; the last line printed is one JSON object."""
     from penstock.cli.checkouts import require_checkout
-    from penstock.errors import UnknownName, did_you_mean
+    from penstock.errors import require_known
 
     require_checkout("penstock_bench", "bench")
     if not name:
         for known, summary in BENCHMARKS.items():
             typer.echo(f"{known}  {summary}")
         return
-    if name not in BENCHMARKS:
-        msg = f'there is no benchmark called "{name}"'
-        otherwise = f"Benchmarks: {', '.join(BENCHMARKS)}."
-        raise UnknownName(msg, hint=did_you_mean(name, BENCHMARKS, otherwise=otherwise))
+    require_known(name, BENCHMARKS, "benchmark", "Benchmarks")
     if name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
     elif name == "patterns":

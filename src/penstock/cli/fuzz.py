@@ -97,15 +97,12 @@ def _seed(given: int | None) -> int:
 
 
 def _strategies(name: str) -> tuple[str, ...]:
-    from penstock.errors import UnknownName, did_you_mean
+    from penstock.errors import require_known
     from penstock_fuzz.trial import STRATEGIES
 
     if name == "all":
         return STRATEGIES
-    if name not in STRATEGIES:
-        msg = f'there is no strategy called "{name}"'
-        otherwise = f"Strategies: {', '.join(STRATEGIES)}, all."
-        raise UnknownName(msg, hint=did_you_mean(name, STRATEGIES, otherwise=otherwise))
+    require_known(name, (*STRATEGIES, "all"), "strategy", "Strategies")
     return (name,)
 
 

@@ -17,7 +17,7 @@ from penstock.cql.syntax import (
     FinalClause,
     enclosing_hint,
 )
-from penstock.cql.window_functions import WindowFunctionParser, with_spark_window
+from penstock.cql.window_calls import WindowFunctionParser, with_spark_window
 
 if TYPE_CHECKING:
     from collections.abc import Collection

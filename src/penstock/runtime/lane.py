@@ -290,7 +290,7 @@ class Lane:
 
     @property
     def dispatcher(self) -> Dispatcher | None:
-        """Who lets stations work block by block, while there is an allotment or its rest."""
+        """The dispatcher of work block by block, while there is an allotment or its rest."""
         return self._dispatcher
 
     @property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.tactics import Tactics
-from penstock.errors import PenstockError, UnknownName, did_you_mean
+from penstock.errors import PenstockError, require_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -113,8 +113,5 @@ def engine_called(name: str) -> CaseEngine:
     Raises:
         UnknownName: There is no engine of that name.
     """
-    if name not in ENGINES:
-        otherwise = f"Engines: {', '.join(ENGINES)}."
-        msg = f'there is no engine called "{name}"'
-        raise UnknownName(msg, hint=did_you_mean(name, ENGINES, otherwise=otherwise))
+    require_known(name, ENGINES, "engine", "Engines")
     return ENGINES[name]()

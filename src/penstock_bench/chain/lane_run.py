@@ -105,7 +105,7 @@ class ProcessorClock:
 
 @dataclass
 class LaneFigures:
-    """What a scheduler did on the lane.
+    """The figures of a scheduler on the lane.
 
     Args:
         peak: The most bytes that waited between operators.
@@ -154,7 +154,7 @@ class LaneBench:
         return time.thread_time() - began
 
     def overhead(self, scheduler: str, rounds: int = 3) -> float:
-        """What choosing steps and keeping queues adds to the time of a lane, as a share of it.
+        """The time that choosing steps and keeping queues adds to that of a lane, as a share of it.
 
         The same blocks are done by the same steps, and nothing is left: once in the order of the
         operators, once as the scheduler says. The least of some rounds, one after the other.

@@ -38,7 +38,7 @@ class LaneSchedulers:
 
     @property
     def items(self) -> list[str]:
-        """What runs, one after the other."""
+        """The runs, one after the other."""
         names = [one.name for one in SCHEDULERS if one.name != "chain_flush"]
         return ["overhead", *names, *(f"chain_flush {times:g}" for times in LATENCIES)]
 

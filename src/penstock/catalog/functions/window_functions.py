@@ -23,7 +23,7 @@ INSTEAD = {
 
 
 def is_window_function(name: str) -> bool:
-    """Whether a function has a meaning with OVER only, in other systems."""
+    """A function that has a meaning with OVER only, in other systems."""
     return name.lower() in INSTEAD
 
 

@@ -83,7 +83,7 @@ class FirstPlaces:
         )
 
     def groups_of(self, columns: Sequence[pa.Array], length: int, failures: Failures) -> Words:
-        """What tells the groups of rows apart."""
+        """The values that tell the groups of rows apart."""
         values = [one(columns, length, failures) for one in self.partition_by]
         return fingerprints(values, length)
 
@@ -116,7 +116,7 @@ class FirstRowsOperator(SetOperation):
         return made
 
     def _blocks(self, told: Ints) -> list[Block]:
-        """What was told, netted at each instant, as elements."""
+        """The rows that were told, netted at each instant, as elements."""
         width = int(told[:, 1].max(initial=0)) + 1
         pairs, kinds = np.unique(told[:, 0] * width + told[:, 1], return_inverse=True)
         space = np.zeros(len(pairs) + 1, np.int64)
@@ -194,7 +194,7 @@ class _InOrder(SlotEntries):
         self._index.remove(groups[self._totals[groups] == 0])
 
     def sweep(self, changes: CopyChanges, places: Ints) -> tuple[Ints, Ints]:
-        """What is told of rows, by slot; and slots of which a copy is forgotten."""
+        """The news of rows, by slot; and slots of which a copy is forgotten."""
         return self._swept(changes.slots, changes.times, changes.deltas, places)
 
     def _swept(self, slots: Ints, times: Ints, deltas: Ints, places: Ints) -> tuple[Ints, Ints]:

@@ -89,7 +89,7 @@ def shifted(
 
 @compiled_borrowing
 def room_for_one(places: Ints, told: Ints, at: Ints, total: int) -> bool:
-    """Whether one row more can be told."""
+    """One row more can be told."""
     needed = 2
     if places[NUMBERED] == 1:
         needed = 2 * max(min(places[HIGH], total + 1) - places[LOW], 1)
@@ -141,7 +141,7 @@ def sweep(
 def copies_of(
     group: int, code: int, leaves: Nodes, inners: Nodes, meta: Ints, texts: Ints, data: Bytes
 ) -> int:
-    """How often an entry that is there occurs."""
+    """The number of copies of an entry that is there."""
     node = meta[ROOT]
     for _ in range(meta[HEIGHT]):
         place = max(before(inners, node, group, code, 1, texts, data) - 1, 0)

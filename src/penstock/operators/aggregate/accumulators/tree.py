@@ -89,7 +89,7 @@ class CountedTree:
 
     @property
     def is_full(self) -> bool:
-        """Whether it must grow before the next change."""
+        """The tree must grow before the next change."""
         return not sweeps.roomy(self.leaves, self.inners, self.meta)
 
     def grow(self) -> None:

@@ -32,14 +32,14 @@ class WindowFunctionParser(CombiningParser):
     """TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' HOUR) and its kin."""
 
     def _at_window_function(self) -> bool:
-        """Whether a window function begins here, or TABLE( and then one."""
+        """A window function begins here, or TABLE( and then one."""
         if self._word() == "TABLE" and self._next and self._next.token_type == TokenType.L_PAREN:
             return True
         known = self._word() in (*FUNCTIONS, *OTHERS)
         return known and bool(self._next) and self._next.token_type == TokenType.L_PAREN
 
     def _parse_window_function(self) -> exp.Expr:
-        """What the function reads, with its window."""
+        """The input of the function, with its window."""
         if self._match(TokenType.TABLE):
             self._advance()
             if self._word() not in (*FUNCTIONS, *OTHERS):
