@@ -377,7 +377,7 @@ def test_a_csv_file_has_the_header_that_was_declared(
     (tmp_path / "rows.csv").write_text(text)
     db.execute(f"""
         CREATE STREAM files (ts BIGINT, v INT, WATERMARK FOR ts AS ts)
-        USING csv OPTIONS (path '{tmp_path}/rows.csv');
+        USING csv OPTIONS (path '{tmp_path}/rows.csv', reader 'spark');
         CREATE QUERY of_files AS SELECT v FROM files [RANGE 5];
     """)
     with pytest.raises(PipelineFailed, match=f"rows.csv {wrong}"):
@@ -392,7 +392,7 @@ def test_a_failure_is_one_sentence_and_can_be_mended(
     folder.mkdir()
     db.execute(f"""
         CREATE STREAM files (ts BIGINT, WATERMARK FOR ts AS ts)
-        USING csv OPTIONS (path '{folder}');
+        USING csv OPTIONS (path '{folder}', reader 'spark');
         CREATE QUERY of_files AS SELECT ts FROM files [RANGE 5];
     """)
     seen: list[int] = []

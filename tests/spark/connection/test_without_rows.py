@@ -76,7 +76,7 @@ def test_a_relation_that_cannot_be_read_again_stays_as_it_was(
     path.unlink()
     errors = spark_engine(db).running.pipeline.status
     assert comes_true(lambda: errors.errors)
-    assert 'relation "names" cannot be read' in errors.errors[-1][1]
+    assert f'relation "names": the path {path} does not exist' in errors.errors[-1][1]
     assert errors.errors[-1][1].endswith("it stays as it was")
     assert content(db, "known") == [(1, "one")]
     write(path, (2, "two"))
@@ -87,7 +87,9 @@ def test_a_relation_that_was_never_read_is_told_when_it_is_asked_for(
     db: Connection, tmp_path: Path
 ) -> None:
     names = NAMES.format(name="names", path=tmp_path / "nowhere", more="")
-    with pytest.raises(PipelineFailed, match=r'relation "names" cannot be read: .*nowhere'):
+    with pytest.raises(
+        PipelineFailed, match=r'relation "names": the path .*nowhere does not exist'
+    ):
         db.execute(f"{names} CREATE QUERY known AS SELECT k, name FROM names;")
     write(tmp_path / "nowhere" / "a.csv", (1, "one"))
     db.execute(f"{names} CREATE QUERY known AS SELECT k, name FROM names;")
