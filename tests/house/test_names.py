@@ -33,7 +33,6 @@ STAGES = {
     "time_format": "DATE_FORMAT: by definition, over blocks",
     "times": "functions: declared, by definition, over blocks",
     "types": "types: declared, bound",
-    "window_functions": "functions OVER windows: the advice to who asks for one, parsed",
     "windows": "windows: parsed, bound, specified, by definition",
 }
 """File names that stand in several folders: one idea at several stages, and which."""
