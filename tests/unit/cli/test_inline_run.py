@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,7 @@ def test_late_rows_say_by_how_much() -> None:
             "late by 1 hour: before the watermark 2026-01-01 01:00:00",
             "late by 30 minutes: before the watermark 2026-01-01 01:00:00",
         ]
-        assert db.progress()["streams"]["s"]["late_by"] == 3_600_000_000
+        assert db.progress()["streams"]["s"]["late_by"] == timedelta(hours=1)
 
 
 def test_what_could_not_be_read_ends_with_an_exit_code_and_a_line(tmp_path: Path) -> None:
