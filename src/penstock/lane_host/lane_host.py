@@ -385,12 +385,13 @@ def _add_progress(
 
 
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
-    """The watermark of a stream as far as a lane can know: its own rows may be ahead of others."""
-    opening = log.watermark(stream)
-    if arrived is None:
-        return opening
+    """The watermark of a stream after a batch, as far as a lane can know.
+
+    Where Spark divides rows, a lane knows its own only: they may be ahead of others.
+    """
+    latest = max(log.latest(stream), arrived.latest if arrived is not None else BEGINNING)
     slack = log.slots.streams[stream].definition.slack
-    return max(opening, watermark_after(arrived.latest, slack, log.hold(stream)))
+    return max(log.watermark(stream), watermark_after(latest, slack, log.hold(stream)))
 
 
 def _counted(log: Log) -> dict[str, StreamCounts]:

@@ -210,6 +210,7 @@ class Facts:
         status_record: The newest record that the status tells of.
         batch_rows: Rows of the last batch that the status tells of.
         batch_seconds: How long its parts took.
+        reading: Who read the files of the last batch that read any, and why so.
         durations: How long batches took, since the process was started that wrote the status.
         sources: How far each stream has been read where it comes from.
         errors: The last errors, newest last, each with its time.
@@ -240,6 +241,7 @@ class Facts:
     errors: tuple[tuple[float, str], ...]
     disk: dict[str, DiskUse]
     notes: tuple[str, ...]
+    reading: str = ""
     work: WorkFacts = field(default_factory=WorkFacts)
 
     @property

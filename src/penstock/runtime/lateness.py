@@ -61,6 +61,13 @@ def admission(ts: Ints, known: Flags, watermark: int) -> Admission:
     )
 
 
+def latest_of(times: pa.Array) -> int:
+    """The latest instant among event times; BEGINNING if none is one."""
+    ts = np.asarray(times.drop_null().to_numpy())
+    inside = ts[is_instant(ts)]
+    return int(inside.max()) if len(inside) else BEGINNING
+
+
 def reasons_of(kind: str, ts: Ints, watermark: int, unit: TimeUnit) -> pa.Array:
     """The reasons for which rows of a kind were rejected: of late ones, by how much they were late.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.files.folders import is_folder
 from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.query_groups import groups_for
 from penstock.planner.explain.explain import Explaining, explained
@@ -47,7 +48,10 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     )
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     used = described_use(own)
-    return "\n".join([whole.text(query.name), *runs.described_fragments(), *used])
+    of_files = [one for one in pipeline.ledger.plan.streams if is_folder(one)]
+    reads_files = any(one.name in runs.streams for one in of_files)
+    files = [f"Files: {pipeline.reading}"] if reads_files and pipeline.reading else []
+    return "\n".join([whole.text(query.name), *runs.described_fragments(), *files, *used])
 
 
 def registered_together(

@@ -13,7 +13,6 @@ from penstock.errors import PipelineFailed
 from penstock.files.backlog import Backlog
 from penstock.files.folders import folder_of, is_folder
 from penstock.lane_host.deliveries import deliveries_for
-from penstock.lane_host.exchange import Sent
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
 from penstock.pipeline.housekeeping import Housekeeping
@@ -99,6 +98,11 @@ class Pipeline:
     def is_running(self) -> bool:
         """Micro-batches run."""
         return any(feed.is_active for feed in self._feeds)
+
+    @property
+    def reading(self) -> str:
+        """Who read the files of the last batch that read any, and why so."""
+        return self._jobs.reading
 
     def start(self, *, finite: bool = False) -> None:
         """Let micro-batches run: until all that is there has been read, or until `stop`."""
@@ -229,7 +233,7 @@ class Pipeline:
             self._look_around()
             done = self._jobs.without_rows(is_last=True)
             self.ledger.commit_flush(done, self.tasks)
-            Sent.by(done).remove(self.home)
+            self._jobs.tidy(done)
             self._tell()
 
     def note_error(self, text: str) -> None:
@@ -259,7 +263,7 @@ class Pipeline:
             self._look_around()
             done = self._jobs.without_rows(to_the_end=to_the_end)
             self.ledger.commit_batch(done, self.tasks, None)
-            Sent.by(done).remove(self.home)
+            self._jobs.tidy(done)
             self._tell()
 
     def change_lanes(self, lanes: int) -> None:
@@ -350,7 +354,7 @@ class Pipeline:
         read = {stream: names for stream, (_, names) in (files or {}).items()}
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
         self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)
-        Sent.by(done).remove(self.home)
+        self._jobs.tidy(done)
         self._failed = 0
         self._tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
@@ -396,6 +400,7 @@ class Pipeline:
         status.operators = {name: one for task in done for name, one in task.operators.items()}
         status.work = {name: one for task in done for name, one in task.work.items()}
         status.seconds = seconds
+        status.reading = self.reading
         for part in ("read", "restore", "operators", "write"):
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
         self._write_status()

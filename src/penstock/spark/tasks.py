@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.files.folders import Folder
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_client import ask
 from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
+from penstock.pipeline.reading import DividedReading, FoundRows, Reading, read_whole
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
 from penstock.store.layout import Home
@@ -24,7 +24,7 @@ from penstock.store.records import LaneState
 from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyspark import TaskContext
 
@@ -35,8 +35,8 @@ RECORD = "penstock.record"
 """The local property with the number of the record that a job builds on."""
 SENT = "penstock.sent"
 """The local property with what fragments sent in earlier stages: files, and clocks."""
-FILES = "penstock.files"
-"""The local property with the files that tasks read themselves, by stream."""
+READING = "penstock.reading"
+"""The local property with the files that tasks read themselves."""
 HOLDS = "penstock.holds"
 """The local property with the earliest row of streams in files that wait."""
 REPORTS = "penstock.reports"
@@ -48,7 +48,7 @@ DONE = pa.schema([("done", pa.string())])
 
 @dataclass(frozen=True)
 class LaneTask:
-    """The function of `mapInArrow`: rows of the common format in, one row about them out.
+    """The work of a task in a stage: rows that Spark brings, or files, in; what was done out.
 
     Args:
         application: The Spark application.
@@ -70,16 +70,25 @@ class LaneTask:
     are_plain: bool = False
     is_last: bool = False
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Do the work of one task."""
-        from pyspark import TaskContext
+    def arrow(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The function of `mapInArrow`: rows of the common format in, one row about them out."""
+        yield pa.RecordBatch.from_pydict({"done": [self._work(batches)]}, DONE)
 
-        context = TaskContext.get()
-        assert context is not None
-        done = self._work(context, batches)
-        yield pa.RecordBatch.from_pydict({"done": [done]}, DONE)
+    def plain(self, numbers: Iterable[int]) -> Iterator[str]:
+        """The function of `mapPartitions`, where Spark brings no rows."""
+        yield from (self._work(iter(())) for _ in numbers)
 
-    def _work(self, context: TaskContext, batches: Iterator[pa.RecordBatch]) -> str:
+    def read(self, numbers: Iterable[int]) -> Iterator[int]:
+        """Only read files, so that the lanes find their rows."""
+        context = _context()
+        reading = Reading.from_json(context.getLocalProperty(READING) or "")
+        tasks = len(self.lanes)
+        for task in numbers:
+            DividedReading(Home(Path(self.home)), reading, self._files).help(task, tasks)
+            yield task
+
+    def _work(self, batches: Iterator[pa.RecordBatch]) -> str:
+        context = _context()
         home = Home(Path(self.home))
         task = context.partitionId()
         opening = home.chain.read(int(context.getLocalProperty(RECORD) or 0))
@@ -87,17 +96,15 @@ class LaneTask:
         began = time.perf_counter()
         log = home.new_segment(opening.number + 1, task, "log")
         holds = json.loads(context.getLocalProperty(HOLDS) or "{}")
-        about = self._about(opening, task, sent, holds)
+        found = self._found(context, home, task)
+        about = self._about(opening, task, sent, holds, found.latest)
         with bundle_writer(home.segments / log, about) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
-            if self.files is not None:
-                for _ in batches:
-                    pass
-                for part, table in self._read(context, task):
-                    writer.add_table(part, table)
-            elif first is not None:
+            if first is not None:
                 writer.add(ROWS, first.schema, _chained(first, batches))
+            for part, table in found.parts.items():
+                writer.add_table(part, table)
             for part, table in sent.parts(home, self.lanes[task]) if sent else ():
                 writer.add_table(part, table)
             for part, table in pending_parts(home, opening.pending, self.lanes[task]):
@@ -116,16 +123,29 @@ class LaneTask:
         done.seconds["read"] = read
         return json.dumps(done.to_json())
 
-    def _read(self, context: TaskContext, task: int) -> Iterator[tuple[str, pa.Table]]:
-        """The rows that the task's lanes get from files, by the names that they have in a log."""
-        told = json.loads(context.getLocalProperty(FILES) or "{}")
-        for one in self.files or ():
-            path, names = told.get(one.definition.name, ("", ()))
-            if names:
-                yield from one.parts(Folder(one.definition.name, Path(path)), names, task)
+    def _found(self, context: TaskContext, home: Home, task: int) -> FoundRows:
+        """The rows that the task's lanes get from files."""
+        told = context.getLocalProperty(READING) if self.files else None
+        if not told:
+            return FoundRows({}, {})
+        reading = Reading.from_json(told)
+        if reading.way == "whole":
+            return read_whole(reading, self._files, task)
+        shared = DividedReading(home, reading, self._files)
+        shared.help(task, len(self.lanes))
+        return shared.found(task, len(self.lanes))
+
+    @property
+    def _files(self) -> dict[str, FileRows]:
+        return {one.definition.name: one for one in self.files or ()}
 
     def _about(
-        self, opening: Record, task: int, sent: Sent | None, holds: dict[str, int]
+        self,
+        opening: Record,
+        task: int,
+        sent: Sent | None,
+        holds: dict[str, int],
+        latest: dict[str, int],
     ) -> dict[str, Any]:
         coded = self.coded or RowCoding()
         return about_log(
@@ -135,8 +155,17 @@ class LaneTask:
             relations=opening.pending,
             clocks=sent.clocks if sent else None,
             holds=holds,
+            latest=latest,
             is_last=self.is_last,
         )
+
+
+def _context() -> TaskContext:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context
 
 
 def _chained(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
