@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.algebra.time import BEGINNING
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.file_content import BrokenFileError
@@ -18,13 +19,13 @@ from penstock.connectors.parquet import PARQUET
 from penstock.errors import DataError
 from penstock.files.declared_table import declared_table
 from penstock.lane_host.logs import rows_part
-from penstock.lane_host.row_slots import INSTANT, RAW, raw_of, slots_for
+from penstock.lane_host.row_slots import INSTANT, OPENING, RAW, raw_of, slots_for
 from penstock.pipeline.row_division import DeliveryDivision
 from penstock.runtime.arriving_columns import read_columns
-from penstock.runtime.lateness import latest_of
+from penstock.runtime.lateness import latest_of, watermark_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from penstock.algebra.types import Type
@@ -77,10 +78,14 @@ class FileRows:
             DataError: A file of rows that were brought is damaged.
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
-        columns, raw, broken = self._columns(folder, piece)
-        rows, latest = self._in_slots(columns)
+        columns, raw, lengths, broken = self._columns(folder, piece)
+        rows = self._in_slots(columns)
         if raw.null_count < len(raw):
             rows = rows.append_column(RAW, raw)
+        if is_inserted(self.definition.format) and len(lengths) > 1:
+            opening = _openings(rows[INSTANT], lengths, self.definition.slack)
+            rows = rows.append_column(OPENING, opening)
+        latest = latest_of(rows[INSTANT])
         return ReadRows(columns, rows, latest, broken and len(piece.names) == 1)
 
     def shares(self, read: ReadRows, task: int | None = None) -> Iterator[tuple[str, pa.Table]]:
@@ -91,8 +96,10 @@ class FileRows:
             for code, share in division.shares(read.columns, read.rows, own):
                 yield rows_part(code, self.definition.name), share
 
-    def _columns(self, folder: Folder, piece: Piece) -> tuple[dict[str, pa.Array], pa.Array, bool]:
-        """The declared columns of all files; of some rows the place; whether a file is broken."""
+    def _columns(
+        self, folder: Folder, piece: Piece
+    ) -> tuple[dict[str, pa.Array], pa.Array, list[int], bool]:
+        """The declared columns, of some rows the place; the rows of each file; if one is broken."""
         schema = _kept(self.definition)
         groups = None if piece.groups is None else range(*piece.groups)
         read, broken = [], False
@@ -103,7 +110,8 @@ class FileRows:
                 read.append(self._reason(folder.path_of(name), schema, fault))
                 broken = True
         *whole, raw = [pa.concat_arrays(pieces) for pieces in zip(*read, strict=True)]
-        return dict(zip(schema.names, whole, strict=True)), raw, broken
+        lengths = [len(one[-1]) for one in read]
+        return dict(zip(schema.names, whole, strict=True)), raw, lengths, broken
 
     def _rows(
         self, path: Path, name: str, schema: Schema, groups: range | None
@@ -162,16 +170,14 @@ class FileRows:
         assert known.read is not None
         return known.read(source, path, schema, options)
 
-    def _in_slots(self, columns: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
-        """The rows in the common format, and their latest instant."""
+    def _in_slots(self, columns: Mapping[str, pa.Array]) -> pa.Table:
         own = slots_for([self.definition]).streams[self.definition.name]
         time = columns[self.definition.time_column]
-        instants = _number(time)
-        made = {INSTANT: instants}
+        made = {INSTANT: _number(time)}
         for column, slot in zip(columns.values(), own.slots, strict=True):
             if slot is not None:
                 made[slot.name] = _number(column) if slot.type == TIMESTAMP else column
-        return pa.table(made), latest_of(instants)
+        return pa.table(made)
 
 
 def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:
@@ -186,6 +192,16 @@ def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:
 def _codes_of(codes: range, task: int, tasks: int) -> range:
     """Those of some codes that are for a task."""
     return range(codes.start + (task - codes.start) % tasks, codes.stop, tasks)
+
+
+def _openings(times: pa.ChunkedArray, lengths: Sequence[int], slack: int) -> pa.Array:
+    """The watermark that the files before its own lead to, for each row."""
+    found, start, latest = [], 0, BEGINNING
+    for length in lengths:
+        found.append(np.full(length, watermark_after(latest, slack)))
+        latest = max(latest, latest_of(times[start : start + length]))
+        start += length
+    return pa.array(np.concatenate(found))
 
 
 def _kept(definition: StreamDefinition) -> Schema:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
+    from penstock.pipeline.pieces import Piece
     from penstock.pipeline.reading import Way
 
 SETTING = "spark.penstock.reading"
@@ -80,6 +81,15 @@ def begun_reading(
         pieces = [
             piece
             for stream, (folder, _) in files.items()
-            for piece in pieces_of(definitions[stream], folder, costs[stream], tasks)
+            for piece in _pieces(definitions[stream], folder, costs[stream], tasks)
         ]
     return Reading.begin(record, way, paths, pieces), f"{way}, {why}"
+
+
+def _pieces(
+    definition: StreamDefinition, folder: Folder, costs: Mapping[str, int], tasks: int
+) -> list[Piece]:
+    if folder.is_inserted:
+        # Which rows are late follows from the order in which they were brought.
+        return [whole_piece(definition.name, tuple(costs))]
+    return pieces_of(definition, folder, costs, tasks)
