@@ -7,27 +7,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.transactions.histories import WRITES, Kind
+from penstock.transactions.histories import WRITES, Act
 
 if TYPE_CHECKING:
-    from penstock.transactions.histories import History
+    from penstock.transactions.histories import TransactionHistory
 
 Edge = tuple[str, str]
 
 
-def edges(history: History) -> set[Edge]:
+def edges(history: TransactionHistory) -> set[Edge]:
     """Who stands before whom; movements are T5, queries their names. Without transitive edges."""
     found: set[Edge] = set()
     written = list[int]()
     reads: dict[str, list[int]] = {}
     for one in history.operations:
-        if one.kind in WRITES:
+        if one.act in WRITES:
             place = one.number % history.length
             for query, places in reads.items():
                 if place in places:
                     found.add((query, f"T{one.number}"))
             written.append(one.number)
-        elif one.kind is Kind.READ:
+        elif one.act is Act.READ:
             place = one.number % history.length
             reads.setdefault(one.query, []).append(place)
             found |= {
@@ -47,12 +47,12 @@ def is_acyclic(graph: set[Edge]) -> bool:
     return True
 
 
-def keeps_commit_order(history: History) -> bool:
+def keeps_commit_order(history: TransactionHistory) -> bool:
     """Whether conflicts are ordered as the commits are."""
     order: dict[str, int] = {}
     for time, one in enumerate(history.operations):
-        if one.kind in (Kind.MOVE, Kind.SETTLE):
+        if one.act in (Act.MOVE, Act.SETTLE):
             order[f"T{one.number}"] = time
-        elif one.kind is Kind.COMMIT:
+        elif one.act is Act.COMMIT:
             order[one.query] = time
     return all(order[a] < order[b] for a, b in edges(history))

@@ -22,8 +22,8 @@ ONLY = "Q"
 _TOKEN = re.compile(r"(?P<kind>[Wwcru])(?P<number>\d+)(?:@(?P<at>\w+))?|(?P<end>[ca])Q(?:@(\w+))?")
 
 
-class Kind(Enum):
-    """The kinds of operations, by the letter that stands for each in a text."""
+class Act(Enum):
+    """The acts in a history, by the letter that stands for each in a text."""
 
     MOVE = "W"
     """A movement, written and committed at once."""
@@ -38,8 +38,8 @@ class Kind(Enum):
     ABORT = "aQ"
 
 
-MOVEMENTS = (Kind.MOVE, Kind.WRITE, Kind.SETTLE)
-WRITES = (Kind.MOVE, Kind.WRITE)
+MOVEMENTS = (Act.MOVE, Act.WRITE, Act.SETTLE)
+WRITES = (Act.MOVE, Act.WRITE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +47,26 @@ class Operation:
     """A step of a history.
 
     Args:
-        kind: The thing that is done.
+        act: The thing that is done.
         query: By whom; movements have none.
         number: The sub-window, by the movement that wrote it; commits and aborts of queries have
             none.
     """
 
-    kind: Kind
+    act: Act
     query: str = ""
     number: int = -1
 
     def __str__(self) -> str:
         """The letter, the number, and the query if it has a name."""
         number = "" if self.number < 0 else str(self.number)
-        return f"{self.kind.value}{number}" + (
+        return f"{self.act.value}{number}" + (
             f"@{self.query}" if self.query not in ("", ONLY) else ""
         )
 
 
 @dataclass(frozen=True)
-class History:
+class TransactionHistory:
     """Operations in the order in which they took effect.
 
     Args:
@@ -98,7 +98,7 @@ def read_history(
     *,
     latest: int | None = None,
     by_place: bool = False,
-) -> History:
+) -> TransactionHistory:
     """The history that a text shows.
 
     `W5` is movement 5, `r4` the read of sub-window 4, `cQ` the commit of the query, `aQ` its abort,
@@ -122,22 +122,22 @@ def read_history(
     """
     latest = length - 1 if latest is None else latest
     operations = tuple(_operations(text, length, latest, by_place))
-    return History(length, operations, dict(windows or {}), latest)
+    return TransactionHistory(length, operations, dict(windows or {}), latest)
 
 
 def _operations(text: str, length: int, latest: int, by_place: bool) -> Iterator[Operation]:
     for token in text.split():
         one = _operation(token)
-        if one.kind in WRITES:
+        if one.act in WRITES:
             if one.number != latest + 1:
                 msg = f"movement {one.number} stands behind movement {latest}"
                 raise DataError(msg, hint=f"The next one is {latest + 1}: write W{latest + 1}.")
             latest = one.number
-        elif by_place and one.kind in (Kind.READ, Kind.UNDO):
+        elif by_place and one.act in (Act.READ, Act.UNDO):
             if one.number >= length:
                 msg = f"{token} reads a place that the array does not have"
                 raise DataError(msg, hint=f"Its places are 0 to {length - 1}.")
-            one = Operation(one.kind, one.query, latest - (latest - one.number) % length)
+            one = Operation(one.act, one.query, latest - (latest - one.number) % length)
         yield one
 
 
@@ -148,7 +148,7 @@ def _operation(token: str) -> Operation:
         hint = "Operations are W5, r4, u4, cQ and aQ; r4@A is one of query A."
         raise DataError(msg, hint=hint)
     if found["end"]:
-        return Operation(Kind(found["end"] + "Q"), found[5] or ONLY)
-    kind = Kind(found["kind"])
+        return Operation(Act(found["end"] + "Q"), found[5] or ONLY)
+    kind = Act(found["kind"])
     by = "" if kind in MOVEMENTS else found["at"] or ONLY
     return Operation(kind, by, int(found["number"]))

@@ -1,4 +1,4 @@
-"""The checker: the histories of the theory, and random ones against states that are kept whole."""
+"""The checker: histories of the theory, and random ones against states that are kept whole."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.errors import DataError
-from penstock.transactions.histories import History, Kind, Operation, read_history
-from penstock.transactions.verdicts import Verdict, judgements, verdict_of
+from penstock.transactions.histories import Act, Operation, TransactionHistory, read_history
+from penstock.transactions.isolation import Isolation, judgements, verdict_of
 from transactions.conflict_graph import edges, is_acyclic, keeps_commit_order
 
 AFTER_BOTH = {("T5", "Q"), ("T6", "Q")}
@@ -16,13 +16,13 @@ BEFORE_BOTH = {("Q", "T5"), ("Q", "T6")}
 
 # Five sub-windows, of which a query reads all; reads name places of the array.
 FIVE = {
-    "Ha": ("r4 r0 W5 W6 r1 r2 r3 cQ", {("T6", "Q"), ("Q", "T5")}, (0, 2, 3, 4, 6), "NEITHER"),
+    "Ha": ("r4 r0 W5 W6 r1 r2 r3 cQ", {("T6", "Q"), ("Q", "T5")}, (0, 2, 3, 4, 6), "NONE"),
     "Hb": ("r4 r0 r1 W5 W6 r2 r3 cQ", BEFORE_BOTH, (0, 1, 2, 3, 4), "WINDOW"),
     "Hc": ("r4 W5 r0 r1 W6 r2 r3 cQ", {("T5", "Q"), ("Q", "T6")}, (1, 2, 3, 4, 5), "WINDOW"),
     "Hd": ("r4 W5 W6 r0 r1 r2 r3 cQ", AFTER_BOTH, (2, 3, 4, 5, 6), "LATEST"),
     "He": ("r4 W5 r0 r3 r2 W6 r1 cQ", AFTER_BOTH, (2, 3, 4, 5, 6), "LATEST"),
     "Hf": ("r0 W5 r1 r2 r3 W6 r4 cQ", BEFORE_BOTH, (0, 1, 2, 3, 4), "WINDOW"),
-    "Hg": ("r4 r0 w5 W6 r1 r2 r3 cQ c5", {("T6", "Q"), ("Q", "T5")}, (0, 2, 3, 4, 6), "NEITHER"),
+    "Hg": ("r4 r0 w5 W6 r1 r2 r3 cQ c5", {("T6", "Q"), ("Q", "T5")}, (0, 2, 3, 4, 6), "NONE"),
     "Hh": ("r4 W5 w6 r0 r1 r2 r3 cQ c6", AFTER_BOTH, (2, 3, 4, 5, 6), "LATEST"),
 }  # fmt: skip
 
@@ -34,7 +34,7 @@ def test_a_history_of_the_theory_has_its_conflicts_and_its_verdict(name: str) ->
     (judgement,) = judgements(history)
     assert edges(history) == conflicts
     assert judgement.read == read
-    assert judgement.verdict is Verdict[verdict]
+    assert judgement.isolation is Isolation[verdict]
     assert is_acyclic(edges(history))
 
 
@@ -47,7 +47,7 @@ def test_commit_order_is_another_thing_than_reading_the_latest_window() -> None:
 
 def test_a_movement_behind_the_commit_does_not_matter() -> None:
     history = read_history("r4 W5 r0 r3 r2 r1 cQ W6", 5, by_place=True)
-    assert verdict_of(history) is Verdict.LATEST
+    assert verdict_of(history) is Isolation.LATEST
 
 
 # Windows of two sub-windows, the youngest of five.
@@ -55,15 +55,15 @@ def test_a_movement_behind_the_commit_does_not_matter() -> None:
     ("text", "verdict"),
     [
         # Its window has lost sub-window 3, and no conflict says so: only place 0 was written.
-        ("r3 W5 r4 cQ", Verdict.WINDOW),
-        ("r4 W5 r0 cQ", Verdict.LATEST),
-        ("r4 W5 W6 r0 cQ", Verdict.WINDOW),
-        ("r2 r3 cQ", Verdict.WINDOW),
-        ("r4 W5 W6 r1 cQ", Verdict.NEITHER),
-        ("r3 r3 cQ", Verdict.NEITHER),
+        ("r3 W5 r4 cQ", Isolation.WINDOW),
+        ("r4 W5 r0 cQ", Isolation.LATEST),
+        ("r4 W5 W6 r0 cQ", Isolation.WINDOW),
+        ("r2 r3 cQ", Isolation.WINDOW),
+        ("r4 W5 W6 r1 cQ", Isolation.NONE),
+        ("r3 r3 cQ", Isolation.NONE),
     ],
 )
-def test_short_windows_are_judged_by_what_they_read(text: str, verdict: Verdict) -> None:
+def test_short_windows_are_judged_by_what_they_read(text: str, verdict: Isolation) -> None:
     history = read_history(text, 5, {"Q": 2}, by_place=True)
     assert verdict_of(history) is verdict
 
@@ -72,21 +72,21 @@ def test_a_conflict_graph_misses_what_a_short_window_must_not_do() -> None:
     history = read_history("r3 W5 r4 cQ", 5, {"Q": 2}, by_place=True)
     assert edges(history) == set()
     assert keeps_commit_order(history)
-    assert verdict_of(history) is not Verdict.LATEST
+    assert verdict_of(history) is not Isolation.LATEST
 
 
 def test_two_queries_can_make_a_cycle_and_one_cannot() -> None:
     text = "r0@A W5 r0@B r1@B r2@B r3@B r4@B W6 r1@A r2@A r3@A r4@A cQ@A cQ@B"
     history = read_history(text, 5, by_place=True)
     assert not is_acyclic(edges(history))
-    assert [one.verdict for one in judgements(history)] == [Verdict.NEITHER, Verdict.WINDOW]
+    assert [one.isolation for one in judgements(history)] == [Isolation.NONE, Isolation.WINDOW]
 
 
 def test_undone_and_aborted_reads_do_not_count() -> None:
     undone = read_history("r0 r1 W3 u0 r2 r3 cQ", 3)
-    assert verdict_of(undone) is Verdict.LATEST
+    assert verdict_of(undone) is Isolation.LATEST
     aborted = read_history("r0 r1 W3 aQ r3 r2 r1 cQ", 3)
-    assert verdict_of(aborted) is Verdict.LATEST
+    assert verdict_of(aborted) is Isolation.LATEST
 
 
 @pytest.mark.parametrize(
@@ -113,22 +113,20 @@ WINDOWS = {"A": 3, "B": 2, "C": 1}
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> History:
+def histories(draw: st.DrawFn) -> TransactionHistory:
     """Anything that three queries and some movements can do, sensible or not."""
     latest, operations = LENGTH - 1, []
     done: dict[str, list[int]] = {name: [] for name in WINDOWS}
     for _ in range(draw(st.integers(0, 14))):
-        kind = draw(
-            st.sampled_from([Kind.MOVE, *[Kind.READ] * 4, Kind.UNDO, Kind.COMMIT, Kind.ABORT])
-        )
+        kind = draw(st.sampled_from([Act.MOVE, *[Act.READ] * 4, Act.UNDO, Act.COMMIT, Act.ABORT]))
         query, number = draw(st.sampled_from(sorted(WINDOWS))), -1
-        if kind is Kind.MOVE:
+        if kind is Act.MOVE:
             query, number = "", latest + 1
             latest = number
-        elif kind is Kind.READ:
+        elif kind is Act.READ:
             number = draw(st.integers(max(0, latest - LENGTH), latest))
             done[query].append(number)
-        elif kind is Kind.UNDO:
+        elif kind is Act.UNDO:
             if not done[query]:
                 continue
             number = draw(st.sampled_from(done[query]))
@@ -136,39 +134,39 @@ def histories(draw: st.DrawFn) -> History:
         else:
             done[query] = []
         operations.append(Operation(kind, query, number))
-    return History(LENGTH, tuple(operations), WINDOWS, LENGTH - 1)
+    return TransactionHistory(LENGTH, tuple(operations), WINDOWS, LENGTH - 1)
 
 
-def by_states(history: History) -> list[Verdict]:
+def by_states(history: TransactionHistory) -> list[Isolation]:
     """The verdicts by the states of the window, each kept whole, and bags of what was read."""
     states = [tuple(range(number)) for number in range(1, LENGTH + 1)]
     bags: dict[str, list[int]] = {name: [] for name in WINDOWS}
     found = []
     for one in history.operations:
-        if one.kind is Kind.MOVE:
+        if one.act is Act.MOVE:
             states.append((*states[-1][1:], one.number))
-        elif one.kind is Kind.READ:
+        elif one.act is Act.READ:
             bags[one.query].append(one.number)
-        elif one.kind is Kind.UNDO:
+        elif one.act is Act.UNDO:
             bags[one.query].remove(one.number)
         else:
             bag, bags[one.query] = sorted(bags[one.query]), []
-            if one.kind is Kind.ABORT:
+            if one.act is Act.ABORT:
                 continue
             window = WINDOWS[one.query]
             seen = [len(bag) == window and list(state[-window:]) == bag for state in states]
-            verdict = Verdict.LATEST if seen[-1] else Verdict.WINDOW
-            found.append(verdict if any(seen) else Verdict.NEITHER)
+            verdict = Isolation.LATEST if seen[-1] else Isolation.WINDOW
+            found.append(verdict if any(seen) else Isolation.NONE)
     return found
 
 
 @given(histories())
-def test_the_checker_says_what_the_states_say(history: History) -> None:
-    assert [one.verdict for one in judgements(history)] == by_states(history)
+def test_the_checker_says_what_the_states_say(history: TransactionHistory) -> None:
+    assert [one.isolation for one in judgements(history)] == by_states(history)
 
 
 @st.composite
-def whole_reads(draw: st.DrawFn) -> History:
+def whole_reads(draw: st.DrawFn) -> TransactionHistory:
     """One query that reads each place of the array once, in any order, while the window moves."""
     length = draw(st.integers(1, 5))
     reads = draw(st.permutations([f"r{place}" for place in range(length)]))
@@ -181,9 +179,11 @@ def whole_reads(draw: st.DrawFn) -> History:
 
 
 @given(whole_reads())
-def test_for_windows_as_long_as_the_array_the_graph_says_the_same(history: History) -> None:
+def test_for_windows_as_long_as_the_array_the_graph_says_the_same(
+    history: TransactionHistory,
+) -> None:
     before = {int(a[1:]) for a, b in edges(history) if b == "Q"}
     behind = {int(b[1:]) for a, b in edges(history) if a == "Q"}
     verdict = verdict_of(history)
-    assert (verdict >= Verdict.WINDOW) == all(i < j for i in before for j in behind)
-    assert (verdict is Verdict.LATEST) == (not behind) == keeps_commit_order(history)
+    assert (verdict >= Isolation.WINDOW) == all(i < j for i in before for j in behind)
+    assert (verdict is Isolation.LATEST) == (not behind) == keeps_commit_order(history)
