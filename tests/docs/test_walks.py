@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +16,21 @@ from docs.pages import ROOT
 from docs.visited import files_of_a_command, visited
 from penstock.algebra import aggregates, windows
 from penstock.catalog.functions import aggregate_types
+from penstock.connection.engines.local.local_engine import LocalAnswer
 from penstock.connectors import connector_list
 from penstock.operators.aggregate.accumulators import choice
 from penstock.operators.window import time_windows
 from penstock.planner.rules import rule_list
 from penstock.reference import aggregate_values
-from penstock.results.lines import row_lines
+from penstock.results.answer_text import AnswerText
+from penstock.results.settling import timed_fold_for
 from penstock.scheduling import scheduler_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
+
+    from penstock.connection.connection import Connection
 
 PAGE = ROOT / "docs" / "contributors" / "walks.md"
 SECTIONS = dict(
@@ -142,13 +147,24 @@ def test_a_run_passes_all_files_of_the_walk() -> None:
     assert {path for path in named if path not in order} <= {"src/penstock/runtime/dispatcher.py"}
 
 
+def printed(db: Connection, query: str) -> str:
+    """The answer of a query up to now, as it is printed."""
+    answer = db.engine.answer(query)
+    assert isinstance(answer, LocalAnswer)
+    reader = answer.reader(partial(timed_fold_for, answer.plan, *answer.shape))
+    commits = list(reader.read())
+    text = AnswerText(answer.plan, None)
+    said = [line for one in commits if one.block is not None for line in text.add(one.block)]
+    return "\n".join([*said, *text.flush()])
+
+
 def test_a_row_passes_the_files_of_the_walk_in_their_order() -> None:
     db = penstock.connect_inline()
     db.execute("CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)")
     query = db.query("SELECT k FROM s [ROWS 2]")
     with visited() as order:
         db.insert("s", [(1, 7), (2, 8), (3, 9)])
-        assert row_lines(query.changes().to_arrow()).startswith("@1 + 7")
+        assert printed(db, query.name).startswith("k\n@1  + 7\n@2  + 8")
     head, _, tail = SECTIONS[ROW].partition("On Spark")
     assert NAMED.findall(tail)[-1] in order
     shared = [path for path in NAMED.findall(head) if path in order]
