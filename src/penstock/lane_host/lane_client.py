@@ -13,10 +13,9 @@ import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
-from penstock.lane_host.work import Done
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +34,8 @@ class LaneHostRefused(PenstockError):
     """The work cannot be done, and trying again will not help."""
 
 
-def ask(application: str, work: Work, watched: int) -> Done:
-    """Let the lanes of a task do their work.
+def ask(application: str, work: Work, watched: int) -> dict[str, Any]:
+    """Let the lanes of a task do their work; what `Done` understands.
 
     Args:
         application: The Spark application that the task belongs to.
@@ -54,7 +53,7 @@ def ask(application: str, work: Work, watched: int) -> Done:
         suppress(ConnectionError),
         connection.makefile("rwb") as channel,
     ):
-        channel.write(json.dumps(work.to_json()).encode() + b"\n")
+        channel.write(work.line.encode() + b"\n")
         channel.flush()
         answer = channel.readline()
     if not answer:
@@ -65,7 +64,8 @@ def ask(application: str, work: Work, watched: int) -> Done:
         raise LaneHostRefused(found["refused"])
     if "error" in found:
         raise LaneHostFailed(found["error"])
-    return Done.from_json(found["done"])
+    done: dict[str, Any] = found["done"]
+    return done
 
 
 def _address(application: str, task: int) -> Path:

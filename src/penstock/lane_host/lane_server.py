@@ -70,7 +70,7 @@ def _answer(hosts: LaneHosts, line: bytes) -> bytes:
     """The answer to one request: what was done, or what went wrong."""
     try:
         done = hosts.do(Work.from_json(json.loads(line)))
-        return json.dumps({"done": done.to_json()}).encode()
+        return f'{{"done": {done.line}}}'.encode()
     except PenstockError as error:
         return json.dumps({"refused": str(error)}).encode()
     except Exception:  # Whatever it is, the task that asked has to know.

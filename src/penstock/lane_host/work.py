@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.scheduling.work_rules import WorkRules
@@ -33,9 +34,10 @@ class Work:
     with_reports: bool = False
     rules: WorkRules = field(default_factory=WorkRules)
 
-    def to_json(self) -> dict[str, Any]:
-        """As it is sent."""
-        return asdict(self)
+    @property
+    def line(self) -> str:
+        """As it is sent: one line, made without a copy of what all lanes have."""
+        return json.dumps(vars(self), default=vars)
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> Work:
@@ -92,9 +94,10 @@ class Done:
     behind: dict[str, int] = field(default_factory=dict)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
-        """As it is sent."""
-        return asdict(self)
+    @property
+    def line(self) -> str:
+        """As it is sent: one line, made without a copy of what all lanes have."""
+        return json.dumps(vars(self), default=vars)
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> Done:

@@ -74,3 +74,10 @@ class DeliveryDivision:
         for code, start, stop in zip(codes, [0, *ends], ends, strict=False):
             if stop > start:
                 yield code, sorted_rows.slice(start, stop - start)
+
+
+def load_loops() -> None:
+    """Load the loops by which rows are divided: those of each kind of key, and the sorting."""
+    keys = [pa.array([1], type_) for type_ in (pa.int64(), pa.int32())]
+    lanes_of([*keys, pa.array(["a"])], 1, 2)
+    order_of(np.arange(1000)[::-1])

@@ -64,11 +64,19 @@ def bound_to_parent(
     return work
 
 
+def load() -> None:
+    """Load what workers need: modules, and the compiled loops that divide rows among lanes."""
+    for name in LOADED:
+        importlib.import_module(name)
+    from penstock.pipeline.row_division import load_loops
+
+    load_loops()
+
+
 if __name__ == "__main__":
     from pyspark import daemon
 
-    for name in LOADED:
-        importlib.import_module(name)
+    load()
     gc.collect()
     gc.freeze()
     vars(daemon)["worker"] = bound_to_parent(quiet(daemon.worker))

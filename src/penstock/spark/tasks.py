@@ -120,8 +120,8 @@ class LaneTask:
             synced = aside.submit(sync_file, home.segments / log)
             done = ask(self.application, work, os.getppid())
             synced.result()
-        done.seconds["read"] = read
-        return json.dumps(done.to_json())
+        done["seconds"]["read"] = read
+        return json.dumps(done)
 
     def _found(self, context: TaskContext, home: Home, task: int) -> FoundRows:
         """The rows that the task's lanes get from files."""
