@@ -25,6 +25,8 @@ IDLE_SECONDS = 900.0
 """A process that nobody has asked for so long ends."""
 MOST_HOMES = 8
 """Of so many homes the lanes are kept in memory."""
+ASK_SECONDS = 5.0
+"""Who connects has so long to ask."""
 _LOOK_AROUND = 1.0
 
 
@@ -57,6 +59,8 @@ def serve(address: Path, watched: int) -> None:
             if not waiting.select(_LOOK_AROUND):
                 continue
             connection, _ = server.accept()
+            # Who has connected and asks nothing was stopped: others wait behind it.
+            connection.settimeout(ASK_SECONDS)
             # Who asked may be gone before the answer is there; the next one need not suffer.
             with suppress(OSError), connection, connection.makefile("rwb") as channel:
                 for line in channel:

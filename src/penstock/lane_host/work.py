@@ -76,6 +76,7 @@ class Done:
     remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
     sent in this stage, `reached` says how far each of them has come. `behind` has the bytes that
     wait in lanes that could go on, `work` what each lane tells of its queues, if that was asked.
+    `notes` are sentences about processes that had to be replaced.
     """
 
     task: int
@@ -93,6 +94,7 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
     behind: dict[str, int] = field(default_factory=dict)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def line(self) -> str:

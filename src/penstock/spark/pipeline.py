@@ -351,6 +351,8 @@ class Pipeline:
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
         done = self._jobs.run(frame, files, holds, with_reports=is_looked_at)
         worked = time.perf_counter()
+        for note in (note for task in done for note in task.notes):
+            self.note_error(note)
         read = {stream: names for stream, (_, names) in (files or {}).items()}
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
         self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)

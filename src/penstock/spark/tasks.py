@@ -121,6 +121,8 @@ class LaneTask:
             done = ask(self.application, work, os.getppid())
             synced.result()
         done["seconds"]["read"] = read
+        if context.attemptNumber():
+            done["notes"].append(f"task {task} of record {number} was tried again by Spark")
         return json.dumps(done)
 
     def _found(self, context: TaskContext, home: Home, task: int) -> FoundRows:
