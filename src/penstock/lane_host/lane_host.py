@@ -85,6 +85,18 @@ class LaneHost:
         self._plans: dict[str, HostedPlan] = {}
         self._physical = PhysicalPlans(home)
         self._kept: dict[str, HostedLane] = {}
+        self._asked = 0
+
+    @property
+    def is_left(self) -> bool:
+        """The pipeline goes on, and another process keeps the lanes."""
+        record = self._home.chain.last()
+        if record is None or record.number <= self._asked:
+            return False
+        return all(
+            name not in record.lanes or record.lanes[name].version != one.version
+            for name, one in self._kept.items()
+        )
 
     def do(self, work: Work) -> Done:
         """Feed a log to the lanes, and write what comes of it.
@@ -92,6 +104,7 @@ class LaneHost:
         Raises:
             DataError: A file of the state is missing or damaged.
         """
+        self._asked = work.record
         try:
             return self._do(work)
         except BaseException:

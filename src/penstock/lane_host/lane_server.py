@@ -23,6 +23,8 @@ from penstock.store.processes import is_alive
 
 IDLE_SECONDS = 900.0
 """A process that nobody has asked for so long ends."""
+LEFT_SECONDS = 10.0
+"""So often a process that nobody asks sees whether its lanes are kept elsewhere by now."""
 MOST_HOMES = 8
 """Of so many homes the lanes are kept in memory."""
 ASK_SECONDS = 5.0
@@ -35,6 +37,17 @@ class LaneHosts:
 
     def __init__(self) -> None:
         self._by_home: dict[str, LaneHost] = {}
+        self._asked = self._looked = time.monotonic()
+
+    @property
+    def are_needed(self) -> bool:
+        """Somebody has asked lately, and the lanes are not kept by another process by now."""
+        now = time.monotonic()
+        if now - max(self._asked, self._looked) < LEFT_SECONDS:
+            return True
+        self._looked = now
+        is_left = self._by_home and all(one.is_left for one in self._by_home.values())
+        return now - self._asked < IDLE_SECONDS and not is_left
 
     def do(self, work: Work) -> Done:
         """Let the host of a home do its work."""
@@ -42,7 +55,10 @@ class LaneHosts:
         self._by_home[work.home] = host
         if len(self._by_home) > MOST_HOMES:
             del self._by_home[next(iter(self._by_home))]
-        return host.do(work)
+        try:
+            return host.do(work)
+        finally:
+            self._asked = time.monotonic()
 
 
 def serve(address: Path, watched: int) -> None:
@@ -52,10 +68,9 @@ def serve(address: Path, watched: int) -> None:
     address.unlink(missing_ok=True)
     server.bind(str(address))
     server.listen(8)
-    asked = time.monotonic()
     with selectors.DefaultSelector() as waiting:
         waiting.register(server, selectors.EVENT_READ)
-        while time.monotonic() - asked < IDLE_SECONDS and is_alive(watched):
+        while hosts.are_needed and is_alive(watched):
             if not waiting.select(_LOOK_AROUND):
                 continue
             connection, _ = server.accept()
@@ -66,7 +81,6 @@ def serve(address: Path, watched: int) -> None:
                 for line in channel:
                     channel.write(_answer(hosts, line) + b"\n")
                     channel.flush()
-            asked = time.monotonic()
     address.unlink(missing_ok=True)
 
 

@@ -13,6 +13,7 @@ from penstock.lane_host.logs import RowCoding, described
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
 from penstock.pipeline.reading_choice import SETTING, begun_reading, wanted_way
+from penstock.spark.placement import Placement
 from penstock.spark.tasks import HOLDS, READING, RECORD, REPORTS, RULES, SENT, LaneTask
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Jobs:
         self._known: dict[tuple[int, bool, bool], RDD[Any]] = {}
         self._known_for: BoundPlan | None = None
         self._read: Reading | None = None
+        self._placement = Placement(spark.sparkContext, tasks)
         self._wanted = wanted_way(spark.conf.get(SETTING, "") or "auto")
         self.reading = ""
 
@@ -114,14 +116,15 @@ class Jobs:
     def _job(self, stage: int, *, is_last: bool = False, only_read: bool = False) -> RDD[Any]:
         """A job that gets no rows from Spark."""
         plan = self._ledger.plan
-        if plan is not self._known_for:
+        if plan is not self._known_for or self._placement.look():
             self._known, self._known_for = {}, plan
         key = stage, is_last, only_read
         if key not in self._known:
             # Not a DataFrame: planning one, and rows as Arrow, would take half of a small batch.
-            numbers = self._spark.sparkContext.parallelize(range(self._tasks), self._tasks)
             task = self._task(stage, is_last=is_last)
-            self._known[key] = numbers.mapPartitions(task.read if only_read else task.plain)
+            self._known[key] = self._placement.numbers().mapPartitions(
+                task.read if only_read else task.plain
+            )
         return self._known[key]
 
     def _task(self, stage: int, *, is_last: bool = False, with_rows: bool = False) -> LaneTask:

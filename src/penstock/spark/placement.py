@@ -1,0 +1,109 @@
+"""Placement: the executor that each task prefers, so that lanes stay where their process lives.
+
+Spark gives a task to any executor with a free slot. On a cluster that is another one in each batch:
+the lanes of the task would be made anew there, from their image and logs, and live on every node at
+once. A task that prefers an executor runs there while it has a free slot.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark import RDD, SparkContext
+
+LOOK_SECONDS = 1.0
+"""So often it is seen which executors there are."""
+
+
+def placed(before: Mapping[int, str], executors: Sequence[str], tasks: int) -> dict[int, str]:
+    """An executor for each task: the one it had, unless that is gone or has more than its share.
+
+    >>> placed({}, ["a", "b"], 3)
+    {0: 'a', 1: 'b', 2: 'a'}
+    >>> placed({0: "a", 1: "b", 2: "c"}, ["a", "b", "d"], 3)
+    {0: 'a', 1: 'b', 2: 'd'}
+    """
+    if not executors:
+        return {}
+    share = -(-tasks // len(executors))
+    given: dict[str, int] = dict.fromkeys(executors, 0)
+    found: dict[int, str] = {}
+    for task in range(tasks):
+        own = before.get(task)
+        if own in given and given[own] < share:
+            found[task] = own
+            given[own] += 1
+    for task in range(tasks):
+        if task not in found:
+            least = min(executors, key=given.__getitem__)
+            found[task] = least
+            given[least] += 1
+    return dict(sorted(found.items()))
+
+
+class Placement:
+    """The executors that tasks prefer; none, where Spark runs in one process.
+
+    Attributes:
+        places: The executor of each task, as Spark writes it: `executor_HOST_ID`.
+    """
+
+    def __init__(self, context: SparkContext, tasks: int) -> None:
+        self._context = context
+        self._tasks = tasks
+        self._is_cluster = not str(context.master).startswith("local")
+        self._looked = -LOOK_SECONDS
+        self.places: dict[int, str] = {}
+
+    def look(self) -> bool:
+        """See which executors there are, if it is time to; whether tasks prefer others now."""
+        now = time.monotonic()
+        if not self._is_cluster or now - self._looked < LOOK_SECONDS:
+            return False
+        self._looked = now
+        before = self.places
+        self.places = placed(before, _executors(self._context), self._tasks)
+        return self.places != before
+
+    def numbers(self) -> RDD[int]:
+        """The numbers of the tasks, each in a partition of its own, where it is preferred."""
+        if not self.places:
+            return self._context.parallelize(range(self._tasks), self._tasks)
+        return _with_preferences(self._context, self.places)
+
+
+def _executors(context: SparkContext) -> list[str]:
+    """The executors of an application, in an order that stays as it is."""
+    managers = _java(context).sc().env().blockManager().master().getMemoryStatus().keysIterator()
+    found = []
+    while managers.hasNext():
+        one = managers.next()
+        if not one.isDriver():
+            found.append((str(one.executorId()), str(one.host())))
+    found.sort(key=lambda one: (len(one[0]), one))
+    return [f"executor_{host}_{number}" for number, host in found]
+
+
+def _with_preferences(context: SparkContext, places: Mapping[int, str]) -> RDD[int]:
+    """Numbers in partitions that prefer executors; Python's own API has none for it."""
+    from pyspark import RDD
+    from pyspark.serializers import CPickleSerializer
+
+    jvm: Any = context._jvm
+    sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
+    pairs = [
+        jvm.scala.Tuple2(bytearray(pickle.dumps(task)), sequence([place]))
+        for task, place in places.items()
+    ]
+    of_bytes = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("[B"))
+    made = _java(context).sc().makeRDD(sequence(pairs), of_bytes)
+    return RDD(made.toJavaRDD(), context, CPickleSerializer())
+
+
+def _java(context: SparkContext) -> Any:
+    return context._jsc
