@@ -23,8 +23,8 @@ from penstock.files.folders import Folder
 from penstock.lane_host.deliveries import Deliveries, Delivery
 from penstock.pipeline import pieces, reading
 from penstock.pipeline.file_rows import FileRows, file_rows
-from penstock.pipeline.pieces import Piece, cost_of, pieces_of, whole_piece
-from penstock.pipeline.reading import DividedReading, FoundRows, Reading, read_whole
+from penstock.pipeline.pieces import FilePiece, cost_of, pieces_of, whole_piece
+from penstock.pipeline.reading import DividedReading, FileReading, FoundRows, read_whole
 from penstock.planner.partition.partitioning import Route
 from penstock.store.layout import Home
 
@@ -79,18 +79,18 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "FILE_BYTES", 1)
 
 
-def divided(folder: Path, most: int, home: Home) -> Reading:
+def divided(folder: Path, most: int, home: Home) -> FileReading:
     """A reading of all files of a folder, in about as many pieces."""
     home.segments.mkdir(parents=True, exist_ok=True)
     names = sorted(one.name for one in folder.iterdir())
     within = Folder("s", folder)
     cut = pieces_of(STREAM, within, {one: cost_of(within, one) for one in names}, most)
-    return Reading.begin(7, "divided", {"s": str(folder)}, cut)
+    return FileReading.begin(7, "divided", {"s": str(folder)}, cut)
 
 
-def whole(folder: Path) -> Reading:
+def whole(folder: Path) -> FileReading:
     names = sorted(one.name for one in folder.iterdir())
-    return Reading.begin(7, "whole", {"s": str(folder)}, [whole_piece("s", names)])
+    return FileReading.begin(7, "whole", {"s": str(folder)}, [whole_piece("s", names)])
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -110,7 +110,7 @@ def test_pieces_bring_each_lane_what_the_whole_does(
         if is_damaged and len(files[0]) > 3:
             break_second_group(folder / "0.parquet")
         plan = divided(folder, most, home)
-        plan = Reading.from_json(plan.to_json())
+        plan = FileReading.from_json(plan.to_json())
         found = {"s": reader(tasks, lanes)}
         order = data.draw(st.permutations(range(tasks)))
         for task in order:
@@ -131,13 +131,13 @@ def test_large_files_are_cut_between_their_groups_and_small_ones_go_together(
     within = Folder("s", tmp_path)
     costs = {f"{number}.parquet": cost_of(within, f"{number}.parquet") for number in range(4)}
     found = pieces_of(STREAM, within, costs, 8)
-    assert found[0] == Piece("s", ("0.parquet", "1.parquet"))
+    assert found[0] == FilePiece("s", ("0.parquet", "1.parquet"))
     cut = [one.groups for one in found[1:-1]]
     assert all(one is not None for one in cut)
     assert len(cut) > 4
     starts, stops = zip(*(one for one in cut if one), strict=True)
     assert (starts[0], *stops) == (*starts, 30)
-    assert found[-1] == Piece("s", ("3.parquet",))
+    assert found[-1] == FilePiece("s", ("3.parquet",))
     # What is missing costs little, and whoever reads it says so.
     assert cost_of(within, "none.parquet") == pieces.FILE_BYTES
 
@@ -145,9 +145,9 @@ def test_large_files_are_cut_between_their_groups_and_small_ones_go_together(
 TAKER = """
 import os, signal, sys, time
 from pathlib import Path
-from penstock.pipeline.reading import DividedReading, Reading
+from penstock.pipeline.reading import DividedReading, FileReading
 from penstock.store.layout import Home
-part = DividedReading(Home(Path(sys.argv[1])), Reading.from_json(sys.argv[2]), {})
+part = DividedReading(Home(Path(sys.argv[1])), FileReading.from_json(sys.argv[2]), {})
 assert part._take(0)
 print("taken", flush=True)
 time.sleep(600)

@@ -210,7 +210,7 @@ class Facts:
         status_record: The newest record that the status tells of.
         batch_rows: Rows of the last batch that the status tells of.
         batch_seconds: How long its parts took.
-        reading: Who read the files of the last batch that read any, and why so.
+        reading: The way in which the last batch that read files did so, and why.
         durations: How long batches took, since the process was started that wrote the status.
         sources: How far each stream has been read where it comes from.
         errors: The last errors, newest last, each with its time.

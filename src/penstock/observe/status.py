@@ -52,7 +52,7 @@ class Status:
         seconds: How long the parts of the last batch took.
         batches: How long all batches took.
         batch_rows: Rows of streams in the last batch.
-        reading: Who read the files of the last batch that read any, and why so.
+        reading: The way in which the last batch that read files did so, and why.
         found: How many files of each stream have been found that are not read by Spark; those that
             are not read yet wait.
         held_back: How many batches without rows were run before one with rows, as too much waited

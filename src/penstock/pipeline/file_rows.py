@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from penstock.connectors.file_content import FileContent
     from penstock.files.folders import Folder
     from penstock.lane_host.deliveries import Deliveries
-    from penstock.pipeline.pieces import Piece
+    from penstock.pipeline.pieces import FilePiece
 
 UNFINISHED_SECONDS = 4.0
 """A file that cannot be read, and was changed less than so long ago, may be being written. Feeds
@@ -71,7 +71,7 @@ class FileRows:
     divisions: tuple[DeliveryDivision, ...]
     tasks: int
 
-    def read(self, folder: Folder, piece: Piece) -> ReadRows:
+    def read(self, folder: Folder, piece: FilePiece) -> ReadRows:
         """The rows of a piece.
 
         Raises:
@@ -97,7 +97,7 @@ class FileRows:
                 yield rows_part(code, self.definition.name), share
 
     def _columns(
-        self, folder: Folder, piece: Piece
+        self, folder: Folder, piece: FilePiece
     ) -> tuple[dict[str, pa.Array], pa.Array, list[int], bool]:
         """The declared columns, of some rows the place; the rows of each file; if one is broken."""
         schema = _kept(self.definition)

@@ -22,7 +22,7 @@ LEAST_BYTES = 512 << 10
 
 
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """Some of the files of a stream that follow each other, or some groups of rows of one.
 
     Args:
@@ -39,9 +39,9 @@ class Piece:
     cost: int = field(default=0, compare=False)
 
 
-def whole_piece(stream: str, names: Sequence[str]) -> Piece:
+def whole_piece(stream: str, names: Sequence[str]) -> FilePiece:
     """All files that a batch reads of a stream."""
-    return Piece(stream, tuple(names))
+    return FilePiece(stream, tuple(names))
 
 
 def cost_of(folder: Folder, name: str) -> int:
@@ -54,7 +54,7 @@ def cost_of(folder: Folder, name: str) -> int:
 
 def pieces_of(
     definition: StreamDefinition, folder: Folder, costs: Mapping[str, int], most: int
-) -> list[Piece]:
+) -> list[FilePiece]:
     """The files of a stream in about as many pieces of like cost as are wanted, in their order.
 
     Args:
@@ -64,7 +64,7 @@ def pieces_of(
         most: How many pieces are wanted; there are fewer of little cost.
     """
     share = max(-(-sum(costs.values()) // most), LEAST_BYTES)
-    found: list[Piece] = []
+    found: list[FilePiece] = []
     waiting: dict[str, int] = {}
     for name, cost in costs.items():
         parts = _in_groups(definition, folder.path_of(name), name, cost, share)
@@ -78,14 +78,14 @@ def pieces_of(
     return [*found, *_together(definition.name, waiting)]
 
 
-def _together(stream: str, files: Mapping[str, int]) -> Iterator[Piece]:
+def _together(stream: str, files: Mapping[str, int]) -> Iterator[FilePiece]:
     if files:
-        yield Piece(stream, tuple(files), None, sum(files.values()))
+        yield FilePiece(stream, tuple(files), None, sum(files.values()))
 
 
 def _in_groups(
     definition: StreamDefinition, path: Path, name: str, cost: int, share: int
-) -> list[Piece]:
+) -> list[FilePiece]:
     """A large file cut between its groups of rows; none, if it stays whole."""
     counting = source_format(definition.format).row_groups
     if cost < 2 * share or counting is None:
@@ -102,15 +102,15 @@ def _in_groups(
             taken = 0.0
     ends.append(len(rows))
     return [
-        Piece(definition.name, (name,), (start, stop), int(sum(rows[start:stop]) * per_row))
+        FilePiece(definition.name, (name,), (start, stop), int(sum(rows[start:stop]) * per_row))
         for start, stop in pairwise(ends)
     ]
 
 
-def of_one_file(pieces: Iterable[Piece]) -> Iterator[list[int]]:
+def of_one_file(pieces: Iterable[FilePiece]) -> Iterator[list[int]]:
     """The places of pieces that are groups of rows of one file together; others alone."""
 
-    def file_of(numbered: tuple[int, Piece]) -> tuple[str, str, int]:
+    def file_of(numbered: tuple[int, FilePiece]) -> tuple[str, str, int]:
         number, one = numbered
         return (one.stream, one.names[0], -1 if one.groups is not None else number)
 

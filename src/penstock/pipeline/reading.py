@@ -25,7 +25,7 @@ import pyarrow as pa
 from penstock.algebra.time import BEGINNING
 from penstock.files.folders import Folder
 from penstock.lane_host.logs import code_of
-from penstock.pipeline.pieces import Piece, of_one_file
+from penstock.pipeline.pieces import FilePiece, of_one_file
 from penstock.store.bundles import Bundle, write_bundle
 from penstock.store.processes import is_alive
 
@@ -46,7 +46,7 @@ _BROKEN, _LATEST = "broken", "latest"
 
 
 @dataclass(frozen=True)
-class Reading:
+class FileReading:
     """The files that tasks read in a micro-batch.
 
     Args:
@@ -61,12 +61,14 @@ class Reading:
     key: str
     way: Way
     paths: dict[str, str]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FilePiece, ...]
 
     @staticmethod
-    def begin(record: int, way: Way, paths: dict[str, str], pieces: Sequence[Piece]) -> Reading:
+    def begin(
+        record: int, way: Way, paths: dict[str, str], pieces: Sequence[FilePiece]
+    ) -> FileReading:
         """The reading of a batch that begins."""
-        return Reading(record, uuid4().hex[:8], way, paths, tuple(pieces))
+        return FileReading(record, uuid4().hex[:8], way, paths, tuple(pieces))
 
     def to_json(self) -> str:
         """As it is handed to tasks."""
@@ -74,16 +76,16 @@ class Reading:
         return json.dumps([self.record, self.key, self.way, self.paths, pieces])
 
     @staticmethod
-    def from_json(text: str) -> Reading:
+    def from_json(text: str) -> FileReading:
         """As it was handed over."""
         record, key, way, paths, pieces = json.loads(text)
         found = tuple(
-            Piece(stream, tuple(names), tuple(groups) if groups else None, cost)
+            FilePiece(stream, tuple(names), tuple(groups) if groups else None, cost)
             for stream, names, groups, cost in pieces
         )
-        return Reading(record, key, way, paths, found)
+        return FileReading(record, key, way, paths, found)
 
-    def folder_of(self, piece: Piece) -> Folder:
+    def folder_of(self, piece: FilePiece) -> Folder:
         """The folder with the files of a piece."""
         return Folder(piece.stream, Path(self.paths[piece.stream]))
 
@@ -102,13 +104,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class FoundRows:
-    """What a task finds of the rows of a batch: tables by their names in a log, latest instants."""
+    """The rows of a batch that a task finds: tables by their names in a log, latest instants."""
 
     parts: dict[str, pa.Table]
     latest: dict[str, int]
 
 
-def read_whole(reading: Reading, files: Mapping[str, FileRows], task: int) -> FoundRows:
+def read_whole(reading: FileReading, files: Mapping[str, FileRows], task: int) -> FoundRows:
     """Read all files, and keep the rows of a task's lanes."""
     parts: dict[str, pa.Table] = {}
     latest: dict[str, int] = {}
@@ -122,7 +124,7 @@ def read_whole(reading: Reading, files: Mapping[str, FileRows], task: int) -> Fo
 class DividedReading:
     """A task's part in a reading whose pieces are read once."""
 
-    def __init__(self, home: Home, reading: Reading, files: Mapping[str, FileRows]) -> None:
+    def __init__(self, home: Home, reading: FileReading, files: Mapping[str, FileRows]) -> None:
         self._home = home
         self._reading = reading
         self._files = files
@@ -143,7 +145,7 @@ class DividedReading:
         tables: dict[str, list[pa.Table]] = {}
         latest: dict[str, int] = {}
         for together in of_one_file(pieces):
-            bundles = [self._brought(number) for number in together]
+            bundles = [self._published(number) for number in together]
             # Of a file that is broken in one place nothing is taken in but the reason.
             broken = [one for one in bundles if one.about[_BROKEN]]
             for one in broken[:1] or bundles:
@@ -182,7 +184,7 @@ class DividedReading:
         finally:
             draft.unlink(missing_ok=True)
 
-    def _brought(self, number: int) -> Bundle:
+    def _published(self, number: int) -> Bundle:
         """The rows of a piece, as soon as they are there."""
         path, began, rest = self._path(number, "rows"), time.monotonic(), _SHORTEST
         while not path.exists():

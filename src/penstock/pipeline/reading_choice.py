@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError, did_you_mean
 from penstock.pipeline.pieces import cost_of, pieces_of, whole_piece
-from penstock.pipeline.reading import Reading
+from penstock.pipeline.reading import FileReading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
-    from penstock.pipeline.pieces import Piece
+    from penstock.pipeline.pieces import FilePiece
     from penstock.pipeline.reading import Way
 
 SETTING = "spark.penstock.reading"
@@ -64,7 +64,7 @@ def begun_reading(
     *,
     is_local: bool,
     wanted: Way | None,
-) -> tuple[Reading, str]:
+) -> tuple[FileReading, str]:
     """The reading of the files of a batch in the wanted way, or the best; and why in that."""
     paths = {stream: str(folder.path) for stream, (folder, _) in files.items()}
     costs = {
@@ -83,12 +83,12 @@ def begun_reading(
             for stream, (folder, _) in files.items()
             for piece in _pieces(definitions[stream], folder, costs[stream], tasks)
         ]
-    return Reading.begin(record, way, paths, pieces), f"{way}, {why}"
+    return FileReading.begin(record, way, paths, pieces), f"{way}, {why}"
 
 
 def _pieces(
     definition: StreamDefinition, folder: Folder, costs: Mapping[str, int], tasks: int
-) -> list[Piece]:
+) -> list[FilePiece]:
     if folder.is_inserted:
         # Which rows are late follows from the order in which they were brought.
         return [whole_piece(definition.name, tuple(costs))]

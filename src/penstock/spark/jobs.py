@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.ledger import Ledger
-    from penstock.pipeline.reading import Reading
+    from penstock.pipeline.reading import FileReading
     from penstock.spark.feeds import Files
 
 
@@ -32,7 +32,7 @@ class Jobs:
     """Runs the stages of batches on the newest record of a ledger.
 
     Attributes:
-        reading: Who read the files of the last batch that read any, and why so.
+        reading: The way in which the last batch that read files did so, and why.
     """
 
     def __init__(self, spark: SparkSession, ledger: Ledger, tasks: int) -> None:
@@ -42,7 +42,7 @@ class Jobs:
         # Jobs are the same in every batch of a plan, and it takes time to make them.
         self._known: dict[tuple[int, bool, bool], RDD[Any]] = {}
         self._known_for: BoundPlan | None = None
-        self._read: Reading | None = None
+        self._read: FileReading | None = None
         self._placement = Placement(spark.sparkContext, tasks)
         self._wanted = wanted_way(spark.conf.get(SETTING, "") or "auto")
         self.reading = ""
@@ -103,8 +103,8 @@ class Jobs:
             self._read.remove(self._ledger.home)
             self._read = None
 
-    def _begun_reading(self, files: Files) -> Reading:
-        """How tasks read the files of a batch that begins."""
+    def _begun_reading(self, files: Files) -> FileReading:
+        """The reading of the files of a batch that begins."""
         streams = {one.name: one for one in self._ledger.plan.streams}
         is_local = str(self._spark.sparkContext.master).startswith("local")
         number = self._ledger.record.number + 1

@@ -101,7 +101,7 @@ class Pipeline:
 
     @property
     def reading(self) -> str:
-        """Who read the files of the last batch that read any, and why so."""
+        """The way in which the last batch that read files did so, and why."""
         return self._jobs.reading
 
     def start(self, *, finite: bool = False) -> None:

@@ -16,7 +16,7 @@ from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_client import ask
 from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
-from penstock.pipeline.reading import DividedReading, FoundRows, Reading, read_whole
+from penstock.pipeline.reading import DividedReading, FileReading, FoundRows, read_whole
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
 from penstock.store.layout import Home
@@ -81,7 +81,7 @@ class LaneTask:
     def read(self, numbers: Iterable[int]) -> Iterator[int]:
         """Only read files, so that the lanes find their rows."""
         context = _context()
-        reading = Reading.from_json(context.getLocalProperty(READING) or "")
+        reading = FileReading.from_json(context.getLocalProperty(READING) or "")
         tasks = len(self.lanes)
         for task in numbers:
             DividedReading(Home(Path(self.home)), reading, self._files).help(task, tasks)
@@ -130,7 +130,7 @@ class LaneTask:
         told = context.getLocalProperty(READING) if self.files else None
         if not told:
             return FoundRows({}, {})
-        reading = Reading.from_json(told)
+        reading = FileReading.from_json(told)
         if reading.way == "whole":
             return read_whole(reading, self._files, task)
         shared = DividedReading(home, reading, self._files)
