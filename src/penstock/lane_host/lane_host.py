@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
+from penstock.lane_host.group_clocks import GroupClocks
 from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
 from penstock.lane_host.images import read_image, write_images
 from penstock.lane_host.logs import Log, sent_part
@@ -125,15 +126,18 @@ class LaneHost:
         outcomes = {name: self._feed(plan, name, kept[name], log, allotment) for name in kept}
         fed = time.perf_counter()
         done = Done(work.task, streams=_counted(log))
+        clocks: dict[str, int] = {}
         for name, one in kept.items():
             one.version = work.log
-            _add_progress(done, plan.lanes[name], plan.hosted, one)
+            _add_progress(done, clocks, plan.lanes[name], plan.hosted, one)
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
                 if report := one.lane.work_report():
                     done.work[name] = report
             if one.lane.is_behind:
                 done.behind[name] = one.lane.queued_bytes
+        groups = {number: one.results for number, one in plan.hosted.items()}
+        done.clocks = GroupClocks.of(clocks, groups)
         done.results = self._write_results(plan, work, outcomes)
         done.aside = self._write_rejected(work, log)
         done.sent = self._write_sent(plan, work, outcomes)
@@ -375,6 +379,7 @@ def _runs_on(kept: HostedLane, fragment: HostedFragment | None) -> bool:
 
 def _add_progress(
     done: Done,
+    clocks: dict[str, int],
     fragment: HostedFragment,
     groups: Mapping[int, HostedGroup],
     kept: HostedLane,
@@ -384,10 +389,11 @@ def _add_progress(
     for query in groups[fragment.group].results:
         # What fails in a fragment that sends rows, fails in the query that they are for.
         result = query if fragment.sends is None else fragment.sends
-        done.failures[query] = dict(Counter(done.failures.get(query, {})) + kept.failures(result))
+        if failed := kept.failures(result):
+            done.failures[query] = dict(Counter(done.failures.get(query, {})) + failed)
         if fragment.sends is None:
             clock = lane.clock(query)
-            done.clocks[query] = min(clock, done.clocks.get(query, clock))
+            clocks[query] = min(clock, clocks.get(query, clock))
     if fragment.sends is not None:
         clock = lane.clock(fragment.sends)
         done.reached[fragment.name] = min(clock, done.reached.get(fragment.name, clock))
@@ -427,4 +433,4 @@ def _result_rows(plan: HostedPlan, outcomes: Mapping[str, LaneOutput]) -> dict[s
         if plan.lanes[name].sends is None:
             for query, blocks in outcome.blocks.items():
                 counts[query] += sum(map(len, blocks))
-    return dict(counts)
+    return dict(+counts)

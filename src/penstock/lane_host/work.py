@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.lane_host.group_clocks import GroupClocks
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.records import LaneState
 
@@ -86,7 +87,7 @@ class Done:
     sent: str | None = None
     reached: dict[str, int] = field(default_factory=dict)
     streams: dict[str, StreamCounts] = field(default_factory=dict)
-    clocks: dict[str, int] = field(default_factory=dict)
+    clocks: GroupClocks = field(default_factory=GroupClocks)
     relations: dict[str, dict[str, int]] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     result_rows: dict[str, int] = field(default_factory=dict)
@@ -109,4 +110,5 @@ class Done:
             for name, one in values.pop("lanes").items()
         }
         streams = {name: StreamCounts(**one) for name, one in values.pop("streams").items()}
-        return Done(lanes=lanes, streams=streams, **values)
+        clocks = GroupClocks(**values.pop("clocks"))
+        return Done(lanes=lanes, streams=streams, clocks=clocks, **values)
