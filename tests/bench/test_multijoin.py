@@ -31,6 +31,7 @@ from penstock_bench.multijoin_spark import verify as verify_on_spark
 from penstock_bench.multijoin_traffic import TABLE_5, alike
 from penstock_bench.multijoin_ways import MultiwayWay, Plain, TreeWay
 from penstock_bench.pipeline_data import written
+from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +157,10 @@ def combinations_on_spark(tmp_path_factory: pytest.TempPathFactory) -> int:
     return int(count)
 
 
-@pytest.mark.parametrize("way", WAYS[1:], ids=lambda way: way.label)
+ON_SPARK = [OURS, *(pytest.param(way, marks=only_long) for way in WAYS[2:])]
+
+
+@pytest.mark.parametrize("way", ON_SPARK, ids=lambda way: way.label)
 def test_joins_of_four_streams_on_spark_agree(
     way: Any, combinations_on_spark: int, tmp_path: Path
 ) -> None:
@@ -164,6 +168,7 @@ def test_joins_of_four_streams_on_spark_agree(
     assert verify_on_spark(tmp_path, [way]) == combinations_on_spark
 
 
+@only_long
 def test_ways_on_spark_are_measured() -> None:
     effort = replace(QUICK, sizes=(2000,), batches=3, warm_seconds=1.0)
     outcome = OnSpark(effort, [WAYS[0], OURS]).measure(lambda: None)
