@@ -76,7 +76,7 @@ class Staircase(SelfExpiring):
         self._run(events, payload, gone, out, known)
         values = self.codes.decode(out, known == 1)
         self._lately.note(int(self.meta[loops.LIVE] + self.meta[loops.ADDED]))
-        self._settle(gone)
+        self._release(gone)
         return values, 0
 
     def _run(
@@ -119,7 +119,7 @@ class Staircase(SelfExpiring):
         pooled = isinstance(self.codes, PooledCodes)
         return np.empty((int(self.meta[loops.LIVE]) + more) * pooled, np.int64)
 
-    def _settle(self, gone: Int64s) -> None:
+    def _release(self, gone: Int64s) -> None:
         if len(gone):
             self.codes.release(gone[: self.meta[loops.DROPPED]])
 
@@ -132,7 +132,7 @@ class Staircase(SelfExpiring):
         gone = self._room(0)
         reached = owned(groups[groups < len(self.ends.rows)])
         loops.clear(reached, self.nodes, self.ends.rows, self.meta, gone)
-        self._settle(gone)
+        self._release(gone)
 
     def new_elements(self) -> tuple[Int64s, Int64s]:
         """The candidates that the last sweep brought and left."""
