@@ -25,7 +25,7 @@ def stated_by(catalog: Catalog, plan: Plan) -> dict[str, float]:
 
 
 def stated_of(queries: Iterable[QueryDefinition]) -> Statistics:
-    """What is known, when queries are created, of the streams that they read."""
+    """Statistics that queries had when they were created: the rates that their streams state."""
     from penstock.planner.statistics.statistics import stated_rates
 
     return stated_rates({name: rate for one in queries for name, rate in one.rates.items()})
@@ -34,7 +34,7 @@ def stated_of(queries: Iterable[QueryDefinition]) -> Statistics:
 def expected_by(catalog: Catalog, plans: Iterable[Plan]) -> dict[str, ExpectedRate]:
     """The rates that streams of queries state, or that the first rows of their files have."""
     # The planner and the readers of files are loaded for those that ask.
-    from penstock.files.first_rows import rate_of_first_rows
+    from penstock.files.sampled_rates import rate_of_first_rows
     from penstock.planner.statistics.statistics import ExpectedRate
 
     found: dict[str, ExpectedRate] = {}

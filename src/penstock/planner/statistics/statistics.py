@@ -36,7 +36,7 @@ class ExpectedRate:
 
 
 def stated_rates(rates: Mapping[str, float]) -> Statistics:
-    """What is known of streams whose declarations state rates, in rows in a step of time."""
+    """Statistics of streams whose declarations state rates, in rows in a step of time."""
     return Statistics(expected={name: ExpectedRate(one, "stated") for name, one in rates.items()})
 
 
