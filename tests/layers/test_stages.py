@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
     "scheduling": set[str](),
+    "transactions": {"errors"},
     "operators": {"errors", "algebra", "compute", "state"},
     "planner": {"errors", "algebra", "compute", "state", "operators", "scheduling"},
     "runtime": {

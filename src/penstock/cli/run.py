@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.answers import OutputOptions, Paragraphs, say
+from penstock.cli.answers import OutputOptions, say
 from penstock.cli.live_display import EVERY
 from penstock.cli.script_text import ScriptFile, ScriptText, read_script
 from penstock.cli.stopping import stop_at_once_on_signals
@@ -113,6 +113,8 @@ def run(
     spark_settings = _pairs(settings or [])
     understood = _understood(script, text, home)
     if not understood.asked:
+        from penstock.results.paragraphs import Paragraphs
+
         say(understood, Paragraphs(typer.echo))
         if understood.text:
             typer.echo("there is no query to run", err=True)
@@ -145,7 +147,6 @@ def run(
     if is_finite:
         piping.run_to_end(options)
     else:
-        say(understood, Paragraphs(typer.echo))
         piping.run_until_stopped()
 
 
