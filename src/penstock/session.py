@@ -29,7 +29,7 @@ from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, SourceText, UnknownName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from penstock.algebra.plan import Plan
 
@@ -44,6 +44,16 @@ class Outcome:
     rows: tuple[tuple[str, ...], ...] = ()
     name: str | None = None
     plan: Plan | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BoundQuestion:
+    """A query that is asked once: its plan, and the instant behind AS OF in the text."""
+
+    plan: Plan
+    as_of: syntax.Moment | None
+    source: SourceText
     warnings: tuple[str, ...] = ()
 
 
@@ -105,6 +115,24 @@ class Session:
         outcome = self.perform(_one_query(text, name), SourceText(text, name))
         assert outcome.plan is not None
         return BoundQuery(outcome.plan, outcome.warnings)
+
+    def question(self, text: str, tables: Collection[str] = ()) -> BoundQuestion:
+        """The plan of a query that is asked once, and the instant it asks about.
+
+        Args:
+            text: A query, with or without AS OF.
+            tables: The queries whose results are read as they are.
+
+        Raises:
+            PenstockError: The text is not one query, or the query is at fault.
+        """
+        found, source = _one_query(text), SourceText(text)
+        try:
+            bound = bind_query(found.query, self.catalog, self.settings, tables=tables)
+        except PenstockError as error:
+            error.at = error.at or found.span
+            raise error.locate(source) from None
+        return BoundQuestion(bound.plan, found.as_of, source, bound.warnings)
 
     def create_query(self, name: str, text: str) -> tuple[Outcome, str]:
         """Do what CREATE QUERY does, for a query without it; also the statement as text.

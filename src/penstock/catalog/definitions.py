@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Schema
+    from penstock.catalog.retain_rules import RetainRule
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,10 @@ class Definition:
 
 @dataclass(frozen=True)
 class StreamDefinition(Definition):
-    """A stream: its columns, which of them is the event time, and how late rows may be."""
+    """A stream: its columns, which of them is the event time, and how late rows may be.
+
+    `retain` says how long it keeps its rows, if the declaration does.
+    """
 
     schema: Schema
     time_column: str
@@ -35,6 +39,7 @@ class StreamDefinition(Definition):
     slack: int = 0
     format: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    retain: RetainRule | None = None
     kind = "stream"
 
     @property
