@@ -22,6 +22,8 @@ LENGTHS_OF_TIME = ("idle_timeout", "reload")
 EPOCH_UNITS = ("s", "ms", "us")
 """Units of numbers in TIMESTAMP columns."""
 UNITS = (*EPOCH_UNITS, "tick")
+MOST_ROWS = 10**15
+"""A stream of which more is expected is a slip."""
 
 
 def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
@@ -39,6 +41,9 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
         if statement.watermark is not None:
             msg = "a relation has no WATERMARK: it never holds a query's time back"
             raise QueryError(msg, at=statement.watermark.column.span)
+        if statement.rate is not None:
+            msg = "a relation has no RATE: its rows do not come in the course of time"
+            raise QueryError(msg, hint="Leave it out.", at=statement.rate.span)
         return RelationDefinition(name, schema, statement.retroactive, statement.format, options)
     if statement.watermark is None:
         msg = f'stream "{name}" does not say which column is its event time'
@@ -48,9 +53,10 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
     unit = _unit(field, statement)
     slack = statement.watermark.slack
     steps = length_in(slack, unit) if slack else 0
+    rate = _rate(statement, unit)
     retain = _retain_rule(statement.retain, unit) if statement.retain else None
     return StreamDefinition(
-        name, schema, field.name, unit, steps, statement.format, options, retain
+        name, schema, field.name, unit, steps, statement.format, options, rate, retain
     )
 
 
@@ -67,6 +73,18 @@ def _retain_rule(written: RetainSyntax, unit: TimeUnit) -> RetainRule:
         msg = "RETAIN of nothing"
         raise QueryError(msg, hint="Write RETAIN NONE to keep no rows.", at=written.span)
     return RetainRule(span, written.most_bytes)
+
+
+def _rate(statement: CreateSource, unit: TimeUnit) -> float | None:
+    """The stated rate in rows for each step of time."""
+    stated = statement.rate
+    if stated is None:
+        return None
+    steps = length_in(stated.per, unit)
+    if not 0 < stated.count <= MOST_ROWS or steps <= 0:
+        msg = f"RATE is a number of rows above 0, at most {MOST_ROWS:,}, in a length of time"
+        raise QueryError(msg, hint="For example RATE 2 PER HOUR.", at=stated.span)
+    return float(stated.count) / steps
 
 
 def _refuse_wrong_options(statement: CreateSource) -> None:

@@ -38,10 +38,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """The plan of a query, and what its author should know about it."""
+    """The plan of a query, and what its author should know about it.
+
+    What a query `is_endless` keeps grows for ever.
+    """
 
     plan: Plan
     warnings: tuple[str, ...]
+    is_endless: bool = False
 
 
 def bind_query(
@@ -80,7 +84,7 @@ def bind_query(
         return BoundQuery(plan, tuple(dict.fromkeys(context.warnings)))
     kept = unbounded_state(plan) or ([] if view else endless_answer(plan))
     warnings = [*context.warnings, *kept]
-    return BoundQuery(plan, tuple(dict.fromkeys(warnings)))
+    return BoundQuery(plan, tuple(dict.fromkeys(warnings)), bool(kept))
 
 
 class QueryBinder:

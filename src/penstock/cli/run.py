@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
 from pathlib import Path  # noqa: TC003  # typer reads it
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.answers import OutputOptions, Paragraphs, say
+from penstock.cli.answers import OutputOptions, say
 from penstock.cli.live_display import EVERY
 from penstock.cli.script_text import ScriptFile, ScriptText, read_script
 from penstock.cli.stopping import stop_at_once_on_signals
@@ -112,6 +113,8 @@ def run(
     spark_settings = _pairs(settings or [])
     understood = _understood(script, text, home)
     if not understood.asked:
+        from penstock.results.paragraphs import Paragraphs
+
         say(understood, Paragraphs(typer.echo))
         if understood.text:
             typer.echo("there is no query to run", err=True)
@@ -144,7 +147,6 @@ def run(
     if is_finite:
         piping.run_to_end(options)
     else:
-        say(understood, Paragraphs(typer.echo))
         piping.run_until_stopped()
 
 
@@ -185,7 +187,7 @@ def _refuse(script: Script, options: OutputOptions) -> None:
 
 def _understood(script: Path | None, text: str, home: Path | None) -> Script:
     """The statements, with those that the home knows; warnings are printed."""
-    from penstock.errors import QueryError
+    from penstock.errors import QueryError, QueryWarning
     from penstock.spark.script import Script, declared_in
 
     if script is None and not text:
@@ -195,6 +197,7 @@ def _understood(script: Path | None, text: str, home: Path | None) -> Script:
     understood = Script([*texts, (text, None)], declared_in(home))
     for warning in understood.warnings:
         typer.echo(f"warning: {warning}", err=True)
+    warnings.simplefilter("ignore", QueryWarning)  # They have been said.
     return understood
 
 

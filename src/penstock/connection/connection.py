@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
 
-from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
 from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
 from penstock.connection.moments import instant_of
 from penstock.connection.progress_times import with_times
 from penstock.connection.query import Query
 from penstock.connection.showing import overview
-from penstock.errors import QueryError
+from penstock.errors import QueryError, QueryWarning
 from penstock.results.preview import as_html, as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     import pyarrow as pa
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 class Connection:
     """Streams, relations and queries; `penstock.connect()` and `connect_inline()` make one.
+
+    What is unwise about a query comes as a `QueryWarning` when it is created.
 
     Queries of one `execute` share their operators. A query sees the rows that come after it was
     registered, and relations as they are then. All methods may be called from any thread.
@@ -69,7 +73,8 @@ class Connection:
             PipelineFailed: A stream cannot be read as it is declared; nothing has taken effect.
         """
         self.require_running()
-        shown = self.engine.execute(text)
+        with self._warning():
+            shown = self.engine.execute(text)
         return None if shown is None else Results.of(shown)
 
     def query(self, query: str | BuiltQuery, name: str | None = None) -> Query:
@@ -88,7 +93,8 @@ class Connection:
             # What is wrong with the query itself is to be mended first.
             self.engine.session.copy().create_query(name, query)
         self.require_running()
-        self.engine.register(name, query)
+        with self._warning():
+            self.engine.register(name, query)
         return self[name]
 
     def ask(self, question: str) -> OneTimeAnswer:
@@ -111,6 +117,16 @@ class Connection:
         """
         self.require_open()
         return self.engine.ask(question)
+
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Warn of what is unwise about the queries that are created meanwhile."""
+        before = {id(one): one for one in self.engine.catalog}
+        yield
+        for one in self.engine.catalog:
+            if isinstance(one, QueryDefinition) and id(one) not in before and one.warnings:
+                said = "\n  ".join(self.engine.session.warnings_of(one))
+                warn(f'query "{one.name}": {said}', QueryWarning, stacklevel=4)
 
     def _unused_name(self) -> str:
         number = 1

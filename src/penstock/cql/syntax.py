@@ -155,6 +155,15 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True)
+class RateSyntax:
+    """RATE count PER length: how many rows of a stream are expected."""
+
+    count: Decimal
+    per: Length
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class RetainSyntax:
     """RETAIN length, size: how long a stream keeps its rows, and how many bytes at the most.
 
@@ -178,6 +187,7 @@ class CreateSource(Statement):
     format: str | None
     options: dict[str, Name] = field(default_factory=dict)
     retroactive: bool = True
+    rate: RateSyntax | None = None
     if_not_exists: bool = False
     replace: bool = False
     retain: RetainSyntax | None = None

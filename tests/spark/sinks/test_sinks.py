@@ -91,7 +91,7 @@ def test_the_console_says_what_changes(opened: Opened, capsys: pytest.CaptureFix
     opened.execute("CREATE SINK told FROM counted USING console")
     opened.feed((1, 1, 0))
     opened.feed((5, 1, 0))
-    assert "told @1 + 1 | 1\n" in capsys.readouterr().out
+    assert "@1  + 1 | 1\n" in capsys.readouterr().out
 
 
 def test_a_commit_that_is_written_again_counts_once(

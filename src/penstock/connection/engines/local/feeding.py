@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
+    from penstock.planner.statistics.statistics import Statistics
 
 
 class Feeding:
@@ -84,9 +85,9 @@ class Feeding:
         passed = [one for name, one in marks.items() if one > BEGINNING or name in read]
         return min(passed, default=BEGINNING)
 
-    def start(self, plans: Mapping[str, Plan], tactics: Tactics) -> Batch:
+    def start(self, plans: Mapping[str, Plan], tactics: Tactics, known: Statistics) -> Batch:
         """Queries that see the rows from now on, and the relations as they are."""
-        batch = Batch(plans, self.options.under(tactics))
+        batch = Batch(plans, self.options.under(tactics), known)
         histories = {}
         for name in batch.graph.relations:
             histories[name] = self.relations[name].history(self._undated)
