@@ -30,7 +30,7 @@ from penstock.errors import CqlSyntaxError, PenstockError, QueryError, SourceTex
 from penstock.expected_load import expected_by, state_needed, stated_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from penstock.algebra.plan import Plan
 
@@ -47,6 +47,16 @@ class Outcome:
     plan: Plan | None = None
     warnings: tuple[str, ...] = ()
     is_endless: bool = False
+
+
+@dataclass(frozen=True)
+class BoundQuestion:
+    """A query that is asked once: its plan, and the instant behind AS OF in the text."""
+
+    plan: Plan
+    as_of: syntax.Moment | None
+    source: SourceText
+    warnings: tuple[str, ...] = ()
 
 
 class Session:
@@ -114,6 +124,24 @@ class Session:
             return query.warnings
         tactics = query.tactics if isinstance(query, QueryDefinition) else self.settings.tactics
         return (*query.warnings, state_needed(self.catalog, query.plan, tactics))
+
+    def question(self, text: str, tables: Collection[str] = ()) -> BoundQuestion:
+        """The plan of a query that is asked once, and the instant it asks about.
+
+        Args:
+            text: A query, with or without AS OF.
+            tables: The queries whose results are read as they are.
+
+        Raises:
+            PenstockError: The text is not one query, or the query is at fault.
+        """
+        found, source = _one_query(text), SourceText(text)
+        try:
+            bound = bind_query(found.query, self.catalog, self.settings, tables=tables)
+        except PenstockError as error:
+            error.at = error.at or found.span
+            raise error.locate(source) from None
+        return BoundQuestion(bound.plan, found.as_of, source, bound.warnings)
 
     def create_query(self, name: str, text: str) -> tuple[Outcome, str]:
         """Do what CREATE QUERY does, for a query without it; also the statement as text.

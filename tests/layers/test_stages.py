@@ -44,7 +44,7 @@ MAY_IMPORT = {
         "store", "lane_host", "connectors", "scheduling", "files",
     },
     "connection": {
-        "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
+        "errors", "algebra", "binder", "cql", "catalog", "session", "builder", "compute", "state",
         "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
         "expected_load",
     },

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.algebra.time import TimeUnit
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.algebra.types import TIMESTAMP, Field, Schema
 from penstock.binder.types import type_of
 from penstock.binder.windows import length_in
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.catalog.durations import seconds_of
+from penstock.catalog.retain_rules import NOTHING, RetainRule
 from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
-    from penstock.cql.syntax import CreateSource, Name, Watermark
+    from penstock.cql.syntax import CreateSource, Name, RetainSyntax, Watermark
 
 OWN_OPTIONS = ("time_unit", "path", "header", "idle_timeout", "reload", "reader")
 LENGTHS_OF_TIME = ("idle_timeout", "reload")
@@ -52,9 +53,26 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
     unit = _unit(field, statement)
     slack = statement.watermark.slack
     steps = length_in(slack, unit) if slack else 0
+    rate = _rate(statement, unit)
+    retain = _retain_rule(statement.retain, unit) if statement.retain else None
     return StreamDefinition(
-        name, schema, field.name, unit, steps, statement.format, options, _rate(statement, unit)
+        name, schema, field.name, unit, steps, statement.format, options, rate, retain
     )
+
+
+def _retain_rule(written: RetainSyntax, unit: TimeUnit) -> RetainRule:
+    """The rule that RETAIN gives.
+
+    Raises:
+        QueryError: The length or the size is zero.
+    """
+    if written.length is None and written.most_bytes is None and not written.is_all:
+        return NOTHING
+    span = INFINITY if written.length is None else length_in(written.length, unit)
+    if span == 0 or written.most_bytes == 0:
+        msg = "RETAIN of nothing"
+        raise QueryError(msg, hint="Write RETAIN NONE to keep no rows.", at=written.span)
+    return RetainRule(span, written.most_bytes)
 
 
 def _rate(statement: CreateSource, unit: TimeUnit) -> float | None:

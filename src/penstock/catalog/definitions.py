@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Schema
+    from penstock.catalog.retain_rules import RetainRule
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class StreamDefinition(Definition):
     """A stream: its columns, which of them is the event time, and how late rows may be.
 
     `rate` is the number of rows expected in a step of its time, where that is stated.
+    `retain` says how long it keeps its rows, if the declaration does.
     """
 
     schema: Schema
@@ -39,6 +41,7 @@ class StreamDefinition(Definition):
     format: str | None = None
     options: dict[str, str] = field(default_factory=dict)
     rate: float | None = None
+    retain: RetainRule | None = None
     kind = "stream"
 
     @property

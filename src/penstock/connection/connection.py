@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.connection.engine import Engine
     from penstock.connection.moments import Moment
+    from penstock.connection.questions.one_time_answer import OneTimeAnswer
 
 
 class Connection:
@@ -61,7 +62,9 @@ class Connection:
         return self.engine.failure
 
     def execute(self, text: str) -> Results | None:
-        """Run statements; the rows of the last SHOW, DESCRIBE, EXPLAIN or REPLAN.
+        """Run statements; the rows of the last SELECT, SHOW, DESCRIBE, EXPLAIN or REPLAN.
+
+        A SELECT on its own is asked once, as by `ask`.
 
         The queries that CREATE QUERY registers run from now on; `db["name"]` reads them.
 
@@ -93,6 +96,27 @@ class Connection:
         with self._warning():
             self.engine.register(name, query)
         return self[name]
+
+    def ask(self, question: str) -> OneTimeAnswer:
+        """Answer a query once, for one instant, from the rows that streams retain.
+
+        It sees what a continuous query of the same text would hold then, and the results of
+        queries that run, which are tables in it. A stream without a window is all that is retained
+        of it.
+
+        Args:
+            question: A query as text; `AS OF instant` behind it says when, else it is the last
+                instant that is final.
+
+        Returns:
+            The rows; `at` says for which instant they are the answer.
+
+        Raises:
+            Refused: Windows reach beyond what is retained; the sentence says how much is there.
+            PenstockError: The question is at fault, or the instant is not final.
+        """
+        self.require_open()
+        return self.engine.ask(question)
 
     @contextmanager
     def _warning(self) -> Iterator[None]:

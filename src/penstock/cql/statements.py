@@ -11,7 +11,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.algebra.time import unit_name
 from penstock.cql import syntax
-from penstock.cql.queries import QueryParser
+from penstock.cql.questions import QuestionParser
 from penstock.cql.strictness import TYPE_NAMES
 from penstock.cql.windows import token_span
 from penstock.errors import CqlSyntaxError, Span
@@ -29,12 +29,12 @@ SHOWABLE = ("STREAMS", "RELATIONS", "VIEWS", "QUERIES", "SINKS", "SETTINGS", "FU
 KEYWORDS = (
     "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "JOIN",
     "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "USING", "OPTIONS", "OUTPUT", "DISTINCT",
-    "WATERMARK", "BETWEEN", "EXISTS", "EMIT", "RATE",
+    "WATERMARK", "BETWEEN", "EXISTS", "EMIT", "RATE", "RETAIN",
 )  # fmt: skip
 """Words inside a statement that a misspelt one may have meant."""
 
 
-class StatementParser(QueryParser):
+class StatementParser(QuestionParser):
     """Dispatches on a statement's first word."""
 
     def _parse_statement(self) -> exp.Expr | None:
@@ -62,8 +62,8 @@ class StatementParser(QueryParser):
             self._advance()
             self.fail(f"expected ( after {word}, found {self.found()}")
         elif word in ("SELECT", "WITH", "(", *syntax.EMITTERS):
-            query = self.parse_query()
-            statement = syntax.Select(self._span_from(first), query)
+            query, as_of = self.parse_question()
+            statement = syntax.Select(self._span_from(first), query, as_of)
         else:
             known = () if word in WRITES else STATEMENTS
             hint = f"Statements begin with {', '.join(STATEMENTS)}."
@@ -134,9 +134,11 @@ class StatementParser(QueryParser):
             self.fail(f"expected , or ) after a column, found {self.found()}")
         rate = self._parse_rate()
         format_, options = self._parse_format_and_options()
+        rate = rate or self._parse_rate()
+        retain = self._parse_retain(kind)
         return syntax.CreateSource(
             self._span_from(first), kind, name, tuple(columns), watermark, format_, options,
-            retroactive, rate or self._parse_rate(), **flags,
+            retroactive, rate or self._parse_rate(), retain=retain, **flags,
         )  # fmt: skip
 
     def _parse_rate(self) -> syntax.RateSyntax | None:
@@ -251,6 +253,7 @@ class StatementParser(QueryParser):
         if not self._match(TokenType.ALIAS):
             self.fail(f"expected AS and a query, found {self.found()}")
         start = self._curr
+        self.refuse_as_of()
         query = self._parse_built_plan() or self.parse_query()
         text = self.sql[start.start : self._prev.end + 1] if start else ""
         return syntax.CreateQuery(

@@ -80,6 +80,20 @@ class Registry:
         """Do what a statement did to the catalog; queries to start are collected."""
         self._take_in(outcome, HistoryEntry(text))
         self._tidy()
+        self.retain()
+
+    def retain(self) -> None:
+        """Let streams keep their rows by what is declared, set and running now."""
+        feeding, catalog = self._feeding, self.session.catalog
+        streams = [one for one in catalog if isinstance(one, StreamDefinition)]
+        plans = [
+            plan
+            for one in feeding.batches
+            for name, plan in one.plans.items()
+            if name in one.outcomes
+        ]
+        latest = {name: one.latest for name, one in feeding.intakes.items()}
+        feeding.retention.follow(streams, self.session.settings.store, plans, latest)
 
     def _take_in(self, outcome: Outcome, entry: HistoryEntry) -> None:
         statement = outcome.statement
@@ -124,6 +138,7 @@ class Registry:
         """Let a query run no more; it stays in the catalog."""
         self._stop(query)
         self._tidy()
+        self.retain()
 
     def _stop(self, query: str) -> None:
         self._waiting.pop(query.lower(), None)
@@ -157,6 +172,8 @@ class Registry:
                 self._tidy()
                 raise
             self.adopt(batch, [self._entries[one.name.lower()] for one in part])
+        if waiting:
+            self.retain()
 
     def adopt(self, batch: Batch, entries: list[HistoryEntry]) -> None:
         """A batch that runs, and the entries of its queries."""

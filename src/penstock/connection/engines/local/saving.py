@@ -73,6 +73,7 @@ def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa
             del batch.outcomes[name]
         engine.feeding.batches.append(batch)
         engine.registry.adopt(batch, entries)
+    engine.registry.retain()
     engine.feeding.restore(tables, page["streams"])
     engine.feeding.now = page["now"]
     engine.feeding.aside.restore(within(tables, "aside"), page["aside"])
