@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import Enum
 from pathlib import Path  # noqa: TC003  # typer reads it
 from typing import TYPE_CHECKING, Annotated
@@ -186,7 +187,7 @@ def _refuse(script: Script, options: OutputOptions) -> None:
 
 def _understood(script: Path | None, text: str, home: Path | None) -> Script:
     """The statements, with those that the home knows; warnings are printed."""
-    from penstock.errors import QueryError
+    from penstock.errors import QueryError, QueryWarning
     from penstock.spark.script import Script, declared_in
 
     if script is None and not text:
@@ -196,6 +197,7 @@ def _understood(script: Path | None, text: str, home: Path | None) -> Script:
     understood = Script([*texts, (text, None)], declared_in(home))
     for warning in understood.warnings:
         typer.echo(f"warning: {warning}", err=True)
+    warnings.simplefilter("ignore", QueryWarning)  # They have been said.
     return understood
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from penstock.connection.connection import Connection
     from penstock.connection.engine import Replanned
+    from penstock.connection.questions.one_time_answer import OneTimeAnswer
     from penstock.cql import syntax
     from penstock.pipeline.plans import QueryGroup
     from penstock.planner.statistics.statistics import Statistics
@@ -195,6 +196,12 @@ class SparkEngine:
         if group is None:
             return None
         return SparkAnswer(self, query, group, self.program.definition(query).plan)
+
+    def ask(self, text: str) -> OneTimeAnswer:
+        """Answer a question from what is retained."""
+        del text
+        msg = "a pipeline does not answer questions yet"
+        raise NotSupported(msg, hint="CREATE QUERY, and read its snapshot().")
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
