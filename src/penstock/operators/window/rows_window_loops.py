@@ -67,7 +67,7 @@ def slide_rows(
         made_count, gone_count = push_out(
             partition, count, now, of_partition, of_row, made, made_count, gone, gone_count
         )
-    kept = settle(made, made_count, of_row, tell_vanished)
+    kept = bring_forward(made, made_count, of_row, tell_vanished)
     return (
         made.slots[:kept].copy(),
         made.ts[:kept].copy(),
@@ -153,7 +153,7 @@ def push_out(
 
 
 @compiled_within
-def settle(made: Made, made_count: int, of_row: Places, tell_vanished: bool) -> int:
+def bring_forward(made: Made, made_count: int, of_row: Places, tell_vanished: bool) -> int:
     """Bring the elements that are told to the front; how many there are."""
     kept = 0
     for element in range(made_count):
