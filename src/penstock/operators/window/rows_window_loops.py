@@ -18,7 +18,7 @@ _NEXT, _BEGAN = 0, 1
 _OLDEST, _NEWEST, _WAITING, _ROWS, _WAIT = 0, 1, 2, 3, 4
 
 
-class Made(NamedTuple):
+class MadeElements(NamedTuple):
     """Elements that are made in a step."""
 
     slots: Ints
@@ -48,7 +48,7 @@ def slide_rows(
     # Each row begins once and ends once; without a slide one row begins at each arrival.
     most = held if slide > 1 else len(slots)
     gone = np.empty(most, np.int64)
-    made = Made(
+    made = MadeElements(
         np.empty(2 * most, np.int64),
         np.empty(2 * most, np.int64),
         np.empty(2 * most, np.int64),
@@ -101,7 +101,7 @@ def begin(
     now: int,
     of_partition: Places,
     of_row: Places,
-    made: Made,
+    made: MadeElements,
     made_count: int,
 ) -> int:
     """Make elements of the rows that wait, from the one with the number `first` on."""
@@ -127,7 +127,7 @@ def push_out(
     now: int,
     of_partition: Places,
     of_row: Places,
-    made: Made,
+    made: MadeElements,
     made_count: int,
     gone: Ints,
     gone_count: int,
@@ -153,7 +153,7 @@ def push_out(
 
 
 @compiled_within
-def bring_forward(made: Made, made_count: int, of_row: Places, tell_vanished: bool) -> int:
+def bring_forward(made: MadeElements, made_count: int, of_row: Places, tell_vanished: bool) -> int:
     """Bring the elements that are told to the front; how many there are."""
     kept = 0
     for element in range(made_count):
