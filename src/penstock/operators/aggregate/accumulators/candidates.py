@@ -1,4 +1,4 @@
-"""Candidates for MIN or MAX in each group, in the order of their ends: better ones end earlier."""
+"""ExtremeCandidates for MIN or MAX in each group, in the order of their ends: better ones end earlier."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Swept(NamedTuple):
     dropped: Int64s
 
 
-class Candidates:
+class ExtremeCandidates:
     """Elements that are the answer of their group, or can become it.
 
     Args:
@@ -127,7 +127,7 @@ class Candidates:
         return columns
 
     def move(self, moved: Moved) -> None:
-        """Candidates are those of the groups under their other slots."""
+        """ExtremeCandidates are those of the groups under their other slots."""
         self._ends.move(moved)
 
     def shrink(self, new_codes: Int64s | None) -> None:

@@ -10,7 +10,7 @@ from penstock.operators.aggregate.accumulators.accumulator import (
     SelfExpiring,
     Values,
 )
-from penstock.operators.aggregate.accumulators.candidates import Candidates
+from penstock.operators.aggregate.accumulators.candidates import ExtremeCandidates
 from penstock.operators.aggregate.accumulators.codes import Codes, codes_for
 from penstock.operators.aggregate.accumulators.counting import known_of
 from penstock.operators.aggregate.accumulators.events import owned
@@ -36,7 +36,7 @@ class Staircase(SelfExpiring):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.codes: Codes = codes_for(call.args[0].type)
-        self.candidates = Candidates(self.codes, 1 if call.function == "max" else -1)
+        self.candidates = ExtremeCandidates(self.codes, 1 if call.function == "max" else -1)
         self.kept = {"candidates": self.candidates}
         self.coded = self.codes.used("pool", "candidates", "code", None)
 
