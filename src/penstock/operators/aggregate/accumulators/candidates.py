@@ -1,4 +1,4 @@
-"""ExtremeCandidates for MIN or MAX in each group, in the order of their ends: better ones end earlier."""
+"""Candidates for MIN or MAX in each group, in the order of their ends: better ones end earlier."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class ExtremeCandidates:
         return columns
 
     def move(self, moved: Moved) -> None:
-        """ExtremeCandidates are those of the groups under their other slots."""
+        """Candidates are those of the groups under their other slots."""
         self._ends.move(moved)
 
     def shrink(self, new_codes: Int64s | None) -> None:
