@@ -58,6 +58,10 @@ class SourceText:
         return f"  {text.rstrip()}\n  {indent}{'^' * width}"
 
 
+class QueryWarning(UserWarning):
+    """A query that can run, but its author should know what it takes or says."""
+
+
 class PenstockError(Exception):
     """Any failure that has a sentence for the user; never shown as a traceback."""
 
