@@ -79,12 +79,13 @@ class Placement:
 
 def _executors(context: SparkContext) -> list[str]:
     """The executors of an application, in an order that stays as it is."""
-    managers = _java(context).sc().env().blockManager().master().getMemoryStatus().keysIterator()
+    # Not from the environment: py4j cannot look at a class that names what Spark does not ship.
+    known = _java(context).sc().statusStore().executorList(True).iterator()
     found = []
-    while managers.hasNext():
-        one = managers.next()
-        if not one.isDriver():
-            found.append((str(one.executorId()), str(one.host())))
+    while known.hasNext():
+        one = known.next()
+        if one.id() != "driver":
+            found.append((str(one.id()), str(one.hostPort()).rpartition(":")[0]))
     found.sort(key=lambda one: (len(one[0]), one))
     return [f"executor_{host}_{number}" for number, host in found]
 
