@@ -40,6 +40,8 @@ SETTINGS: dict[str, str] = {
     "spark.python.unix.domain.socket.enabled": "true",
     # Workers are forked with everything loaded.
     "spark.python.daemon.module": "penstock.spark.daemon",
+    # As for tasks of DataFrames, so that jobs of both kinds are done by the same workers.
+    "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
     # A checkpoint on a local disk needs no renaming through Hadoop, and no second checksum.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing."
