@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from penstock.store.layout import Home
     from penstock.store.records import LaneState
 
+LEFT_SECONDS = 10.0
+"""So often a process that nobody asks sees whether its lanes are kept elsewhere by now."""
 LEAST_LOG = 32 << 20
 """Bytes of logs that are always fed again rather than replaced by an image."""
 MANY_LOGS = 64

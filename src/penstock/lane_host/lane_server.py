@@ -16,15 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from penstock.errors import PenstockError
-from penstock.lane_host.lane_host import LaneHost
+from penstock.lane_host.lane_host import LEFT_SECONDS, LaneHost
 from penstock.lane_host.work import Done, Work
 from penstock.store.layout import Home
 from penstock.store.processes import is_alive
 
 IDLE_SECONDS = 900.0
 """A process that nobody has asked for so long ends."""
-LEFT_SECONDS = 10.0
-"""So often a process that nobody asks sees whether its lanes are kept elsewhere by now."""
 MOST_HOMES = 8
 """Of so many homes the lanes are kept in memory."""
 ASK_SECONDS = 5.0

@@ -63,7 +63,8 @@ class Placement:
     def look(self) -> bool:
         """See which executors there are, if it is time to; whether tasks prefer others now."""
         now = time.monotonic()
-        if not self._is_cluster or now - self._looked < LOOK_SECONDS:
+        is_early = self.places and now - self._looked < LOOK_SECONDS
+        if not self._is_cluster or is_early:
             return False
         self._looked = now
         before = self.places
