@@ -1,4 +1,4 @@
-"""What `bench cluster` shows: tables for people, figures for programs."""
+"""Tables and figures of `bench cluster`."""
 
 from __future__ import annotations
 
