@@ -33,6 +33,7 @@ class Standalone:
     port: int
     variables: Mapping[str, str]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    workers: int = 0
 
     @property
     def url(self) -> str:
@@ -74,6 +75,17 @@ class Standalone:
             )
         self.processes.append(started)
 
+    def add_worker(self) -> None:
+        """Start one more worker, of one core, and wait until the master knows it."""
+        self.workers += 1
+        number = self.workers
+        work = self.own_folder(str(number))
+        self.start(
+            str(number), "worker.Worker", "--host", "127.0.0.1", "--cores", "1",
+            "--memory", "1g", "--work-dir", str(work), self.url,
+        )  # fmt: skip
+        self.wait_for("Registering worker", number)
+
     def wait_for(self, text: str, times: int) -> None:
         """Wait until something was said so often.
 
@@ -105,13 +117,8 @@ def standalone(
     try:
         made.start("m", "master.Master", "--host", "127.0.0.1", "--port", str(port))
         made.wait_for("I have been elected leader", 1)
-        for number in range(workers):
-            work = made.own_folder(str(number))
-            made.start(
-                str(number), "worker.Worker", "--host", "127.0.0.1", "--cores", "1",
-                "--memory", "1g", "--work-dir", str(work), made.url,
-            )  # fmt: skip
-        made.wait_for("Registering worker", workers)
+        for _ in range(workers):
+            made.add_worker()
         yield made
     finally:
         for process in list(made.processes):

@@ -35,17 +35,30 @@ class Jobs:
         reading: The way in which the last batch that read files did so, and why.
     """
 
-    def __init__(self, spark: SparkSession, ledger: Ledger, tasks: int) -> None:
+    def __init__(
+        self, spark: SparkSession, ledger: Ledger, tasks: int, most: int | None = None
+    ) -> None:
         self._spark = spark
         self._ledger = ledger
-        self._tasks = tasks
         # Jobs are the same in every batch of a plan, and it takes time to make them.
         self._known: dict[tuple[int, bool, bool], RDD[Any]] = {}
         self._known_for: BoundPlan | None = None
         self._read: FileReading | None = None
-        self._placement = Placement(spark.sparkContext, tasks)
+        self._placement = Placement(spark.sparkContext, tasks, most)
         self._wanted = wanted_way(spark.conf.get(SETTING, "") or "auto")
         self.reading = ""
+
+    @property
+    def tasks(self) -> int:
+        """In how many tasks batches run now."""
+        return self._placement.tasks
+
+    def _follow(self) -> None:
+        """Have the tasks where, and as many as, the cluster suggests; between two batches."""
+        streams = self._ledger.plan.streams
+        # Spark's own query has been told of the tasks, and divides its rows for them.
+        if self._placement.look(may_resize=all(map(is_folder, streams))):
+            self._known = {}
 
     def first(self, rows: DataFrame) -> DataFrame:
         """The job of the first stage, for rows that are routed to tasks."""
@@ -109,14 +122,14 @@ class Jobs:
         is_local = str(self._spark.sparkContext.master).startswith("local")
         number = self._ledger.record.number + 1
         reading, self.reading = begun_reading(
-            number, files, streams, self._tasks, is_local=is_local, wanted=self._wanted
+            number, files, streams, self.tasks, is_local=is_local, wanted=self._wanted
         )
         return reading
 
     def _job(self, stage: int, *, is_last: bool = False, only_read: bool = False) -> RDD[Any]:
         """A job that gets no rows from Spark."""
         plan = self._ledger.plan
-        if plan is not self._known_for or self._placement.look():
+        if plan is not self._known_for:
             self._known, self._known_for = {}, plan
         key = stage, is_last, only_read
         if key not in self._known:
@@ -129,13 +142,13 @@ class Jobs:
 
     def _task(self, stage: int, *, is_last: bool = False, with_rows: bool = False) -> LaneTask:
         plan = self._ledger.plan
-        deliveries = deliveries_for(plan, self._tasks)
+        deliveries = deliveries_for(plan, self.tasks)
         folders = [one for one in plan.streams if is_folder(one) and not stage]
         return LaneTask(
             self._spark.sparkContext.applicationId,
             str(self._ledger.home.path),
             tuple(described(one) for one in plan.streams),
-            tuple(tuple(plan.lanes_of(stage, task, self._tasks)) for task in range(self._tasks)),
+            tuple(tuple(plan.lanes_of(stage, task, self.tasks)) for task in range(self.tasks)),
             None if stage else RowCoding(deliveries.codes, deliveries.counting()),
             None if with_rows else tuple(file_rows(deliveries, one) for one in folders),
             deliveries.are_plain,

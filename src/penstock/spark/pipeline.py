@@ -71,14 +71,15 @@ class Pipeline:
         retention: What is kept, and for how long.
     """
 
-    def __init__(self, spark: SparkSession, home: Home, tasks: int) -> None:
+    def __init__(
+        self, spark: SparkSession, home: Home, tasks: int, most_tasks: int | None = None
+    ) -> None:
         self.spark = spark
         self.home = home
-        self.tasks = tasks
         taken_back = step_back(home)
         self.ledger = Ledger(home)
         self.reloading = Reloading(spark, self.ledger, self.note_error)
-        self._jobs = Jobs(spark, self.ledger, tasks)
+        self._jobs = Jobs(spark, self.ledger, tasks, most_tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
         now = time.time()
@@ -98,6 +99,11 @@ class Pipeline:
     def is_running(self) -> bool:
         """Micro-batches run."""
         return any(feed.is_active for feed in self._feeds)
+
+    @property
+    def tasks(self) -> int:
+        """In how many tasks batches run now; on a cluster it follows the cores."""
+        return self._jobs.tasks
 
     @property
     def reading(self) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 1.0
 """So often it is seen which executors there are."""
+SETTLED_SECONDS = 5.0
+"""Tasks become more or fewer when the cores have been so for so long: lanes move with them."""
 
 
 def placed(before: Mapping[int, str], executors: Sequence[str], tasks: int) -> dict[int, str]:
@@ -49,46 +51,67 @@ def placed(before: Mapping[int, str], executors: Sequence[str], tasks: int) -> d
 class Placement:
     """The executors that tasks prefer; none, where Spark runs in one process.
 
+    Args:
+        context: Of Spark.
+        tasks: How many tasks there are to begin with.
+        most: So many there are if the cluster has as many cores; None: their number stays.
+
     Attributes:
+        tasks: How many tasks there are.
         places: The executor of each task, as Spark writes it: `executor_HOST_ID`.
     """
 
-    def __init__(self, context: SparkContext, tasks: int) -> None:
+    def __init__(self, context: SparkContext, tasks: int, most: int | None = None) -> None:
         self._context = context
-        self._tasks = tasks
+        self._most = most
         self._is_cluster = not str(context.master).startswith("local")
         self._looked = -LOOK_SECONDS
+        # How many tasks there should be, and since when.
+        self._wanted = (tasks, 0.0)
+        self.tasks = tasks
         self.places: dict[int, str] = {}
 
-    def look(self) -> bool:
-        """See which executors there are, if it is time to; whether tasks prefer others now."""
+    def look(self, *, may_resize: bool = False) -> bool:
+        """See which executors there are, if it is time to; whether tasks or their places change."""
         now = time.monotonic()
         is_early = self.places and now - self._looked < LOOK_SECONDS
         if not self._is_cluster or is_early:
             return False
         self._looked = now
         before = self.places
-        self.places = placed(before, _executors(self._context), self._tasks)
+        cores = _executors(self._context)
+        if may_resize and cores:
+            self._resize(sum(cores.values()), now)
+        self.places = placed(before, list(cores), self.tasks)
         return self.places != before
+
+    def _resize(self, cores: int, now: float) -> None:
+        """Have a task for each core, once the cores have been so many for some time."""
+        wanted = self.tasks if self._most is None else min(self._most, cores)
+        if wanted != self._wanted[0]:
+            self._wanted = wanted, now
+        if now - self._wanted[1] >= SETTLED_SECONDS:
+            self.tasks = wanted
 
     def numbers(self) -> RDD[int]:
         """The numbers of the tasks, each in a partition of its own, where it is preferred."""
         if not self.places:
-            return self._context.parallelize(range(self._tasks), self._tasks)
+            return self._context.parallelize(range(self.tasks), self.tasks)
         return _with_preferences(self._context, self.places)
 
 
-def _executors(context: SparkContext) -> list[str]:
-    """The executors of an application, in an order that stays as it is."""
+def _executors(context: SparkContext) -> dict[str, int]:
+    """The executors of an application and their cores, in an order that stays as it is."""
     # Not from the environment: py4j cannot look at a class that names what Spark does not ship.
     known = _java(context).sc().statusStore().executorList(True).iterator()
     found = []
     while known.hasNext():
         one = known.next()
         if one.id() != "driver":
-            found.append((str(one.id()), str(one.hostPort()).rpartition(":")[0]))
+            host = str(one.hostPort()).rpartition(":")[0]
+            found.append((str(one.id()), host, int(one.totalCores())))
     found.sort(key=lambda one: (len(one[0]), one))
-    return [f"executor_{host}_{number}" for number, host in found]
+    return {f"executor_{host}_{number}": cores for number, host, cores in found}
 
 
 def _with_preferences(context: SparkContext, places: Mapping[int, str]) -> RDD[int]:

@@ -27,7 +27,8 @@ def main(settings: dict[str, str]) -> None:
     wanted = PipelinePlan.from_json(values, physical)
     own = json.loads(settings["spark"])
     spark = start_session("recovery", master=settings["master"], settings=own)
-    pipeline = Pipeline(spark, home, int(settings["tasks"]))
+    most = int(settings["most_tasks"])
+    pipeline = Pipeline(spark, home, int(settings["tasks"]), most or None)
     if pipeline.ledger.plan.plan != wanted:
         pipeline.ledger.change_plan(wanted)
     pipeline.start(finite=True)

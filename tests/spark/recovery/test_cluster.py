@@ -86,3 +86,19 @@ def test_lanes_stay_with_their_executor_and_move_when_it_is_gone(
         assert driver.wait_for(lambda: keepers(cluster) == [2, 1, 1, 0])
         driver.finish()
     check(driver.home, scenario)
+
+
+@only_long
+def test_tasks_become_more_when_executors_join(tmp_path: Path) -> None:
+    scenario = make_scenario(tmp_path / "in", 4, batches=300, rows=4, by_spark="")
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=4)
+    with running(1) as cluster:
+        driver = start_driver(
+            tmp_path / "home", plan, tasks=1, most_tasks=4, master=cluster.url,
+            variables=VARIABLES,
+        )  # fmt: skip
+        assert driver.wait_for(lambda: keepers(cluster) == [1])
+        cluster.add_worker()
+        assert driver.wait_for(lambda: keepers(cluster) == [1, 1])
+        driver.finish()
+    check(driver.home, scenario)
