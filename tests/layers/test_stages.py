@@ -43,8 +43,8 @@ MAY_IMPORT = {
     },
     "connection": {
         "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
-        "operators", "planner", "runtime", "results", "store", "scheduling", "shedding", "connectors",
-        "files",
+        "operators", "planner", "runtime", "results", "store", "scheduling", "shedding",
+        "connectors", "files",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",

@@ -119,7 +119,9 @@ class Reading:
         positions = np.arange(intake.brought, intake.brought + len(self.ts))
         found = admission(self.ts, self.known, intake.watermark)
         for kind, which in found.rejected.items():
-            self._reject(np.flatnonzero(which), kind, positions)
+            chosen = np.flatnonzero(which)
+            reasons = reasons_of(kind, self.ts[chosen], intake.watermark, intake.unit)
+            self._reject(chosen, kind, positions, reasons)
         block, left_out = thinned(
             arriving(self.columns, self.ts).take(found.taken), shedding, intake.own, intake.brought
         )
@@ -127,18 +129,14 @@ class Reading:
         intake.shed += len(left_out)
         if shedding is not None and shedding.keeps_rows and len(left_out):
             reasons = pa.repeat(pa.scalar(shedding.reason), len(left_out))
-            self._set_aside(found.taken[left_out], SHED, positions, reasons)
+            self._reject(found.taken[left_out], SHED, positions, reasons)
         intake.latest = max(intake.latest, found.latest)
         intake.late_by = max(intake.late_by, found.late_by)
         reached = watermark_after(intake.latest, intake.slack, intake.hold)
         intake.watermark = max(intake.watermark, reached)
         return block
 
-    def _reject(self, chosen: Ints, kind: str, positions: Ints) -> None:
-        reasons = reasons_of(kind, self.ts[chosen], self.intake.watermark, self.intake.unit)
-        self._set_aside(chosen, kind, positions, reasons)
-
-    def _set_aside(self, chosen: Ints, kind: str, positions: Ints, reasons: pa.Array) -> None:
+    def _reject(self, chosen: Ints, kind: str, positions: Ints, reasons: pa.Array) -> None:
         rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
         rejected = rows.take(pa.array(chosen))
         aside = RejectedRows(self.intake.name, kind, reasons, rejected, positions[chosen])

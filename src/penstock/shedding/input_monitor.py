@@ -25,11 +25,13 @@ class InputMonitor:
     Attributes:
         most_rows: So many rows are taken in at once; None: as many as there are.
         one_in: One row in so many may stay.
+        decision: The last one; None: all rows stay.
     """
 
     def __init__(self) -> None:
         self.most_rows: int | None = None
         self.one_in = 1
+        self.decision: Shedding | None = None
 
     def look(self, rules: IntakeRules, waiting: int, last_rows: int) -> Shedding | None:
         """Decide before rows are taken in; None: all of them stay.
@@ -41,9 +43,10 @@ class InputMonitor:
         """
         self.most_rows = _most_rows(self.most_rows, rules.queue_limit, waiting, last_rows)
         self.one_in = _one_in(self.one_in, rules.bound, waiting) if rules.sheds else 1
-        if rules.shedding is None or self.one_in == 1:
-            return None
-        return Shedding(rules.shedding, self.one_in, rules.keeps_rows)
+        self.decision = None
+        if rules.shedding is not None and self.one_in > 1:
+            self.decision = Shedding(rules.shedding, self.one_in, rules.keeps_rows)
+        return self.decision
 
 
 def _most_rows(before: int | None, limit: int | None, waiting: int, last_rows: int) -> int | None:

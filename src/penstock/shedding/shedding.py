@@ -114,7 +114,7 @@ def _draws(columns: Sequence[pa.Array], rows: int, seed: int) -> Words:
 
 
 def _known(columns: Sequence[pa.Array], rows: int) -> pa.Array:
-    """Which values are no NULL, as a number: a NULL alone changes no hash."""
+    """The places of values that are no NULL, as a number: a NULL alone changes no hash."""
     known = np.zeros(rows, np.int64)
     for number, column in enumerate(columns):
         valid = validity_of(column)

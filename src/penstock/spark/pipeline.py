@@ -411,6 +411,7 @@ class Pipeline:
 
     def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
         self.status.is_running = self.is_running
+        self.status.intake, self.status.one_in = self.monitor.most_rows, self.monitor.one_in
         for feed in (*self._feeds, *stopped):
             self.status.found |= feed.found()
         self.status.record = self.ledger.record.number

@@ -15,6 +15,7 @@ from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
 from penstock.pipeline.bound import understood
 from penstock.pipeline.query_groups import groups_for
+from penstock.pipeline.weights_as_keys import refuse_weights_as_keys
 from penstock.planner.physical.building import Choices
 
 if TYPE_CHECKING:
@@ -241,6 +242,7 @@ class Program:
             plans = {name: one.plan for name, one in queries.items() if one.tactics == tactics}
             choices = Choices.of(tactics, self._plan.partitions)
             found += groups_for(plans, self._next_group + len(found), self._lanes, choices)
+        refuse_weights_as_keys(found, self.session.catalog)
         return found
 
 
