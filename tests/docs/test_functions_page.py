@@ -42,7 +42,7 @@ FILTER (WHERE ...), and are NULL over nothing; the counts are 0.
 ESTIMATES_HEAD = """\
 Where one row in w was kept by chance, and each that stayed says so
 ([shedding](scheduling.md#shedding)). The examples are over the same rows; each stands for 4. Errors
-are standard errors: of 100 estimates about 68 are off by no more, and 95 by no more than twice that.
+are standard errors: of 100 estimates 68 or so are off by no more, and 95 by at most twice that.
 """
 ROWS = [(2,), (4,), (6,), (None,)]
 
