@@ -10,6 +10,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
 import tiers
+import workloads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("tier"):
         os.environ[tiers.VARIABLE] = config.getoption("tier")
+    workloads.register(config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

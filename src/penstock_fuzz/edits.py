@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import holds_at_ends
 from penstock.algebra.expressions import Column
 from penstock.builder import QueryBuilder
 from penstock.errors import Refused
@@ -46,7 +47,7 @@ def edited(plan: Plan, edits: tuple[Edit, ...]) -> Plan:
             raise Refused(msg)
         target = found[edit.place]
         plan = _replaced(plan, target, _applied(target, edit))
-    if isinstance(plan, st.AtEnds) and not st.holds_at_ends(plan.child):
+    if isinstance(plan, st.AtEnds) and not holds_at_ends(plan.child):
         msg = "the plan has rows that belong to no window"
         raise Refused(msg)
     return plan

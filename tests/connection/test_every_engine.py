@@ -281,7 +281,6 @@ MISTAKES: dict[str, tuple[Callable[[Connection], object], type[Exception], str]]
     "unknown stream": (lambda db: db.insert("ss", []), UnknownName, "Did you mean"),
     "a relation": (lambda db: db.insert("r", []), UnknownName, '"r" is a relation, not a stream'),
     "unknown query": (lambda db: db["nobody"], UnknownName, "no query"),
-    "no name": (lambda db: db.execute("SELECT k FROM s [NOW]"), QueryError, "needs a name"),
     "a statement": (lambda db: db.query("SHOW STREAMS"), QueryError, "expected a query"),
     "a taken name": (lambda db: db.query("SELECT k FROM s", "t"), QueryError, "already a stream"),
     "its column": (

@@ -12,7 +12,7 @@ import pytest
 
 import penstock
 from docs.pages import ROOT
-from docs.visited import files_of_a_command, visited
+from docs.visited import functions_of_a_command, visited
 from penstock.algebra import aggregates, windows
 from penstock.catalog.functions import aggregate_types
 from penstock.connectors import connector_list
@@ -20,18 +20,19 @@ from penstock.operators.aggregate.accumulators import choice
 from penstock.operators.window import time_windows
 from penstock.planner.rules import rule_list
 from penstock.reference import aggregate_values
-from penstock.results.lines import row_lines
 from penstock.scheduling import scheduler_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
+
 PAGE = ROOT / "docs" / "contributors" / "walks.md"
 SECTIONS = dict(
     re.findall(r"^## (.+)\n((?:(?!^## ).*\n?)*)", PAGE.read_text("utf-8"), re.MULTILINE)
 )
 ROW = "One row, from a CSV file to a printed change"
+STEP = re.compile(r"^\| `(src/[\w/]+\.py)` \| `([\w.]+)` \|", re.MULTILINE)
 NAMED = re.compile(r"`((?:src|tests)/[\w/]+(?:\.py)?)`")
 
 
@@ -133,25 +134,24 @@ def test_blocks_of_rows_with_other_intervals_fail_the_named_test(
     assert not outcome(path, f"test_{test}")
 
 
-def test_a_run_passes_all_files_of_the_walk() -> None:
-    head, _, _ = SECTIONS[ROW].partition("On Spark")
+def test_a_run_passes_the_functions_of_the_walk_in_their_order() -> None:
     script = ROOT / "examples" / "highway" / "highway.cql"
-    order = files_of_a_command("run", "--engine", "inline", script)
-    # A dispatcher works where there is a budget only.
-    named = {path for path in NAMED.findall(head) if path.endswith(".py")}
-    assert {path for path in named if path not in order} <= {"src/penstock/runtime/dispatcher.py"}
+    order = functions_of_a_command("run", script)
+    walk = [f"{file} {function}" for file, function in STEP.findall(SECTIONS[ROW])]
+    assert len(walk) > 20
+    assert [one for one in walk if one not in order] == []
+    places = [order.index(one) for one in walk]
+    assert places == sorted(places)
 
 
-def test_a_row_passes_the_files_of_the_walk_in_their_order() -> None:
+def test_rows_from_python_enter_where_the_walk_says() -> None:
     db = penstock.connect_inline()
     db.execute("CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)")
     query = db.query("SELECT k FROM s [ROWS 2]")
     with visited() as order:
         db.insert("s", [(1, 7), (2, 8), (3, 9)])
-        assert row_lines(query.changes().to_arrow()).startswith("@1 + 7")
-    head, _, tail = SECTIONS[ROW].partition("On Spark")
-    assert NAMED.findall(tail)[-1] in order
-    shared = [path for path in NAMED.findall(head) if path in order]
-    assert shared == sorted(shared, key=order.index)
-    assert [path for path in shared if "/runtime/" in path], "the lane and its stations"
-    assert shared[-1] == "src/penstock/results/lines.py"
+        assert len(query.changes())
+    _, _, last = SECTIONS[ROW].rpartition("Rows from Python")
+    files = {one.split()[0] for one in order}
+    assert set(NAMED.findall(last)) <= files
+    assert {"src/penstock/runtime/station.py", "src/penstock/results/settling.py"} <= files

@@ -1,6 +1,6 @@
-"""The files of the package in which functions are called while something runs.
+"""The functions of the package that are called while something runs, each with its file.
 
-As a program, `python visited.py run s.cql` runs the command line and ends with these files, one
+As a program, `python visited.py run s.cql` runs the command line and ends with these functions, one
 on each line. A process of its own has nothing of what an earlier run in it left in caches.
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from types import FrameType
 
 ROOT = Path(__file__).parents[2]
-HEADING = "Files:"
+HEADING = "Functions:"
 
 
 @contextmanager
 def visited() -> Iterator[list[str]]:
-    """The files, in the order of the first call."""
+    """The functions, `file function`, in the order of the first call."""
     found: dict[str, None] = {}
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -33,7 +33,7 @@ def visited() -> Iterator[list[str]]:
         # Python calls the bodies of modules and classes too, when they are imported.
         function = event == "call" and code.co_flags & inspect.CO_OPTIMIZED
         if function and code.co_filename.startswith(str(ROOT / "src")):
-            found[str(Path(code.co_filename).relative_to(ROOT))] = None
+            found[f"{Path(code.co_filename).relative_to(ROOT)} {code.co_qualname}"] = None
 
     order: list[str] = []
     sys.setprofile(note)
@@ -44,13 +44,13 @@ def visited() -> Iterator[list[str]]:
         order += found
 
 
-def files_of_a_command(*arguments: str | Path) -> list[str]:
-    """The files that the command line visits in a process of its own."""
+def functions_of_a_command(*arguments: str | Path) -> list[str]:
+    """The functions that the command line calls in a process of its own."""
     program = [sys.executable, "-P", __file__, *map(str, arguments)]
     answer = subprocess.run(program, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
-    _, _, files = answer.stdout.rpartition(f"{HEADING}\n")
-    return files.split()
+    _, _, functions = answer.stdout.rpartition(f"{HEADING}\n")
+    return functions.splitlines()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,24 +10,41 @@ import pytest
 from penstock.algebra import operators as op
 from penstock.algebra import patterns
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import EMPTY, NEEDS, empties, holds_at_ends
+from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
 from penstock.algebra.text import plan_dot, plan_json, plan_text
+from penstock.algebra.types import INT
 from penstock.builder import relation, stream
+from penstock.errors import InternalError
 from penstock.operators.spec import Spec
 from penstock.planner.cost import flow_rules, prices
-from penstock.planner.operator_facts import FACTS
+from penstock.planner.operator_facts import FACTS, facts_of
+from penstock.planner.partition import partition_rules
+from penstock.planner.partition.partition_search import Search
 from penstock.planner.physical import lower_plans
+from penstock.planner.physical.building import Building
+from penstock.planner.physical.lower_plans import Lowering
+from penstock.planner.statistics.origins import ORIGINS, original, rows_of
+from penstock.planner.statistics.tracing import TRACES, traced
 from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+
+@dataclass(frozen=True)
+class Unheard(Unary):
+    """A new operator, of which nobody has said anything."""
+
 
 PLANNED = {op.Combine, st.Exchanged}
 """Only what runs has these: its meaning is that of the plan which it was made of."""
 ABSTRACT = {
+    Unheard,
     Plan,
     Unary,
     Binary,
@@ -40,6 +58,7 @@ FLOWS = flow_rules.RULES
 LOWERED = lower_plans.RULES
 PATTERNS = patterns.RULES
 PRICES = prices.RULES
+ROUTES = partition_rules.RULES
 
 S = stream("s", "ts BIGINT, a INT", time="ts")
 W = S.range(5)
@@ -114,9 +133,39 @@ def test_a_plan_has_a_meaning(plan: Plan) -> None:
     assert all(len(row) == len(plan.schema) for bag in timeline.bags for row in bag)
 
 
-@pytest.mark.parametrize("table", [FACTS, LOWERED, PATTERNS])
+@pytest.mark.parametrize("table", [FACTS, LOWERED, ORIGINS, PATTERNS, TRACES])
 def test_the_planner_knows_every_operator(table: Mapping[type[Plan], object]) -> None:
     assert {*table} == {*concrete(Plan)} | PLANNED
+
+
+def test_of_every_operator_it_is_known_how_lanes_divide_it() -> None:
+    divided_already = op.Combine
+    assert {*ROUTES} == {*concrete(Plan)} | PLANNED - {divided_already}
+
+
+def test_of_every_operator_it_is_known_without_what_it_is_empty() -> None:
+    assert {*NEEDS} | {*EMPTY} == {*concrete(Plan)} | PLANNED
+    assert not {*NEEDS} & {*EMPTY}
+
+
+NUMBER = Column("a", INT)
+QUESTIONS: dict[str, Callable[[Plan], object]] = {
+    "facts": facts_of,
+    "pattern": pattern_of,
+    "lowering": Lowering(Building()).lower,
+    "origin of a column": lambda plan: original(NUMBER, plan),
+    "origin of rows": rows_of,
+    "trace": lambda plan: traced(NUMBER, plan),
+    "routes": lambda plan: Search(frozenset()).routes(plan, None, ()),
+    "emptiness": empties,
+    "ends of windows": holds_at_ends,
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_of_an_unknown_operator_nothing_is_guessed(question: str) -> None:
+    with pytest.raises(InternalError, match="Unheard"):
+        QUESTIONS[question](Unheard(W.plan))
 
 
 @pytest.mark.parametrize("table", [FLOWS, PRICES])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +13,10 @@ import pytest
 from penstock.algebra.streams import RelationToStream
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import DOUBLE
+from penstock.algebra.values import NO_RESULTS
 from penstock.reference.timeline import Timeline
 from penstock.results.answer_text import AnswerText, headline, snapshot_text
+from penstock.results.paragraphs import Paragraphs
 from penstock.results.settling import ChangingContent, timed_fold_for
 from penstock.testing.engines import OracleEngine
 from penstock.testing.inline import QUERY, answer_of
@@ -23,7 +27,7 @@ from penstock_fuzz.trial import is_feedable, late_rows
 from results.expected_lines import interval_lines, result_lines, snapshot_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from penstock.algebra.plan import Plan
     from penstock.operators.block import Block
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.results.settling import Elements
     from penstock_fuzz.trial import Trial
 
+LABELLED = re.compile(r"(@\S+(?: [\d:.]+)?  )?(.*)")
 ALL = 10**6
 """A portion that takes any answer here."""
 
@@ -52,7 +57,7 @@ class Case:
     shape: tuple[list[object], int, int]
     expected: Timeline | Sequence[Emission]
 
-    def folded(self, fold: Callable[[], Elements], draw: Draw) -> Iterable[Block]:
+    def folded(self, fold: Callable[[], Elements], draw: Draw) -> Iterator[Block]:
         """What a fold makes of the commits; at times it is saved and taken back."""
         now = fold()
         for commit in self.commits:
@@ -125,6 +130,52 @@ def test_lines_follow_from_the_result_at_every_instant(number: int) -> None:
     assert answer(case, draw, intervals=True, portion=ALL) == rows
     small = answer(case, draw, intervals=True, portion=draw.count(1, 5))
     assert squeezed(small) == squeezed(rows)
+
+
+def going_on(cases: Sequence[Case], draw: Draw) -> list[str]:
+    """What is printed of answers that go on, commit by commit, in any turn."""
+    shown: list[str] = []
+    paragraphs = Paragraphs(shown.append)
+    answers = [
+        (
+            AnswerText(case.plan, f"q{place}"),
+            case.folded(partial(timed_fold_for, case.plan, *case.shape), draw),
+        )
+        for place, case in enumerate(cases)
+    ]
+    while answers:
+        text, blocks = turn = draw.pick(*answers)
+        if (block := next(blocks, None)) is None:
+            answers.remove(turn)
+        else:
+            paragraphs.go_on(text, chain(text.add(block), text.flush()))
+    return text_of(shown)
+
+
+def each_by_itself(lines: Sequence[str], cases: Sequence[Case]) -> dict[str, list[str]]:
+    """The lines of each answer under its head, with the instant in each of them."""
+    heads = {headline(case.plan, f"q{place}"): place for place, case in enumerate(cases)}
+    found: dict[str, list[str]] = {head: [] for head in heads}
+    head = instant = ""
+    for line in lines:
+        if line in heads:
+            head, instant = line, ""
+        elif line:
+            label, rest = LABELLED.findall(line)[0]
+            instant = label.strip() if label else instant
+            found[head].append(f"{instant} {re.sub(' +', ' ', rest).strip()}")
+    return found
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_an_answer_is_printed_alike_whether_it_ends_or_goes_on(number: int) -> None:
+    draw = Draw(f"going on {number}")
+    cases = [case_of(f"going on {number} {place}") for place in range(draw.count(1, 3))]
+    printed = each_by_itself(going_on(cases, draw), cases)
+    for place, case in enumerate(cases):
+        head = headline(case.plan, f"q{place}")
+        whole = each_by_itself([head, *result_lines(case.plan, case.expected)], cases)[head]
+        assert printed[head] == ([] if whole == [f" {NO_RESULTS}"] else whole)
 
 
 @pytest.mark.parametrize("number", range(20))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -14,7 +12,6 @@ from penstock.algebra.types import BIGINT, BOOLEAN, DATE, DOUBLE, STRING, TIMEST
 from penstock.algebra.values import canonical
 from penstock.reference.arrow_rows import column_of
 from penstock.results.cells import cells
-from penstock.results.lines import row_lines
 from penstock.testing.expected_rows import print_cell
 
 if TYPE_CHECKING:
@@ -68,13 +65,3 @@ def test_decimals(values: list[int | None], scale: int) -> None:
 def test_the_rest(flags: list[object], numbers: list[object]) -> None:
     check(flags, BOOLEAN)
     check(numbers, BIGINT)
-
-
-def test_lines_that_stand_for_themselves() -> None:
-    marked = {"v": ["a|b", None], "_at": [None, 7], "_sign": ["+", "-"]}
-    assert row_lines(pa.table(marked), "q ") == "q @start + 'a|b'\nq @7 - NULL"
-    seconds = pa.array(np.array([0, 1_500_000]), pa.timestamp("us"))
-    ended = pa.table({"v": [1, 2], "_ts": seconds, "_te": pa.array([9, None], pa.timestamp("us"))})
-    assert row_lines(ended) == (
-        "[1970-01-01 00:00:00, 1970-01-01 00:00:00.000009) 1\n[1970-01-01 00:00:01.5, inf) 2"
-    )

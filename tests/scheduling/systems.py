@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from penstock.scheduling.chart import Chart
 from penstock.scheduling.paths import Path
+from penstock_bench.chain.least_memory import least_memory
 from penstock_bench.chain.model import BlockArrival, Model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from penstock.scheduling.scheduler import Scheduler
     from penstock_bench.chain.trace import Trace
@@ -42,6 +47,25 @@ def run(
     """One path, and blocks that come at some instants."""
     model = Model(paths_of([Chart.of(*points)], latency), unit)
     return model.run(scheduler, [BlockArrival(time, "0") for time in times])
+
+
+def least(
+    system: Sequence[Chart], times: Sequence[BlockArrival], instants: Sequence[float]
+) -> NDArray[np.float64]:
+    """The bound from below for a path of its own for each chart."""
+    return least_memory({str(n): [chart] for n, chart in enumerate(system)}, times, instants)
+
+
+def uninterrupted_bound(
+    system: Sequence[Chart], times: Sequence[BlockArrival], instants: Sequence[float]
+) -> NDArray[np.float64]:
+    """The most that Chain may need where blocks only shrink and calls are not interrupted.
+
+    To a block for each path comes what the steepest chain would free in the longest call.
+    """
+    calls = [b.time - a.time for one in system for a, b in pairwise(one.points)]
+    steepest = max(segment.slope for one in system for segment in one.segments)
+    return least(system, times, instants) + len(system) + (max(calls) - 1) * steepest
 
 
 def _chart(times: Sequence[int], shares: Sequence[float]) -> Chart:

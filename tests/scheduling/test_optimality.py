@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +13,13 @@ from hypothesis import strategies as st
 from penstock.scheduling.chain import Chain
 from penstock.scheduling.chart import Chart
 from penstock.scheduling.fifo import Fifo
+from penstock.scheduling.paths import Path
 from penstock.scheduling.scheduler_list import SCHEDULERS, made_scheduler
 from penstock_bench.chain.edf import EarliestDeadline
 from penstock_bench.chain.exact_flush import ExactChainFlush
-from penstock_bench.chain.least_memory import least_memory
 from penstock_bench.chain.model import BlockArrival, Model
 from scheduling.clairvoyant import Trials
-from scheduling.systems import arrivals, charts, paths_of, run
+from scheduling.systems import arrivals, charts, least, paths_of, run, uninterrupted_bound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +42,7 @@ def memory(
 
 
 def bound(system: Sequence[Chart], times: Sequence[BlockArrival]) -> NDArray[np.float64]:
-    found = {str(number): [chart] for number, chart in enumerate(system)}
-    return least_memory(found, times, range(INSTANTS))
+    return least(system, times, range(INSTANTS))
 
 
 def height(chart: Chart) -> float:
@@ -68,17 +66,16 @@ def systems(selectivity: float, paths: int = 3) -> st.SearchStrategy[list[Chart]
 def test_chain_is_within_a_block_for_each_path_of_the_least(
     system: list[Chart], times: list[BlockArrival]
 ) -> None:
-    least = bound(system, times)
-    assert (memory(system, times, Chain()) <= least + len(system) + ROUNDING).all()
+    most = bound(system, times) + len(system)
+    assert (memory(system, times, Chain()) <= most + ROUNDING).all()
 
 
 @given(systems(3.0), arrivals(10, 15, 3))
 def test_where_operators_make_more_of_a_block_chain_is_within_the_heights_of_charts(
     system: list[Chart], times: list[BlockArrival]
 ) -> None:
-    least = bound(system, times)
-    over = sum(height(one) for one in system)
-    assert (memory(system, times, Chain()) <= least + over + ROUNDING).all()
+    most = bound(system, times) + sum(height(one) for one in system)
+    assert (memory(system, times, Chain()) <= most + ROUNDING).all()
 
 
 @given(st.lists(charts(5, 9), min_size=1, max_size=1))
@@ -102,9 +99,7 @@ def test_no_scheduler_needs_less_than_the_bound(
 def test_what_cannot_be_interrupted_costs_its_length_times_the_steepest_slope(
     system: list[Chart], times: list[BlockArrival]
 ) -> None:
-    calls = [b.time - a.time for one in system for a, b in pairwise(one.points)]
-    steepest = max(segment.slope for one in system for segment in one.segments)
-    most = bound(system, times) + len(system) + (max(calls) - 1) * steepest
+    most = uninterrupted_bound(system, times, range(INSTANTS))
     assert (memory(system, times, Chain(), None) <= most + ROUNDING).all()
 
 
@@ -193,3 +188,13 @@ def test_for_several_queries_it_is_not() -> None:
     times = [BlockArrival(0, "0"), BlockArrival(1, "1")]
     assert model.run(EarliestDeadline(), times).latencies == [1, 5]
     assert model.run(Fifo(), times).latencies == [4, 4]
+
+
+def test_what_queries_share_is_due_as_soon_as_the_hastiest_of_them_asks() -> None:
+    shared, alone = Chart.of((0, 1), (1, 0.5), (2, 0)), Chart.of((0, 1), (1, 0))
+    hasty = Path("r", "hasty", (0, 1), shared, 3.0)
+    patient = Path("r", "patient", (0, 2), shared, 90.0)
+    model = Model([hasty, patient, Path("s", "between", (3,), alone, 20.0)])
+    times = [BlockArrival(0, "s"), BlockArrival(0, "r")]
+    # The shared operator, the hasty query, the one between, and the patient one.
+    assert model.run(EarliestDeadline(), times).latencies == [2, 3, 4]

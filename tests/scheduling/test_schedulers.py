@@ -198,6 +198,26 @@ def test_a_flush_that_is_blocked_lets_others_run() -> None:
     assert flush.choose(2.0) == 2
 
 
+def test_a_flush_leaves_what_is_newer_to_chain() -> None:
+    late = path(Chart.of((0, 1), (1, 0.9), (9, 0)), 0, 1, latency=10.0)
+    steep = path(Chart.of((0, 1), (1, 0)), 2)
+    flush = planned(ChainFlush(), late, steep)
+    told(flush, {0: (0.0, 0), 2: (0.5, 1)})
+    assert flush.choose(1.0) == 0
+    told(flush, {0: (2.5, 2), 1: (0.0, 0)})
+    assert flush.choose(2.5) == 1
+    # The block is done that was due, and the next one of its path is not due yet.
+    flush.waits(1, None)
+    assert flush.choose(3.0) == 2
+
+
+def test_of_parts_of_one_block_a_flush_takes_the_one_that_got_furthest() -> None:
+    chart = Chart.of((0, 1), (1, 0.5), (2, 0.2), (3, 0))
+    flush = planned(ChainFlush(), path(chart, 0, 1, 2, latency=3.0), path(chart, 0, 1, 3))
+    told(flush, {1: (0.0, 0), 2: (0.0, 0)})
+    assert flush.choose(9.0) == 2
+
+
 def test_queries_without_a_latency_are_never_flushed() -> None:
     chart = Chart.of((0, 1), (1, 0.4), (2, 0.2), (4, 0))
     flush = planned(ChainFlush(), path(chart, 0, 1, 2))

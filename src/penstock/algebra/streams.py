@@ -7,7 +7,6 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from penstock.algebra import operators as op
 from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival, Sort
 from penstock.algebra.plan import Plan, Unary
 from penstock.algebra.time import TimeUnit
@@ -230,22 +229,6 @@ def hopping_windows(plan: Plan) -> list[Hopping]:
     """The windows [start, end) that a query reads its inputs through."""
     windows = (one.spec for one in input_windows(plan) if isinstance(one, Window))
     return [one for one in windows if isinstance(one, Hopping)]
-
-
-def holds_at_ends(plan: Plan) -> bool:
-    """Every row of a result holds only at instants at which windows [start, end) end."""
-    match plan:
-        case Window(_, Hopping(open=False)):
-            return True
-        case Window() | RelationToStream() | Internal():
-            return False
-        case op.Product() | op.Join() | op.Intersection() | op.SemiJoin():
-            return any(map(holds_at_ends, plan.children))
-        case op.UnionAll() | op.MaxUnion():
-            return all(map(holds_at_ends, plan.children))
-        case op.Aggregate() if not plan.keys and plan.row_over_nothing:
-            return False
-    return bool(plan.children) and holds_at_ends(plan.children[0])
 
 
 def ends_are_apart(plan: Plan) -> bool:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.algebra.time import TimeUnit
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.algebra.types import BIGINT, DOUBLE, TIMESTAMP, Field, Schema
 from penstock.binder.types import type_of
 from penstock.binder.windows import length_in
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.catalog.durations import seconds_of
+from penstock.catalog.retain_rules import NOTHING, RetainRule
 from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
 from penstock.shedding.columns import SheddingColumns
 
 if TYPE_CHECKING:
-    from penstock.cql.syntax import CreateSource, Name, Watermark
+    from penstock.cql.syntax import CreateSource, Name, RetainSyntax, Watermark
 
 OWN_OPTIONS = (
     *("time_unit", "path", "header", "idle_timeout", "reload", "reader"),
@@ -25,6 +26,8 @@ LENGTHS_OF_TIME = ("idle_timeout", "reload")
 EPOCH_UNITS = ("s", "ms", "us")
 """Units of numbers in TIMESTAMP columns."""
 UNITS = (*EPOCH_UNITS, "tick")
+MOST_ROWS = 10**15
+"""A stream of which more is expected is a slip."""
 
 
 def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
@@ -43,6 +46,9 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
         if statement.watermark is not None:
             msg = "a relation has no WATERMARK: it never holds a query's time back"
             raise QueryError(msg, at=statement.watermark.column.span)
+        if statement.rate is not None:
+            msg = "a relation has no RATE: its rows do not come in the course of time"
+            raise QueryError(msg, hint="Leave it out.", at=statement.rate.span)
         return RelationDefinition(name, schema, statement.retroactive, statement.format, options)
     if statement.watermark is None:
         msg = f'stream "{name}" does not say which column is its event time'
@@ -52,7 +58,38 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
     unit = _unit(field, statement)
     slack = statement.watermark.slack
     steps = length_in(slack, unit) if slack else 0
-    return StreamDefinition(name, schema, field.name, unit, steps, statement.format, options)
+    rate = _rate(statement, unit)
+    retain = _retain_rule(statement.retain, unit) if statement.retain else None
+    return StreamDefinition(
+        name, schema, field.name, unit, steps, statement.format, options, rate, retain
+    )
+
+
+def _retain_rule(written: RetainSyntax, unit: TimeUnit) -> RetainRule:
+    """The rule that RETAIN gives.
+
+    Raises:
+        QueryError: The length or the size is zero.
+    """
+    if written.length is None and written.most_bytes is None and not written.is_all:
+        return NOTHING
+    span = INFINITY if written.length is None else length_in(written.length, unit)
+    if span == 0 or written.most_bytes == 0:
+        msg = "RETAIN of nothing"
+        raise QueryError(msg, hint="Write RETAIN NONE to keep no rows.", at=written.span)
+    return RetainRule(span, written.most_bytes)
+
+
+def _rate(statement: CreateSource, unit: TimeUnit) -> float | None:
+    """The stated rate in rows for each step of time."""
+    stated = statement.rate
+    if stated is None:
+        return None
+    steps = length_in(stated.per, unit)
+    if not 0 < stated.count <= MOST_ROWS or steps <= 0:
+        msg = f"RATE is a number of rows above 0, at most {MOST_ROWS:,}, in a length of time"
+        raise QueryError(msg, hint="For example RATE 2 PER HOUR.", at=stated.span)
+    return float(stated.count) / steps
 
 
 def _refuse_wrong_options(statement: CreateSource) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import holds_at_ends
 from penstock.algebra.expressions import Column, Expression
 from penstock.algebra.plan import Plan, different_nodes
 from penstock.algebra.windows import Hopping
@@ -81,7 +82,7 @@ def at_ends(plan: Plan, at: Span | None) -> st.AtEnds:
     Raises:
         Refused: The result has rows at other times as well.
     """
-    if not st.holds_at_ends(plan):
+    if not holds_at_ends(plan):
         msg = "some rows of this result belong to no TUMBLE or HOP window, so it is never complete"
         hint = "Give each of its parts such a window, or end the query with EMIT CHANGES."
         raise Refused(msg, hint=hint, at=at)

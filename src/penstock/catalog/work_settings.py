@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, did_you_mean
@@ -62,8 +62,8 @@ class WorkSettings:
 class Measure:
     """A setting that is no choice of a few words: how it is read, and how it is shown."""
 
-    read: Callable[[str, str], Value]
-    show: Callable[[Value], str]
+    read: Callable[[str, str], Any]
+    show: Callable[[Any], str]
 
 
 def _time(key: str, text: str) -> float | None:
@@ -87,7 +87,12 @@ def _some_time(key: str, text: str) -> float:
     return seconds
 
 
-def _size(key: str, text: str) -> int | None:
+def read_size(key: str, text: str) -> int | None:
+    """The bytes that a setting gives; None for `none`.
+
+    Raises:
+        QueryError: It is no size.
+    """
     if text.strip().lower() == NONE:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *(kb|mb|gb)", text.strip().lower())
@@ -98,7 +103,8 @@ def _size(key: str, text: str) -> int | None:
     return int(float(found[1]) * sizes[found[2]])
 
 
-def _shown_size(value: Value) -> str:
+def shown_size(value: Any) -> str:
+    """A size as a setting is written."""
     if value is None:
         return NONE
     unit = next((one for one in ("GB", "MB") if float(value) >= _SIZES[one]), "kB")
@@ -165,9 +171,9 @@ MEASURES: dict[str, Measure] = {
     "quantum": Measure(_some_time, _shown_time),
     "threshold": Measure(_slope, _shown_slope),
     "latency": Measure(_time, _shown_time),
-    "queue_limit": Measure(_size, _shown_size),
+    "queue_limit": Measure(read_size, shown_size),
     "shedding": Measure(_shedding, _shown_word),
-    "shedding_bound": Measure(_size, _shown_size),
+    "shedding_bound": Measure(read_size, shown_size),
     "keep_shed": Measure(_flag, _shown_flag),
 }
 """Each setting of `WorkSettings`."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.results.paragraphs import Paragraphs
     from penstock.session import Outcome
     from penstock.spark.script import Script, ScriptQuery
     from penstock.store.result_reader import Commit
@@ -40,35 +41,6 @@ class AnswerSource(Protocol):
         """The rows of a query that hold at an instant which is final, as of a position."""
 
 
-class Paragraphs:
-    """Texts with an empty line between those that do not belong together.
-
-    Args:
-        show: Prints lines.
-    """
-
-    def __init__(self, show: Callable[[str], object]) -> None:
-        self._show = show
-        self._is_first = True
-
-    def add(self, texts: Iterable[str], *, begins: bool) -> bool:
-        """Print texts that belong together.
-
-        Args:
-            texts: The texts.
-            begins: Whether they are the first of those that belong together.
-
-        Returns:
-            Whether there was any.
-        """
-        found = False
-        for text in texts:
-            is_apart = begins and not found and not self._is_first
-            self._show(f"\n{text}" if is_apart else text)
-            found, self._is_first = True, False
-        return found
-
-
 def failure_warning(failures: Mapping[str, int]) -> str:
     """The warning about expressions that failed."""
     kinds = ", ".join(name.upper() for name in failures)
@@ -91,7 +63,7 @@ def say(script: Script, paragraphs: Paragraphs) -> None:
 
     for step in script.steps:
         if isinstance(step, Outcome):
-            paragraphs.add(said(step), begins=True)
+            paragraphs.say(said(step))
 
 
 class ScriptAnswers:
@@ -100,16 +72,14 @@ class ScriptAnswers:
     Args:
         script: The statements.
         options: What is to be shown of answers.
-        show: Prints lines.
+        paragraphs: Prints them.
     """
 
-    def __init__(
-        self, script: Script, options: OutputOptions, show: Callable[[str], object]
-    ) -> None:
+    def __init__(self, script: Script, options: OutputOptions, paragraphs: Paragraphs) -> None:
         self._steps = list(script.steps)
         self._printed = {one.query for one in script.without_sinks()}
         self._options = options
-        self._paragraphs = Paragraphs(show)
+        self._paragraphs = paragraphs
         self._current: _Answer | None = None
 
     def follow(self, source: AnswerSource, last: int) -> None:
@@ -134,32 +104,30 @@ class ScriptAnswers:
                 self._current = _Answer(source, step, self._options)
                 break
             if isinstance(step, Outcome):
-                self._paragraphs.add(said(step), begins=True)
+                self._paragraphs.say(said(step))
             self._steps.pop(0)
         return self._current is not None
 
     def _print(self, last: int, *, is_end: bool) -> None:
         answer = self._current
         assert answer is not None
-        texts = answer.texts(last, is_end=is_end)
-        answer.is_begun |= self._paragraphs.add(texts, begins=not answer.is_begun)
+        self._paragraphs.go_on(answer.text, answer.texts(last, is_end=is_end))
 
 
 class _Answer:
     """The answer of one query, as text.
 
     Attributes:
-        is_begun: Whether any of it has been printed.
+        text: Makes the text.
     """
 
     def __init__(self, source: AnswerSource, asked: ScriptQuery, options: OutputOptions) -> None:
         from penstock.results.answer_text import AnswerText
 
-        self.is_begun = False
         self._source = source
         self._asked = asked
         self._at = options.at
-        self._text = AnswerText(asked.plan, asked.title, intervals=options.intervals)
+        self.text = AnswerText(asked.plan, asked.title, intervals=options.intervals)
         self._results = source.results(asked.query)
 
     def texts(self, last: int, *, is_end: bool) -> Iterable[str]:
@@ -170,9 +138,9 @@ class _Answer:
             return
         for commit in self._results(last):
             if commit.block is not None:
-                yield from self._text.add(commit.block)
+                yield from self.text.add(commit.block)
         if is_end:
-            yield from self._text.end()
+            yield from self.text.end()
 
     def _snapshot(self, last: int) -> Iterable[str]:
         from penstock.algebra.instants import read_instant

@@ -14,6 +14,7 @@ from penstock.cli.answers import ScriptAnswers
 from penstock.cli.run_warnings import warn
 from penstock.connection.engines.local.file_feeding import feed_relations, feed_streams
 from penstock.connection.engines.local.local_engine import LocalEngine
+from penstock.results.paragraphs import Paragraphs
 from penstock.results.settling import timed_fold_for
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _run(db: Connection, script: Script, options: OutputOptions, most_unreadable
     if script.text:
         db.execute(script.text)
     sources, results = script.sources(), InlineResults(engine)
-    answers = ScriptAnswers(script, options, typer.echo)
+    answers = ScriptAnswers(script, options, Paragraphs(typer.echo))
     feed_relations(engine, [one for one in sources if isinstance(one, RelationDefinition)])
     for _ in feed_streams(engine, [one for one in sources if isinstance(one, StreamDefinition)]):
         answers.follow(results, engine.position)

@@ -12,7 +12,7 @@ from penstock.algebra.instants import read_instant
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
-from penstock.cli.answers import Paragraphs, failure_warning, said
+from penstock.cli.answers import failure_warning, said
 from penstock.cli.script_text import execute
 from penstock.cql import syntax
 from penstock.operators.block import Block
@@ -23,6 +23,7 @@ from penstock.reference.oracle import Oracle
 from penstock.reference.timeline import in_order
 from penstock.results.answer_kind import unit_of
 from penstock.results.answer_text import AnswerText, require_timed, snapshot_text
+from penstock.results.paragraphs import Paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ def run_on_oracle(script: Path | None, text: str, options: OutputOptions) -> Non
     for outcome in outcomes:
         plan = _asked(outcome)
         texts = said(outcome) if plan is None else _answer(session, outcome.name, plan, options)
-        answered |= paragraphs.add(texts, begins=True)
+        answered |= paragraphs.say(texts)
         declared = outcome.message
     if not answered and declared:
         typer.echo(f"{declared}; there is no query to answer", err=True)

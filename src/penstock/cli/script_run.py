@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 import penstock
-from penstock.cli.answers import ScriptAnswers
+from penstock.cli.answers import ScriptAnswers, say
 from penstock.cli.live_display import REFRESH, Display
 from penstock.cli.run_warnings import warn
 from penstock.cli.starting import StartDisplay, started
 from penstock.errors import PenstockError, PipelineFailed
-from penstock.results.lines import row_lines
+from penstock.results.paragraphs import Paragraphs
 from penstock.spark.script import ScriptResults
 from penstock.spark.spark_engine import spark_engine
 from penstock.spark.spark_session import java_end, when_java_ends
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import FrameType
-
-    import pyarrow as pa
 
     from penstock.cli.answers import OutputOptions
     from penstock.connection.connection import Connection
@@ -103,7 +101,7 @@ class ScriptRun:
         self._display = Display(self._db, every, began)
         self._running = spark_engine(self._db).running
         self._sinks = spark_engine(self._db).sinks
-        self._sinks.show = self._display.show
+        self._paragraphs = self._sinks.paragraphs = Paragraphs(self._show)
 
     def run_to_end(self, options: OutputOptions) -> None:
         """Take in all input that is there, and print the answers of queries that no sink takes.
@@ -114,7 +112,7 @@ class ScriptRun:
         Raises:
             typer.Exit: A sink has not taken all.
         """
-        answers = ScriptAnswers(self._script, options, self._show)
+        answers = ScriptAnswers(self._script, options, self._paragraphs)
         try:
             with self._display, _plain_end():
                 self._wait(self._begin, lambda: None)
@@ -137,12 +135,13 @@ class ScriptRun:
         Raises:
             typer.Exit: Somebody stopped it.
         """
+        say(self._script, self._paragraphs)
         try:
             with self._display, _plain_end():
                 self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
-                    self._sinks.call(_printing(one), one.query, self._printer(one), since)
+                    self._sinks.print_answer(_printing(one), one.query, one.title, since)
                 self._wait(self._follow, lambda: None)
         finally:
             self._close()
@@ -163,8 +162,10 @@ class ScriptRun:
         Raises:
             typer.Exit: Somebody stopped it.
         """
-        if self._interrupts.came.is_set():
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and self._interrupts.came.is_set():
             self._stopped()
+        # The thread of the sinks still prints what is committed.
         self._display.show(text)
 
     def _follow_answers(self, answers: ScriptAnswers) -> None:
@@ -226,15 +227,6 @@ class ScriptRun:
                     self._sinks.forget(_printing(one))
         finally:
             self._db.close()
-
-    def _printer(self, asked: ScriptQuery) -> Callable[[pa.Table, int], None]:
-        start = f"{asked.title} " if asked.title else ""
-
-        def show(table: pa.Table, number: int) -> None:
-            del number
-            self._display.show(row_lines(table, start))
-
-        return show
 
 
 @contextmanager

@@ -66,8 +66,8 @@ class Query:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Sentences that its author should know."""
-        return self._definition.warnings
+        """Sentences that its author should know; a query that only grows says what it takes."""
+        return self._engine.session.warnings_of(self._definition)
 
     @property
     def columns(self) -> tuple[str, ...]:

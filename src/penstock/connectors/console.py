@@ -1,4 +1,4 @@
-"""Console: a line on the terminal for each row of a result."""
+"""Console: the answer on the terminal, as it goes on."""
 
 from __future__ import annotations
 

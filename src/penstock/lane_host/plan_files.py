@@ -60,7 +60,7 @@ def content_check(content: bytes) -> str:
 
 def written_plan(home: Home, number: int, values: object) -> str:
     """Write a plan down that comes by a record; the name of its file."""
-    return _written(home, number, json.dumps(values, indent=1).encode(), "plan")
+    return _written(home, number, json.dumps(values).encode(), "plan")
 
 
 def _written(home: Home, number: int, content: bytes, kind: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from bisect import bisect_left
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def write_status(home: Home, status: Status) -> None:
     """Put the status in place of the last one."""
     status.written_at = time.time()
     draft = home.path / f".{FILE}"
-    draft.write_text(json.dumps(asdict(status)), "utf-8")
+    draft.write_text(json.dumps(vars(status), default=vars), "utf-8")
     draft.replace(home.path / FILE)
 
 

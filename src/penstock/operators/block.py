@@ -12,7 +12,7 @@ from penstock.algebra.time import INFINITY
 from penstock.algebra.types import to_arrow
 from penstock.operators.saved_tables import arrays_of
 from penstock.state import arrays
-from penstock.state.arrays import is_text, joined, text_bytes, text_lengths
+from penstock.state.arrays import column_bytes, is_text, joined, text_bytes, text_lengths
 from penstock.state.cutting import portions_of_text
 from penstock.state.sorting import order_of
 
@@ -48,7 +48,7 @@ class Block:
     @property
     def nbytes(self) -> int:
         """Bytes of the rows and their intervals."""
-        return sum(int(one.nbytes) for one in self.columns) + 17 * len(self)
+        return sum(map(column_bytes, self.columns)) + 17 * len(self)
 
     def take(self, rows: Ints | Flags) -> Block:
         """Some of the rows, by number or by flag."""

@@ -54,13 +54,14 @@ class Portions:
         self._rows = rest
 
     def rest(self) -> Iterator[Block]:
-        """The text that no portion was made of."""
-        if self._blocks:
-            yield concatenated(self._blocks)
+        """The rows that no portion was made of."""
+        blocks, self._blocks, self._rows = self._blocks, [], 0
+        if blocks:
+            yield concatenated(blocks)
 
 
 class AnswerText:
-    """The answer of a query as text, while its results come.
+    """The answer of a query as text, while its results come, whether they end or go on.
 
     Args:
         plan: The query.
@@ -72,7 +73,9 @@ class AnswerText:
     def __init__(
         self, plan: Plan, title: str | None, *, intervals: bool = False, portion: int = PORTION
     ) -> None:
-        self._head: str | None = headline(plan, title)
+        self._head = headline(plan, title)
+        self._is_head_due = True
+        self._is_begun = False
         sends = isinstance(plan, RelationToStream)
         self._is_ordered = sends and is_ordered(plan.children[0])
         self._validities = Validities(portion) if intervals else None
@@ -85,14 +88,23 @@ class AnswerText:
         """Net changes or rows sent out, in time order; the text that is ready then."""
         yield from self._shown(self._arranged(block))
 
+    def flush(self) -> Iterator[str]:
+        """The text of all changes so far, for who cannot wait until they fill a portion."""
+        for portion in self._portions.rest():
+            yield self._text(portion)
+
     def end(self) -> Iterator[str]:
         """All has come: the text that is left."""
         if self._validities is not None:
             yield from self._shown(self._validities.end())
-        for portion in self._portions.rest():
-            yield self._text(portion)
-        if self._head is not None:
+        yield from self.flush()
+        if not self._is_begun:
             yield self._head if self._validities is not None else f"{self._head}\n{NO_RESULTS}"
+
+    def name_columns(self) -> None:
+        """Another text was printed since the last one: the next one stands for itself."""
+        self._is_head_due = True
+        self._layout.begin()
 
     def _arranged(self, block: Block) -> Block | None:
         if self._validities is not None:
@@ -106,9 +118,11 @@ class AnswerText:
                 yield self._text(portion)
 
     def _text(self, portion: Block) -> str:
-        head, self._head = self._head, None
         text = text_of(self._layout.lines(portion))
-        return text if head is None else f"{head}\n{text}"
+        if self._is_head_due:
+            text = f"{self._head}\n{text}"
+        self._is_head_due, self._is_begun = False, True
+        return text
 
 
 def snapshot_text(

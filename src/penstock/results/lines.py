@@ -1,4 +1,4 @@
-"""Lines for people: each for itself, or in columns."""
+"""Lines for people, in columns."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.operators.saved_tables import one_array
 from penstock.results.answer_kind import unit_of
 from penstock.results.cells import cells, longest
-from penstock.results.result_tables import MARKS, instants, signs
+from penstock.results.result_tables import instants, signs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,23 +18,6 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.algebra.types import Type
     from penstock.operators.block import Block
-
-
-def row_lines(table: pa.Table, start: str = "") -> str:
-    """Lines that stand for themselves: the instant or interval, the sign, the values.
-
-    Args:
-        table: Rows with marks, as `results_table` makes them.
-        start: What each line begins with.
-    """
-    marks = {name: one_array(table[name]) for name in table.column_names if name in MARKS}
-    values = [one_array(table[name]) for name in table.column_names if name not in MARKS]
-    if "_ts" in marks:
-        when = intervals_text(marks["_ts"], marks["_te"])
-    else:
-        when = instants_text(marks["_at"])
-    parts = [when, *([marks["_sign"]] if "_sign" in marks else []), values_text(values)]
-    return text_of(_joined([start, _joined(parts, " ")], ""))
 
 
 def text_of(lines: pa.Array) -> str:
@@ -108,6 +90,9 @@ class Layout(Protocol):
     def lines(self, block: Block) -> pa.Array:
         """A line for each row of a block, which follows the blocks before."""
 
+    def begin(self) -> None:
+        """The lines before are out of sight: what they said is said again."""
+
 
 class TimedRows:
     """Rows in columns, each instant before its first row.
@@ -134,6 +119,10 @@ class TimedRows:
         marks = signs(block.signs) if self._signed else None
         return self._columns.lines(labels, marks, [cells(one) for one in block.columns])
 
+    def begin(self) -> None:
+        """Say the instant of the next row, also if it is that of the last."""
+        self._last = None
+
 
 class RowsWithIntervals:
     """Rows behind the intervals in which they hold.
@@ -152,3 +141,6 @@ class RowsWithIntervals:
         text = intervals_text(starts, ends)
         self._width = max(self._width, longest(text))
         return _joined([pc.utf8_rpad(text, self._width), values_text(block.columns)], "  ")
+
+    def begin(self) -> None:
+        """Nothing: every row has its interval."""

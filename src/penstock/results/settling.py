@@ -12,7 +12,6 @@ import numpy as np
 from penstock.algebra.operators import Final
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.streams import RelationToStream
-from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, concatenated
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.output.order_limit import order_codes
@@ -124,14 +123,6 @@ class ChangingContent(Settling):
         return tuple(column.take(order) for column in columns)
 
 
-class ContentAtEnd(ChangingContent):
-    """The net changes of rows that are told when they have ended: known at the end of the input."""
-
-    def take_in(self, blocks: Sequence[Block], clock: int) -> Block | None:
-        """New elements, and the query's clock: all changes when it is beyond all time."""
-        return super().take_in(blocks, INFINITY if clock == INFINITY else BEGINNING)
-
-
 def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int) -> Elements:
     """An empty fold that makes of a query's elements what the query says.
 
@@ -149,7 +140,11 @@ def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: in
 def timed_fold_for(
     plan: Plan, types: Sequence[pa.DataType], span: int, partitions: int
 ) -> Elements:
-    """The same for who wants to see results in time order, whatever kind they are of."""
+    """The same for who wants to see results in time order, whatever kind they are of.
+
+    Of rows that are told when they have ended these are net changes, too, up to where none that
+    is still open begins: it does not matter how plans have cut them.
+    """
     if isinstance(plan, Final):
-        return ContentAtEnd(types, span, partitions)
+        return ChangingContent(types, span, partitions)
     return fold_for(plan, types, span, partitions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from penstock.scheduling.scheduler import Head
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 TOGETHER_ROWS = 4096
 """Blocks of one queue that have no more rows than this together are taken in one step."""
@@ -73,23 +74,26 @@ class Marks:
 
     def head(self, clock: int) -> Head | None:
         """The oldest block that waits; None: no step can be taken, as an input is waited for."""
-        return None if self.target(clock) is None else self._oldest()
+        return None if self.target(clock) is None else _head(self._firsts(), min)
 
-    def _oldest(self) -> Head:
-        oldest = min((one[0] for one in self._ports if one), key=lambda mark: mark.sequence)
-        return Head(oldest.arrival, oldest.sequence)
+    def _firsts(self) -> list[Mark]:
+        """The first mark of each input at which one waits."""
+        return [one[0] for one in self._ports if one]
 
     def target(self, clock: int) -> int | None:
         """The instant to which the first marks allow a step: inputs go together in time."""
-        found = min(
-            one[0].instant if one else reached
-            for one, reached in zip(self._ports, self._reached, strict=True)
-        )
-        return found if found > clock else None
+        found = None
+        for port, waiting in enumerate(self._ports):
+            instant = waiting[0].instant if waiting else self._reached[port]
+            if instant <= clock:
+                return None
+            if found is None or instant < found:
+                found = instant
+        return found
 
     def extended(self, target: int) -> int:
         """A later instant to go to at once, where blocks are small."""
-        if len(self) == 1:
+        if not any(len(waiting) > 1 for waiting in self._ports):
             return target
         ahead = [[one[at] for at in range(min(len(one), TOGETHER))] for one in self._ports]
         rows = 0
@@ -110,11 +114,12 @@ class Marks:
 
         It came when the last of the inputs did of which it is made.
         """
-        taken = [one[0] for one in self._ports if one and one[0].instant <= target]
-        latest = max(taken, key=lambda mark: mark.sequence, default=None)
-        made = self._oldest() if latest is None else Head(latest.arrival, latest.sequence)
+        firsts = self._firsts()
+        taken = [one for one in firsts if one.instant <= target]
+        made = _head(taken, max) if taken else _head(firsts, min)
         for port, waiting in enumerate(self._ports):
-            self._reached[port] = max(self._reached[port], target)
+            if self._reached[port] < target:
+                self._reached[port] = target
             while waiting and waiting[0].instant <= target:
                 mark = waiting.popleft()
                 self.rows -= mark.rows
@@ -151,6 +156,15 @@ class Marks:
             if f"marks{port}" in tables:
                 for values in tables[f"marks{port}"].to_pylist():
                     self.put(port, Mark(**values))
+
+
+_sequence = attrgetter("sequence")
+
+
+def _head(marks: Sequence[Mark], choose: Callable[..., Mark]) -> Head:
+    """The head that one of some marks makes: by their numbers, the least or the greatest."""
+    one = marks[0] if len(marks) == 1 else choose(marks, key=_sequence)
+    return Head(one.arrival, one.sequence)
 
 
 def have_marks(parts: Sequence[Mapping[str, pa.Table]]) -> bool:

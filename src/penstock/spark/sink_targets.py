@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +12,7 @@ from penstock.connectors.connector_list import CONNECTORS, SINKS
 from penstock.connectors.folder_sink import FolderSink
 from penstock.connectors.zoned_times import with_zone
 from penstock.errors import InternalError, QueryError, did_you_mean
-from penstock.results.lines import row_lines
+from penstock.results.answer_text import AnswerText
 from penstock.results.result_tables import MARKS
 from penstock.spark.causes import cause_of
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.algebra.plan import Plan
     from penstock.catalog.definitions import SinkDefinition
     from penstock.connectors.connector import SinkFormat
+    from penstock.operators.block import Block
+    from penstock.results.paragraphs import Paragraphs
 
 PYTHON = "python"
 """What the format of a sink that calls a function is called; no statement can declare one."""
@@ -62,16 +66,22 @@ class CallSink(Append):
 
 
 class ConsoleSink(Append):
-    """Prints a line for each row, with the name of the sink."""
+    """Prints the answer as it goes on.
 
-    def __init__(self, name: str, show: Callable[[str], object]) -> None:
-        self._name = name
-        self._show = show
+    Args:
+        title: What the answer is called, if it has a name.
+        paragraphs: Where it is printed, beside others.
+    """
 
-    def write(self, number: int, table: pa.Table) -> None:
-        """Print the rows."""
-        del number
-        self._show(row_lines(table, f"{self._name} "))
+    def __init__(self, title: str | None, paragraphs: Paragraphs) -> None:
+        self._title = title
+        self._paragraphs = paragraphs
+        self._text: AnswerText | None = None
+
+    def print(self, plan: Plan, block: Block) -> None:
+        """Print what a commit says: net changes or rows sent out, in time order."""
+        text = self._text = self._text or AnswerText(plan, self._title)
+        self._paragraphs.go_on(text, chain(text.add(block), text.flush()))
 
 
 class MemorySink:
@@ -130,8 +140,8 @@ def _messages(frame: DataFrame) -> DataFrame:
 
 
 def target_for(
-    spark: SparkSession, sink: SinkDefinition, place: str, key: str, show: Callable[[str], object]
-) -> SinkTarget:
+    spark: SparkSession, sink: SinkDefinition, place: str, key: str, paragraphs: Paragraphs
+) -> SinkTarget | ConsoleSink:
     """The target of a sink.
 
     Args:
@@ -139,7 +149,7 @@ def target_for(
         sink: Its definition.
         place: The folder that it began with, if it writes files.
         key: Stands for the sink and its home, and for no other.
-        show: Prints lines.
+        paragraphs: What is printed, and where.
     """
     form = sink_format(sink)
     match form.written:
@@ -147,7 +157,7 @@ def target_for(
             assert form.write is not None
             return FolderSink(Path(place), sink.format, form.write, sink.options)
         case "console":
-            return ConsoleSink(sink.name, show)
+            return ConsoleSink(sink.name, paragraphs)
         case "memory":
             return MemorySink()
         case "spark":

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from penstock.errors import DataError
 from penstock.results.answer_kind import is_relation
 from penstock.results.result_tables import results_table
-from penstock.results.settling import fold_for
+from penstock.results.settling import fold_for, timed_fold_for
 from penstock.spark.groups import plans_with
+from penstock.spark.sink_targets import ConsoleSink
 from penstock.store.result_reader import ResultsReader, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock.algebra.plan import Plan
+    from penstock.operators.block import Block
     from penstock.pipeline.plans import QueryGroup
     from penstock.results.settling import Elements
     from penstock.spark.sink_progress import Progress, ProgressFiles
@@ -38,7 +40,11 @@ class Sink:
     """
 
     def __init__(
-        self, engine: SparkEngine, files: ProgressFiles, progress: Progress, target: SinkTarget
+        self,
+        engine: SparkEngine,
+        files: ProgressFiles,
+        progress: Progress,
+        target: SinkTarget | ConsoleSink,
     ) -> None:
         self.name = progress.sink
         self.progress = progress
@@ -93,9 +99,15 @@ class Sink:
         commit = self._pending
         if commit is not None and commit.block is not None and not self._has(commit.number):
             assert self._plan is not None
-            self.target.write(commit.number, results_table(self._plan, commit.block))
+            self._write(commit.number, self._plan, commit.block)
             self._done(commit.number, end)
         self._pending = None
+
+    def _write(self, number: int, plan: Plan, block: Block) -> None:
+        if isinstance(self.target, ConsoleSink):
+            self.target.print(plan, block)
+        else:
+            self.target.write(number, results_table(plan, block))
 
     def _has(self, number: int) -> bool:
         return number <= self.progress.record or number == self.progress.end
@@ -137,7 +149,8 @@ class Sink:
         bound = self._engine.running.pipeline.ledger.plan.groups[group.number]
         node = bound.result(self.progress.query)
         partitions = bound.choices.queue_partitions
-        return partial(fold_for, plan, node.arrow_types, node.span, partitions)
+        fold = timed_fold_for if isinstance(self.target, ConsoleSink) else fold_for
+        return partial(fold, plan, node.arrow_types, node.span, partitions)
 
 
 def _same(one: QueryGroup | None, other: QueryGroup | None) -> bool:

@@ -7,7 +7,6 @@ left out. What fails is tried again; the pipeline goes on.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -16,11 +15,13 @@ from typing import TYPE_CHECKING
 from penstock.catalog.definitions import SinkDefinition
 from penstock.errors import PenstockError, QueryError
 from penstock.observe.status import write_status
+from penstock.results.paragraphs import Paragraphs, print_line
 from penstock.spark.causes import cause_of
 from penstock.spark.sink_progress import Progress, ProgressFiles, quoted
 from penstock.spark.sink_targets import (
     PYTHON,
     CallSink,
+    ConsoleSink,
     MemorySink,
     place_of,
     refuse_columns,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.connection.following import Since
+    from penstock.spark.sink_targets import SinkTarget
     from penstock.spark.spark_engine import SparkEngine
     from penstock.store.records import Record
 
@@ -47,22 +49,16 @@ CLOSING_SECONDS = 10.0
 MOST_ERRORS = 20
 
 
-def print_line(text: str) -> None:
-    """Print lines, at once."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 class Sinks:
     """The sinks of a connection, and the thread that writes to them.
 
     Attributes:
-        show: What console sinks print with; it may be replaced before statements run.
+        paragraphs: Where answers are printed; it may be replaced before statements run.
     """
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self.show: Callable[[str], object] = print_line
+        self.paragraphs = Paragraphs(print_line)
         self._files = ProgressFiles(engine.home)
         # Guards what follows; never held while a sink writes.
         self._news = threading.Condition()
@@ -156,6 +152,22 @@ class Sinks:
             QueryError: There is a sink of that name.
             UnknownName: There is no such query.
         """
+        self._add(name, query, CallSink(function), since)
+
+    def print_answer(
+        self, name: str, query: str, title: str | None, since: Since = "beginning"
+    ) -> None:
+        """Print the answer of a query as it goes on, until `forget` is called.
+
+        Args:
+            name: A name for the printing, by which it goes on in a later process.
+            query: Whose answer.
+            title: What it is called, if it has a name.
+            since: Where a new one begins: with all that is kept, or with what comes next.
+        """
+        self._add(name, query, ConsoleSink(title, self.paragraphs), since)
+
+    def _add(self, name: str, query: str, target: SinkTarget | ConsoleSink, since: Since) -> None:
         definition = self._engine.program.definition(query)
         with self._news:
             is_known = name.lower() in self._sinks
@@ -169,9 +181,7 @@ class Sinks:
             begin = self._engine.position if since == "now" else -1
             progress = Progress(name, definition.name, PYTHON, {}, record=begin)
         with self._news:
-            self._sinks[name.lower()] = Sink(
-                self._engine, self._files, progress, CallSink(function)
-            )
+            self._sinks[name.lower()] = Sink(self._engine, self._files, progress, target)
         self._wake()
 
     def hold(self, name: str, query: str) -> None:
@@ -200,7 +210,7 @@ class Sinks:
             raise QueryError(msg, hint="CREATE SINK name FROM query USING memory makes one.")
         return found.target.table()
 
-    def settle(self, timeout: float | None = None) -> bool:
+    def wait_written(self, timeout: float | None = None) -> bool:
         """Wait until all that is committed has been written, but by sinks that fail.
 
         Returns:
@@ -219,7 +229,7 @@ class Sinks:
 
     def close(self) -> None:
         """Write what is committed, unless it takes long, and write no more."""
-        self.settle(CLOSING_SECONDS)
+        self.wait_written(CLOSING_SECONDS)
         with self._news:
             self._is_closed = True
             self._news.notify_all()
@@ -243,9 +253,7 @@ class Sinks:
                 place_of(definition),
             )
         place, key = progress.place, progress.key
-        target = target_for(
-            self._engine.spark, definition, place, key, lambda text: self.show(text)
-        )
+        target = target_for(self._engine.spark, definition, place, key, self.paragraphs)
         if is_new:
             target.begin()
             # Before the first write: from then on the files there are its own.

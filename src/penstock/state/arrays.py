@@ -126,6 +126,14 @@ def text_bytes(column: pa.Array) -> int:
     return int(starts[column.offset + len(column)]) - int(starts[column.offset])
 
 
+def column_bytes(column: pa.Array) -> int:
+    """The number of bytes of the values of a column; Arrow's own property costs 6 us a column."""
+    type_ = column.type
+    if type_.id == pa.lib.Type_STRING:
+        return text_bytes(column) + 4 * len(column)
+    return len(column) * int(type_.bit_width) // 8
+
+
 def check_text(size: int) -> None:
     """Say so if one array cannot hold so many bytes of text; ask before room is made for them.
 

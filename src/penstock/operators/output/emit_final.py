@@ -58,6 +58,10 @@ class FinalOperator(Operator):
             self._held.take_in(block)
         return self._held.final(clock)
 
+    def frontier(self, clock: int) -> int:
+        """The beginning of the first element that is open: all before it has been sent."""
+        return self._held.frontier(clock)
+
 
 class _HeldElements(RowsPart):
     """Elements by ts, and which of them have been sent."""
@@ -87,6 +91,10 @@ class _HeldElements(RowsPart):
         made = stored_blocks(self._rows, places, self._ts[places], self._te[places])
         self._forget(places, first)
         return made
+
+    def frontier(self, clock: int) -> int:
+        """The beginning of the first element that has not ended, which stands in front."""
+        return clock if self._head == self._tail else min(clock, int(self._ts[self._head]))
 
     def take_in(self, block: Block) -> None:
         """Hold the elements of a step that follows those before; withdrawals end theirs."""

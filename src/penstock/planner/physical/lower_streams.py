@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import empties
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positional
 from penstock.algebra.time import INFINITY
@@ -27,7 +28,6 @@ from penstock.operators.window.window_specs import (
     RowsWindowSpec,
     TimeWindowSpec,
 )
-from penstock.planner.operator_facts import empties
 from penstock.planner.physical import lower_internal as internal
 from penstock.planner.physical import lower_rows as rows
 

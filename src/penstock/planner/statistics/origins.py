@@ -8,37 +8,26 @@ so neither the order of joins nor the place of a filter matters.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Call, Column, columns_of, substituted, walk
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Rows
+from penstock.algebra.windows import Rows as RowsWindow
+from penstock.errors import InternalError
 from penstock.planner.conditions import conjuncts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from penstock.algebra.expressions import AggregateCall, Expression
     from penstock.algebra.plan import Named, Plan
 
 SYMMETRIC = ("=", "<>", "is distinct from", "is not distinct from")
-_PASSING = (
-    op.Filter,
-    op.Group,
-    op.Distinct,
-    op.Coalesce,
-    op.Split,
-    op.Final,
-    op.Sort,
-    op.FirstRows,
-    op.OnArrival,
-)
-"""Operators that leave the columns of rows as they are."""
-_SIDES = (op.Product, op.Join, op.SemiJoin, op.AntiJoin, op.ScalarProduct, op.GroupJoin)
-"""Operators whose columns are those of their inputs."""
+Rows = tuple[list[str], list[str]]
+"""Sources or subqueries that rows are made of, and the conditions that they have passed."""
 
 
 class Nameless(Exception):
@@ -68,51 +57,80 @@ def original(expression: Expression, over: Plan, window: str = "") -> Expression
 
 
 def _origin(column: Column, over: Plan, window: str) -> Expression:
-    match over:
-        case st.Source() if not isinstance(over, st.Exchanged):
-            return Column(f"{over.name}{window}.{column.name}", column.of)
-        case st.Window():
-            if column.name not in over.child.schema.names:
-                return Column(f"{_window(over).strip()}.{column.name}", column.of)
-            return _origin(column, over.child, _window(over) + window)
-        case op.Map():
-            (made,) = (one.expression for one in over.columns if one.name == column.name)
-            return original(made, over.child, window)
-        case op.Alias() | op.BagOperation():
-            below = over.children[0]
-            name = below.schema.names[over.schema.names.index(column.name)]
-            return _origin(Column(name, column.of), below, window)
-        case op.UnionAll():
-            return _origin_of_either(column, over, window)
-        case op.Aggregate():
-            return Column(_aggregated(column.name, over), column.of)
-        case op.GroupJoin() if column.name in dict(over.aggregates):
-            asked = " AND ".join(sorted(_asked(over.condition, over, window)))
-            call = _call(dict(over.aggregates)[column.name], over.right)
-            return Column(f"(SELECT {call} FROM {rows_of(over.right)} ON {asked})", column.of)
-        case st.RelationToStream():
-            return Column(f"{over.label().upper()} {_origin(column, over.child, '')}", column.of)
-    if isinstance(over, op.FirstRows) and column.name == over.number:
-        raise Nameless
-    if isinstance(over, _PASSING):
-        return _origin(column, over.child, window)
-    if isinstance(over, _SIDES):
-        for side in over.children:
-            if column.name in side.schema.names:
-                return _origin(column, side, window)
+    return _rules(over).column(over, column, window)
+
+
+def _rules(plan: Plan) -> OriginRules:
+    if type(plan) not in ORIGINS:
+        msg = f"nobody has said where rows of {type(plan).__name__} come from"
+        raise InternalError(msg)
+    return ORIGINS[type(plan)]
+
+
+# Columns: from an operator, one of its columns, and the window above it
+
+
+def _of_source(plan: st.Source, column: Column, window: str) -> Expression:
+    return Column(f"{plan.name}{window}.{column.name}", column.of)
+
+
+def _of_window(plan: st.Window, column: Column, window: str) -> Expression:
+    if column.name in plan.child.schema.names:
+        return _origin(column, plan.child, _window(plan) + window)
+    return Column(f"{_window(plan).strip()}.{column.name}", column.of)
+
+
+def _of_map(plan: op.Map, column: Column, window: str) -> Expression:
+    (made,) = (one.expression for one in plan.columns if one.name == column.name)
+    return original(made, plan.child, window)
+
+
+def _of_place(plan: Plan, column: Column, window: str) -> Expression:
+    """The column at the same place of the first input."""
+    below = plan.children[0]
+    name = below.schema.names[plan.schema.names.index(column.name)]
+    return _origin(Column(name, column.of), below, window)
+
+
+def _of_aggregate(plan: op.Aggregate, column: Column, _window: str) -> Expression:
+    return Column(_aggregated(column.name, plan), column.of)
+
+
+def _of_group_join(plan: op.GroupJoin, column: Column, window: str) -> Expression:
+    calls = dict(plan.aggregates)
+    if column.name not in calls:
+        return _of_side(plan, column, window)
+    asked = " AND ".join(sorted(_asked(plan.condition, plan, window)))
+    call = _call(calls[column.name], plan.right)
+    return Column(f"(SELECT {call} FROM {rows_of(plan.right)} ON {asked})", column.of)
+
+
+def _of_sent(plan: st.RelationToStream, column: Column, _window: str) -> Expression:
+    return Column(f"{plan.label().upper()} {_origin(column, plan.child, '')}", column.of)
+
+
+def _of_side(plan: Plan, column: Column, window: str) -> Expression:
+    """The column of that name of the first input that has one; of one input, that of it."""
+    for side in plan.children:
+        if column.name in side.schema.names:
+            return _origin(column, side, window)
+    raise Nameless
+
+
+def _unknown_column(_plan: Plan, _column: Column, _window: str) -> Expression:
     raise Nameless
 
 
 def _window(plan: st.Window) -> str:
     spec = plan.spec
-    if isinstance(spec, Rows):
+    if isinstance(spec, RowsWindow):
         types = {one.name: one.type for one in plan.child.schema}
         keys = (original(Column(name, types[name]), plan.child) for name in spec.partition_by)
         spec = replace(spec, partition_by=tuple(map(str, keys)))
     return f" [{spec.describe(plan.unit or TimeUnit.TICK)}]"
 
 
-def _origin_of_either(column: Column, plan: op.UnionAll, window: str) -> Expression:
+def _of_either(plan: op.UnionAll, column: Column, window: str) -> Expression:
     place = plan.schema.names.index(column.name)
     names = [one.schema.names[place] for one in plan.inputs]
     found = [
@@ -160,36 +178,65 @@ def rows_of(plan: Plan) -> str:
     return ", ".join(sorted(parts)) + passed
 
 
-def _made_of(plan: Plan, window: str) -> tuple[list[str], list[str]]:
-    """Sources or subqueries, and conditions."""
-    match plan:
-        case st.Source() if not isinstance(plan, st.Exchanged):
-            return [f"{plan.name}{window}"], []
-        case st.Window():
-            return _made_of(plan.child, _window(plan) + window)
-        case op.Filter():
-            return _and(_made_of(plan.child, window), _asked(plan.predicate, plan.child, window))
-        case op.Group():
-            part = f"({original(plan.selector, plan.child, window)} = {plan.index})"
-            return _and(_made_of(plan.child, window), [part])
-        case op.Map() | op.Alias() | op.OnArrival():
-            return _made_of(plan.children[0], window)
-        case op.Product() | op.Join() | op.ScalarProduct():
-            left, right = (_made_of(side, window) for side in plan.children)
-            asked = _asked(plan.condition, plan, window) if isinstance(plan, op.Join) else []
-            return [*left[0], *right[0]], [*left[1], *right[1], *asked]
-        case op.SemiJoin() | op.AntiJoin():
-            return _and(_made_of(plan.left, window), [matched(plan, window)])
-        case op.Aggregate():
-            calls = sorted(_call(call, plan.child) for _, call in plan.aggregates)
-            return [_subquery(", ".join(calls) or "NULL", plan)], []
-        case op.Distinct():
-            columns = [Column(one.name, one.type) for one in plan.schema]
-            shown = sorted(str(original(one, plan.child)) for one in columns)
-            return [f"(SELECT DISTINCT {', '.join(shown)} FROM {rows_of(plan.child)})"], []
-    if not plan.children:
-        raise Nameless
+def _made_of(plan: Plan, window: str) -> Rows:
+    return _rules(plan).rows(plan, window)
+
+
+# Rows: from an operator, and the window above it
+
+
+def _source_rows(plan: st.Source, window: str) -> Rows:
+    return [f"{plan.name}{window}"], []
+
+
+def _window_rows(plan: st.Window, window: str) -> Rows:
+    return _made_of(plan.child, _window(plan) + window)
+
+
+def _filtered(plan: op.Filter, window: str) -> Rows:
+    return _and(_made_of(plan.child, window), _asked(plan.predicate, plan.child, window))
+
+
+def _grouped(plan: op.Group, window: str) -> Rows:
+    part = f"({original(plan.selector, plan.child, window)} = {plan.index})"
+    return _and(_made_of(plan.child, window), [part])
+
+
+def _same_rows(plan: Plan, window: str) -> Rows:
+    return _made_of(plan.children[0], window)
+
+
+def _paired(plan: Plan, window: str) -> Rows:
+    left, right = (_made_of(side, window) for side in plan.children)
+    return [*left[0], *right[0]], [*left[1], *right[1]]
+
+
+def _joined(plan: op.Join, window: str) -> Rows:
+    return _and(_paired(plan, window), _asked(plan.condition, plan, window))
+
+
+def _judged(plan: op.SemiJoin | op.AntiJoin, window: str) -> Rows:
+    return _and(_made_of(plan.left, window), [matched(plan, window)])
+
+
+def _groups(plan: op.Aggregate, _window: str) -> Rows:
+    calls = sorted(_call(call, plan.child) for _, call in plan.aggregates)
+    return [_subquery(", ".join(calls) or "NULL", plan)], []
+
+
+def _different(plan: op.Distinct, _window: str) -> Rows:
+    columns = [Column(one.name, one.type) for one in plan.schema]
+    shown = sorted(str(original(one, plan.child)) for one in columns)
+    return [f"(SELECT DISTINCT {', '.join(shown)} FROM {rows_of(plan.child)})"], []
+
+
+def _result_of(plan: Plan, _window: str) -> Rows:
+    """The result of an operator that is known by nothing but its name and its inputs."""
     return [f"{type(plan).__name__}({'; '.join(map(rows_of, plan.children))})"], []
+
+
+def _unknown_rows(_plan: Plan, _window: str) -> Rows:
+    raise Nameless
 
 
 def matched(plan: op.SemiJoin | op.AntiJoin, window: str = "") -> str:
@@ -203,10 +250,67 @@ def matched(plan: op.SemiJoin | op.AntiJoin, window: str = "") -> str:
     return found if isinstance(plan, op.SemiJoin) else f"NOT {found}"
 
 
-def _and(rows: tuple[list[str], list[str]], more: Iterable[str]) -> tuple[list[str], list[str]]:
+def _and(rows: Rows, more: Iterable[str]) -> Rows:
     return rows[0], [*rows[1], *more]
 
 
 def _asked(condition: Expression, over: Plan, window: str) -> list[str]:
     parts = [part for part in conjuncts(condition) if columns_of(part)]
     return [f"({ordered(original(part, over, window))})" for part in parts]
+
+
+@dataclass(frozen=True)
+class OriginRules:
+    """Origins of what an operator makes.
+
+    Args:
+        column: That of a column, as an expression over sources; from the operator, the column and
+            the window above.
+        rows: Those of its rows, from the operator and the window above.
+    """
+
+    column: Callable[[Any, Column, str], Expression]
+    rows: Callable[[Any, str], Rows]
+
+
+_COPIED = OriginRules(_of_place, _result_of)
+_OTHER_ROWS = OriginRules(_of_side, _result_of)
+_SENT = OriginRules(_of_sent, _result_of)
+_SOURCE = OriginRules(_of_source, _source_rows)
+
+ORIGINS: Mapping[type[Plan], OriginRules] = {
+    st.Stream: _SOURCE,
+    st.Relation: _SOURCE,
+    st.Exchanged: OriginRules(_unknown_column, _unknown_rows),
+    st.Window: OriginRules(_of_window, _window_rows),
+    st.Internal: OriginRules(_unknown_column, _result_of),
+    st.IStream: _SENT,
+    st.DStream: _SENT,
+    st.RStream: _SENT,
+    st.AtEnds: _SENT,
+    op.Filter: OriginRules(_of_side, _filtered),
+    op.Map: OriginRules(_of_map, _same_rows),
+    op.Alias: OriginRules(_of_place, _same_rows),
+    op.Group: OriginRules(_of_side, _grouped),
+    op.OnArrival: OriginRules(_of_side, _same_rows),
+    op.Distinct: OriginRules(_of_side, _different),
+    op.Product: OriginRules(_of_side, _paired),
+    op.Join: OriginRules(_of_side, _joined),
+    op.ScalarProduct: OriginRules(_of_side, _paired),
+    op.SemiJoin: OriginRules(_of_side, _judged),
+    op.AntiJoin: OriginRules(_of_side, _judged),
+    op.GroupJoin: OriginRules(_of_group_join, _result_of),
+    op.UnionAll: OriginRules(_of_either, _result_of),
+    op.Intersection: _COPIED,
+    op.MaxUnion: _COPIED,
+    op.Difference: _COPIED,
+    op.StrictDifference: _COPIED,
+    op.Aggregate: OriginRules(_of_aggregate, _groups),
+    op.Combine: OriginRules(_unknown_column, _result_of),
+    op.FirstRows: _OTHER_ROWS,
+    op.Sort: _OTHER_ROWS,
+    op.Coalesce: _OTHER_ROWS,
+    op.Split: _OTHER_ROWS,
+    op.Final: _OTHER_ROWS,
+}
+"""Where the columns and rows of each operator come from."""

@@ -8,8 +8,9 @@ and by which conditions these came (`penstock.planner.statistics.origins`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
@@ -24,6 +25,7 @@ from penstock.algebra.expressions import (
 )
 from penstock.algebra.positions import positional, positions
 from penstock.algebra.types import BOOLEAN
+from penstock.errors import InternalError
 from penstock.planner.conditions import conjuncts
 from penstock.planner.physical.graph import Predicate
 from penstock.planner.statistics.origins import Nameless, matched, ordered, original, rows_of
@@ -141,29 +143,84 @@ def _part_key(part: Expression, over: Plan) -> str | None:
 
 
 def traced(expression: Expression, over: Plan) -> Expression | None:
-    """An expression over columns of a plan as one over those of a source; None if it is none."""
-    match over:
-        case st.Exchanged():
-            return None
-        case st.Source(name):
-            return substituted(
-                expression, {f.name: Column(f"{name}.{f.name}", f.type) for f in over.schema}
-            )
-        case op.Map():
-            made = {one.name: one.expression for one in over.columns}
-            return traced(substituted(expression, made), over.child)
-        case op.Alias():
-            pairs = zip(over.schema.names, over.child.schema, strict=True)
-            return traced(
-                substituted(expression, {new: Column(f.name, f.type) for new, f in pairs}),
-                over.child,
-            )
-        case op.Filter() | op.Group() | st.Window():
-            if not columns_of(expression) <= set(over.child.schema.names):
-                return None
-            return traced(expression, over.child)
-        case op.Product() | op.Join() | op.SemiJoin() | op.AntiJoin():
-            for side in over.children:
-                if columns_of(expression) <= set(side.schema.names):
-                    return traced(expression, side)
-    return None
+    """An expression over columns of a plan as one over those of a source; None if it is none.
+
+    Raises:
+        InternalError: Nobody has said whose rows those of such an operator are.
+    """
+    if type(over) not in TRACES:
+        msg = f"nobody has said whose rows those of {type(over).__name__} are"
+        raise InternalError(msg)
+    return TRACES[type(over)](expression, over)
+
+
+Trace = Callable[["Expression", Any], "Expression | None"]
+"""From an expression over an operator's columns: the same over those of a source, None if none."""
+
+
+def _of_source(expression: Expression, source: st.Source) -> Expression:
+    fields = source.schema
+    return substituted(
+        expression, {f.name: Column(f"{source.name}.{f.name}", f.type) for f in fields}
+    )
+
+
+def _of_map(expression: Expression, plan: op.Map) -> Expression | None:
+    made = {one.name: one.expression for one in plan.columns}
+    return traced(substituted(expression, made), plan.child)
+
+
+def _of_alias(expression: Expression, plan: op.Alias) -> Expression | None:
+    pairs = zip(plan.schema.names, plan.child.schema, strict=True)
+    names = {new: Column(f.name, f.type) for new, f in pairs}
+    return traced(substituted(expression, names), plan.child)
+
+
+def _of_side(expression: Expression, plan: Plan) -> Expression | None:
+    """Over the input that has all columns; None if none has."""
+    read = columns_of(expression)
+    sides = (side for side in plan.children if read <= set(side.schema.names))
+    side = next(sides, None)
+    return None if side is None else traced(expression, side)
+
+
+def _of_none(_expression: Expression, _plan: Plan) -> None:
+    """Other rows than those of a source, or not as many of each: they are measured apart."""
+
+
+TRACES: Mapping[type[Plan], Trace] = {
+    st.Stream: _of_source,
+    st.Relation: _of_source,
+    st.Exchanged: _of_none,
+    st.Window: _of_side,
+    st.Internal: _of_none,
+    st.IStream: _of_none,
+    st.DStream: _of_none,
+    st.RStream: _of_none,
+    st.AtEnds: _of_none,
+    op.Filter: _of_side,
+    op.Map: _of_map,
+    op.Alias: _of_alias,
+    op.Group: _of_side,
+    op.OnArrival: _of_none,
+    op.Distinct: _of_none,
+    op.Product: _of_side,
+    op.Join: _of_side,
+    op.ScalarProduct: _of_none,
+    op.SemiJoin: _of_side,
+    op.AntiJoin: _of_side,
+    op.GroupJoin: _of_none,
+    op.UnionAll: _of_none,
+    op.Intersection: _of_none,
+    op.MaxUnion: _of_none,
+    op.Difference: _of_none,
+    op.StrictDifference: _of_none,
+    op.Aggregate: _of_none,
+    op.Combine: _of_none,
+    op.FirstRows: _of_none,
+    op.Sort: _of_none,
+    op.Coalesce: _of_none,
+    op.Split: _of_none,
+    op.Final: _of_none,
+}
+"""For each operator, whether its rows are a sample of a source's."""

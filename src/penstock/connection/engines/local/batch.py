@@ -12,6 +12,7 @@ from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.codec import content_hash
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
+from penstock.planner.statistics.statistics import Statistics
 from penstock.results.answer_kind import is_relation
 from penstock.results.settling import ChangingContent
 from penstock.runtime.changes import due_from, told_by
@@ -55,16 +56,20 @@ class Batch:
 
     Attributes:
         shed: By query and stream, how many rows were shed.
+        known: What the plan was chosen by: rates that streams state.
     """
 
-    def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
+    def __init__(
+        self, plans: Mapping[str, Plan], options: Options, known: Statistics | None = None
+    ) -> None:
         self.plans = plans
+        self.known = known or Statistics()
         self.choices = options.choices
         self._options = options
-        running = plans_to_run(plans, choices=options.choices)
+        running = plans_to_run(plans, self.known, options.choices)
         self._partitioning = common_partitioning(list(running.values()))
         lanes = options.lanes if self._partitioning.is_partitioned else 1
-        self.graph = operator_graph(running, options.choices, lanes=lanes)
+        self.graph = operator_graph(running, options.choices, statistics=self.known, lanes=lanes)
         fragment = Fragment(self.graph, self._partitioning, True, 0)
         self.shape = content_hash(PhysicalPlan((fragment,), {}).identity)
         self.periodic = periodic_parts(plans.values())

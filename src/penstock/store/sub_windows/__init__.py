@@ -1,0 +1,1 @@
+"""Sub-windows: the rows of a stream that are retained, in immutable stretches of event time."""
