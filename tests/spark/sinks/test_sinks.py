@@ -104,7 +104,7 @@ def test_rows_that_were_there_before_end_in_their_intervals(
     opened.feed((20, 3, 0))
     opened.feed((30, 3, 0))
     shown = capsys.readouterr().out
-    assert shown == "counted: k | n\n[1, 8)   1 | 1\n[4, 11)  2 | 2\n"
+    assert shown == "counted: k | n\n[1, 8)   1 | 1\n[4, 11)  2 | 2\n[20, 27)  3 | 1\n"
 
 
 def test_a_commit_that_is_written_again_counts_once(
