@@ -52,7 +52,9 @@ REPLACED = {
     "relaning": "rescaling",
     "twins": "withdrawals",
     "whereabouts": "row placements",
+    "settle": "expire, assign, wait, tell",
     "wish": "output options",
+    "wishes": "engine options",
 }
 """Words that need their author beside them, and what is said in their place."""
 

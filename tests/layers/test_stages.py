@@ -24,7 +24,9 @@ MAY_IMPORT = {
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
     "scheduling": set[str](),
-    "transactions": {"errors"},
+    "transactions": {
+        "errors", "algebra", "state", "operators", "planner", "runtime", "results", "store",
+    },
     "operators": {"errors", "algebra", "compute", "state"},
     "planner": {"errors", "algebra", "compute", "state", "operators", "scheduling"},
     "runtime": {

@@ -210,7 +210,7 @@ class Sinks:
             raise QueryError(msg, hint="CREATE SINK name FROM query USING memory makes one.")
         return found.target.table()
 
-    def settle(self, timeout: float | None = None) -> bool:
+    def wait_written(self, timeout: float | None = None) -> bool:
         """Wait until all that is committed has been written, but by sinks that fail.
 
         Returns:
@@ -229,7 +229,7 @@ class Sinks:
 
     def close(self) -> None:
         """Write what is committed, unless it takes long, and write no more."""
-        self.settle(CLOSING_SECONDS)
+        self.wait_written(CLOSING_SECONDS)
         with self._news:
             self._is_closed = True
             self._news.notify_all()

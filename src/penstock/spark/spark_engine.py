@@ -221,7 +221,9 @@ class SparkEngine:
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
         if not is_time or self._taking_over.locked():
             return
-        if due(self.running.pipeline.ledger) or self._registrar.has_wishes(self._measured()):
+        if due(self.running.pipeline.ledger) or self._registrar.may_replan_waiting(
+            self._measured()
+        ):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -231,7 +233,7 @@ class SparkEngine:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
-                    self._registrar.grant_wishes(self._measured())
+                    self._registrar.replan_waiting(self._measured())
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Write rows down, to be taken in together."""
@@ -276,7 +278,7 @@ class SparkEngine:
     def wait_idle(self) -> None:
         """Wait until all rows have been taken in."""
         self.running.drain()
-        self.running.settle()
+        self.running.tell_watermarks()
 
     def wait_for_news(self, after: int, timeout: float) -> bool:
         """Wait for a record after one; False if the time is over."""
@@ -285,7 +287,7 @@ class SparkEngine:
     def finish(self) -> None:
         """Take it that the input has come to its end."""
         self.running.end()
-        self.sinks.settle()
+        self.sinks.wait_written()
 
     def resume(self) -> None:
         """Let the pipeline run again after a failure."""

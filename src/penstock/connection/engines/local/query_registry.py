@@ -104,7 +104,8 @@ class Registry:
         if not isinstance(statement, syntax.SetOption) and not (creates and outcome.name):
             return  # It only says something; or IF NOT EXISTS, and it did.
         self.history.add(entry)
-        self._let_follow(self.started)
+        if isinstance(statement, syntax.SetOption):
+            self._let_follow(self.started)
         found = self.session.catalog.get(outcome.name or "")
         if isinstance(found, StreamDefinition | RelationDefinition):
             self._feeding.declare(found)
