@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import depth_of as depth_of_expression
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import depth_of, different_nodes, expressions_of
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 MAX_OPERATORS = 100
 MAX_EXPRESSIONS = 64
 """Python's stack bounds recursion; these leave room for what calls Penstock."""
-HOLISTIC = ("median", "quantile")
-"""Aggregates that keep their input."""
 
 
 def check_depth(plan: Plan) -> None:
@@ -99,7 +98,7 @@ def _keeps(node: Plan) -> str | None:
         case op.BagOperation():
             return "the set operation remembers every row"
         case op.Aggregate(_, keys, aggregates):
-            if any(call.distinct or call.function in HOLISTIC for _, call in aggregates):
+            if any(call.distinct or facts_of(call.function).ranks_values for _, call in aggregates):
                 return "the aggregate remembers every different value"
             return "GROUP BY remembers every group" if keys else None
     return None
