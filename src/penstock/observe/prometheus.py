@@ -92,6 +92,11 @@ STREAM_METRICS: tuple[Described[StreamFacts], ...] = (
     ),
     ("stream_aside_rows_total", "Rows set aside for another reason.", lambda one: one.aside),
     (
+        "stream_shed_rows_total",
+        "Rows left out as too much waited in lanes.",
+        lambda one: one.shed,
+    ),
+    (
         "stream_forgotten_rows_total",
         "Late rows, and others set aside, that are not kept any more.",
         lambda one: one.forgotten,
@@ -208,6 +213,15 @@ def _queries(facts: Facts) -> Iterator[Metric]:
             ({**labels, "function": function}, count)
             for labels, one in queries
             for function, count in one.failures.items()
+        ],
+    )
+    yield Metric(
+        "query_shed_rows_total",
+        "Rows shed that the query would have read: its answers are of a sample.",
+        [
+            ({**labels, "stream": stream}, count)
+            for labels, one in queries
+            for stream, count in one.shed.items()
         ],
     )
 
