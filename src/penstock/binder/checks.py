@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import depth_of as depth_of_expression
@@ -93,7 +94,7 @@ def _keeps(node: Plan) -> str | None:
             return "EMIT FINAL holds every row"
         case op.Distinct():
             return "DISTINCT remembers every different row"
-        case op.FirstRows() if node.partition_by:
+        case orders.FirstRows() if node.partition_by:
             return "ROW_NUMBER remembers the first rows of every group"
         case op.BagOperation():
             return "the set operation remembers every row"
