@@ -23,6 +23,7 @@ from penstock.catalog.definitions import (
     ViewDefinition,
 )
 from penstock.catalog.functions import AGGREGATES, FUNCTIONS
+from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
@@ -319,7 +320,8 @@ class Session:
         if statement.what == "FUNCTIONS":
             functions = [(one.name, one.summary) for one in FUNCTIONS.values()]
             aggregates = [(one.name, one.summary) for one in AGGREGATES.values()]
-            rows = (*functions, *aggregates)
+            estimates = [(one.name, one.summary) for one in ESTIMATES.values()]
+            rows = (*functions, *aggregates, *estimates)
             return Outcome(statement, header=("function", "what it does"), rows=rows)
         kind = {"QUERIES": "query"}.get(statement.what, statement.what.lower().removesuffix("s"))
         found = self.catalog.of_kind(kind)

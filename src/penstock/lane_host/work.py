@@ -55,7 +55,7 @@ class Work:
 class StreamCounts:
     """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant.
 
-    `late_by` is by how much a row was late, at the most.
+    `late_by` is by how much a row was late, at the most; `shed` counts rows that were left out.
     """
 
     rows: int
@@ -63,6 +63,7 @@ class StreamCounts:
     aside: int
     latest: int
     late_by: int = 0
+    shed: int = 0
 
 
 @dataclass
@@ -78,6 +79,7 @@ class Done:
     sent in this stage, `reached` says how far each of them has come. `behind` has the bytes that
     wait in lanes that could go on, `work` what each lane tells of its queues, if that was asked.
     `notes` are sentences about processes that had to be replaced.
+    `log` is the file that has the rows of the streams, and its size.
     """
 
     task: int
@@ -96,6 +98,7 @@ class Done:
     behind: dict[str, int] = field(default_factory=dict)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    log: tuple[str, int] = ("", 0)
 
     @property
     def line(self) -> str:
@@ -111,4 +114,5 @@ class Done:
         }
         streams = {name: StreamCounts(**one) for name, one in values.pop("streams").items()}
         clocks = GroupClocks(**values.pop("clocks"))
-        return Done(lanes=lanes, streams=streams, clocks=clocks, **values)
+        log, size = values.pop("log")
+        return Done(lanes=lanes, streams=streams, clocks=clocks, log=(log, size), **values)

@@ -14,7 +14,16 @@ from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
 from penstock.pipeline.reading_choice import SETTING, begun_reading, wanted_way
 from penstock.spark.placement import Placement
-from penstock.spark.tasks import HOLDS, READING, RECORD, REPORTS, RULES, SENT, LaneTask
+from penstock.spark.tasks import (
+    HOLDS,
+    READING,
+    RECORD,
+    REPORTS,
+    RULES,
+    SENT,
+    SHEDDING,
+    LaneTask,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.reading import FileReading
+    from penstock.shedding.shedding import Shedding
     from penstock.spark.feeds import Files
 
 
@@ -74,6 +84,7 @@ class Jobs:
         files: Files | None = None,
         holds: Mapping[str, int] | None = None,
         *,
+        shedding: Shedding | None = None,
         is_last: bool = False,
         with_reports: bool = True,
         to_the_end: bool = False,
@@ -84,14 +95,18 @@ class Jobs:
             first: The job of the first stage, if Spark brings rows.
             files: The files that tasks read otherwise, by stream.
             holds: The earliest row of a stream in files that wait.
+            shedding: Which of the rows are shed; None: none are.
             is_last: Whether the input has come to its end.
             with_reports: Whether operators are asked what they have done.
             to_the_end: Whether lanes do all that waits, however long that takes.
         """
         context = self._spark.sparkContext
+        self._follow()
         reading = self._read = self._begun_reading(files) if files else None
         context.setLocalProperty(READING, reading.to_json() if reading else "")
         context.setLocalProperty(HOLDS, json.dumps(dict(holds or {})))
+        decision = None if shedding is None else shedding.to_json()
+        context.setLocalProperty(SHEDDING, json.dumps(decision))
         context.setLocalProperty(REPORTS, "yes" if with_reports else "no")
         rules = self._ledger.rules
         if to_the_end:

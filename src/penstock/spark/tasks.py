@@ -43,6 +43,8 @@ REPORTS = "penstock.reports"
 """The local property that is "yes" where operators are asked what they have done."""
 RULES = "penstock.rules"
 """The local property with the rules of the work of lanes."""
+SHEDDING = "penstock.shedding"
+"""The local property with the decision which rows are shed; "null" if none are."""
 DONE = pa.schema([("done", pa.string())])
 
 
@@ -97,7 +99,8 @@ class LaneTask:
         log = home.new_segment(opening.number + 1, task, "log")
         holds = json.loads(context.getLocalProperty(HOLDS) or "{}")
         found = self._found(context, home, task)
-        about = self._about(opening, task, sent, holds, found.latest)
+        shedding = json.loads(context.getLocalProperty(SHEDDING) or "null")
+        about = self._about(opening, task, sent, holds, found.latest, shedding)
         with bundle_writer(home.segments / log, about) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
@@ -148,6 +151,7 @@ class LaneTask:
         sent: Sent | None,
         holds: dict[str, int],
         latest: dict[str, int],
+        shedding: dict[str, Any] | None,
     ) -> dict[str, Any]:
         coded = self.coded or RowCoding()
         return about_log(
@@ -158,6 +162,8 @@ class LaneTask:
             clocks=sent.clocks if sent else None,
             holds=holds,
             latest=latest,
+            shedding=shedding,
+            brought={name: one.rows for name, one in opening.streams.items()},
             is_last=self.is_last,
         )
 
