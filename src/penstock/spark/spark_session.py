@@ -35,7 +35,7 @@ SETTINGS: dict[str, str] = {
     # The plan of a micro-batch is ours: one shuffle of known width. Re-planning only costs time.
     "spark.sql.adaptive.enabled": "false",
     # On a cluster a task waits so long for the executor where its lanes live, which may be busy
-    # with another task of the same batch; moving lanes takes longer. Elsewhere nothing is preferred.
+    # with another task of the batch; moving lanes takes longer. Elsewhere nothing is preferred.
     "spark.locality.wait": "1s",
     # Over loopback TCP each Python stage waits some 40 ms for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
