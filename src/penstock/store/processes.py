@@ -28,7 +28,8 @@ def end(process: int) -> None:
     """End a process that may not be able to end by itself, and wait until it has."""
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
-    while signs_of_life(process) is not None:
+    # Its sockets are closed when it is a zombie, and not when its memory is gone.
+    while (_fields(process) or ["Z"])[0] not in "ZX":
         time.sleep(0.01)
 
 
@@ -42,15 +43,25 @@ class SignsOfLife(NamedTuple):
 
 def signs_of_life(process: int) -> SignsOfLife | None:
     """The signs of life of a process so far; None if it has ended, or nothing can be known."""
-    folder = Path("/proc") / str(process)
+    fields = _fields(process)
     try:
-        fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
-        lines = (folder / "io").read_text("utf-8").split()
+        lines = (Path("/proc") / str(process) / "io").read_text("utf-8").split()
     except OSError:
         return None
-    state, ticks = fields[0], int(fields[11]) + int(fields[12])
-    # The first two of them are the characters read and written.
-    return None if state == "Z" else SignsOfLife(state, ticks, int(lines[1]) + int(lines[3]))
+    if fields is None or fields[0] == "Z":
+        return None
+    # The first two of the lines are the characters read and written.
+    ticks, moved = int(fields[11]) + int(fields[12]), int(lines[1]) + int(lines[3])
+    return SignsOfLife(fields[0], ticks, moved)
+
+
+def _fields(process: int) -> list[str] | None:
+    """What the system says of a process, from its state on; None if it is not there."""
+    try:
+        text = (Path("/proc") / str(process) / "stat").read_text("utf-8")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()
 
 
 class LifeWatch:
