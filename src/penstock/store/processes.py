@@ -56,7 +56,7 @@ def signs_of_life(process: int) -> SignsOfLife | None:
 
 
 def _fields(process: int) -> list[str] | None:
-    """What the system says of a process, from its state on; None if it is not there."""
+    """The facts that the system has of a process, from its state on; None if it is not there."""
     try:
         text = (Path("/proc") / str(process) / "stat").read_text("utf-8")
     except OSError:
