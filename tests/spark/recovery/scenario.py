@@ -223,9 +223,10 @@ def on_time(
                 if batch >= first:
                     (late if at < opening else taken)[name].append(row)
                 latest = max(latest, at)
-            hold = next(holds, None) if rows else None
-            held = latest - SLACK if hold is None else min(latest - SLACK, hold)
-            opening = max(opening, held)
+            if rows:
+                hold = next(holds, None)
+                held = latest - SLACK if hold is None else min(latest - SLACK, hold)
+                opening = max(opening, held)
     return taken, late
 
 
