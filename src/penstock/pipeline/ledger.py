@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.file_cuts import FilesShare
     from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
     from penstock.store.records import FoldedContent, Kind, LaneState
@@ -302,7 +303,7 @@ class Ledger:
         done: Sequence[Done],
         tasks: int,
         batch: tuple[str, int] | None,
-        files: Mapping[str, Sequence[str]] | None = None,
+        files: Mapping[str, FilesShare] | None = None,
         offsets: Mapping[str, Any] | None = None,
         holds: Mapping[str, int] | None = None,
     ) -> None:
@@ -312,15 +313,15 @@ class Ledger:
             done: What they say.
             tasks: How many there are.
             batch: Spark's query and micro-batch, if Spark brought rows.
-            files: The files that the tasks have read, by stream.
+            files: The files that the tasks have read, by stream, or a part of one.
             offsets: Up to where Spark has read streams, if it brought rows.
             holds: The earliest row of a stream in files that wait.
         """
         _require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
         read = {
-            name: self.known_files(name).after(number, names)
-            for name, names in (files or {}).items()
+            name: self.known_files(name).after(number, share.read_to_the_end, share.begun)
+            for name, share in (files or {}).items()
         }
         lanes: dict[str, LaneState] = dict(self.record.lanes)
         for one in done:
@@ -341,8 +342,8 @@ class Ledger:
             files={**self.record.files, **read},
             **self._reached(done),
         )
-        for name, names in (files or {}).items():
-            self.known_files(name).note(read[name], names)
+        for name, share in (files or {}).items():
+            self.known_files(name).note(read[name], share.read_to_the_end)
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
