@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SLACK = 3
+LIMITS: list[list[int | None]] = [[1], [7], [1, 3, 100, None]]
 
 
 def declared(folder: Path | None) -> StreamDefinition:
@@ -55,7 +57,8 @@ def taken_in(
 ) -> tuple[list[int], set[int]]:
     """The rows in the order they are taken in, and those that are late."""
     read, watermark, latest = FilesRead(), BEGINNING, BEGINNING
-    order, late = [], set()
+    order: list[int] = []
+    late: set[int] = set()
     cuts: FileCuts | None = None
     while True:
         if cuts is None or draw.random() < 0.3:
@@ -64,7 +67,7 @@ def taken_in(
             known = KnownFiles(home, read)
             backlog = Backlog(folder, known, stream)
             backlog.look()
-            cuts = FileCuts(backlog, lambda name, rows=rows, at=folder: rows.event_times(at, name))
+            cuts = FileCuts(backlog, partial(rows.event_times, folder))
         share = cuts.next_share(draw.choice(limits))
         if share is None:
             return order, late
@@ -101,7 +104,7 @@ def test_rows_of_inserts_are_late_however_they_are_cut(home: Home, seed: int) ->
         ts, n = ([row[i] for row in rows] for i in (0, 1))
         bring(home, "s", pa.table({"ts": pa.array(ts, pa.int64()), "n": pa.array(n, pa.int32())}))
     whole = taken_in(stream, home, [None], draw)
-    for limits in ([1], [7], [1, 3, 100, None]):
+    for limits in LIMITS:
         assert taken_in(stream, home, limits, draw) == whole
     assert whole[0] == list(range(sum(map(len, files))))
 
@@ -119,7 +122,7 @@ def test_no_row_of_a_backlog_is_late_however_it_is_cut(
         lines = ["ts,n", *(f"{'' if ts is None else ts},{n}" for ts, n in rows), "1x,0"]
         (folder / f"{number}.csv").write_text("\n".join(lines) + "\n")
     stream = declared(folder)
-    for limits in ([1], [7], [1, 3, 100, None]):
+    for limits in LIMITS:
         order, late = taken_in(stream, home, limits, draw)
         readable = [n for n in order if n is not None]
         assert sorted(readable) == sorted(n for rows in files for _, n in rows)
