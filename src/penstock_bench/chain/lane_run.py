@@ -127,7 +127,7 @@ class LaneBench:
         return WholeRun(lane, time.thread_time() - processor, seconds)
 
     def _measured(self) -> WorkMeter:
-        """What operators take on average, by the processor's clock."""
+        """The costs of operators, on average, by the processor's clock."""
         clock = ProcessorClock()
         clock.begin(0.0)
         return _dispatcher(self.whole("chain", clock).lane).meter
