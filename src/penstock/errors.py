@@ -58,6 +58,10 @@ class SourceText:
         return f"  {text.rstrip()}\n  {indent}{'^' * width}"
 
 
+class QueryWarning(UserWarning):
+    """A query that can run, but its author should know what it takes or says."""
+
+
 class PenstockError(Exception):
     """Any failure that has a sentence for the user; never shown as a traceback."""
 
@@ -125,6 +129,10 @@ class DataError(PenstockError):
 
 class PipelineFailed(PenstockError):
     """Micro-batches failed again and again."""
+
+
+class Overtaken(PenstockError):
+    """A read that the window overtook again and again."""
 
 
 class InternalError(PenstockError):

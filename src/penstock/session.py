@@ -23,13 +23,15 @@ from penstock.catalog.definitions import (
     ViewDefinition,
 )
 from penstock.catalog.functions import AGGREGATES, FUNCTIONS
+from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, SourceText, UnknownName
+from penstock.expected_load import expected_by, state_needed, stated_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from penstock.algebra.plan import Plan
 
@@ -44,6 +46,17 @@ class Outcome:
     rows: tuple[tuple[str, ...], ...] = ()
     name: str | None = None
     plan: Plan | None = None
+    warnings: tuple[str, ...] = ()
+    is_endless: bool = False
+
+
+@dataclass(frozen=True)
+class BoundQuestion:
+    """A query that is asked once: its plan, and the instant behind AS OF in the text."""
+
+    plan: Plan
+    as_of: syntax.Moment | None
+    source: SourceText
     warnings: tuple[str, ...] = ()
 
 
@@ -104,7 +117,32 @@ class Session:
         """
         outcome = self.perform(_one_query(text, name), SourceText(text, name))
         assert outcome.plan is not None
-        return BoundQuery(outcome.plan, outcome.warnings)
+        return BoundQuery(outcome.plan, outcome.warnings, outcome.is_endless)
+
+    def warnings_of(self, query: Outcome | QueryDefinition) -> tuple[str, ...]:
+        """Sentences that the author of a query should know; the last says what it will take."""
+        if not query.is_endless or query.plan is None:
+            return query.warnings
+        tactics = query.tactics if isinstance(query, QueryDefinition) else self.settings.tactics
+        return (*query.warnings, state_needed(self.catalog, query.plan, tactics))
+
+    def question(self, text: str, tables: Collection[str] = ()) -> BoundQuestion:
+        """The plan of a query that is asked once, and the instant it asks about.
+
+        Args:
+            text: A query, with or without AS OF.
+            tables: The queries whose results are read as they are.
+
+        Raises:
+            PenstockError: The text is not one query, or the query is at fault.
+        """
+        found, source = _one_query(text), SourceText(text)
+        try:
+            bound = bind_query(found.query, self.catalog, self.settings, tables=tables)
+        except PenstockError as error:
+            error.at = error.at or found.span
+            raise error.locate(source) from None
+        return BoundQuestion(bound.plan, found.as_of, source, bound.warnings)
 
     def create_query(self, name: str, text: str) -> tuple[Outcome, str]:
         """Do what CREATE QUERY does, for a query without it; also the statement as text.
@@ -171,7 +209,12 @@ class Session:
                 return self._set(statement)
             case syntax.Select():
                 bound = self._bind(statement.query)
-                return Outcome(statement, plan=bound.plan, warnings=bound.warnings)
+                return Outcome(
+                    statement,
+                    plan=bound.plan,
+                    warnings=bound.warnings,
+                    is_endless=bound.is_endless,
+                )
         raise NotImplementedError(statement)
 
     def _bind(self, node: exp.Expr, *, view: bool = False) -> BoundQuery:
@@ -190,7 +233,15 @@ class Session:
         self.catalog.add(definition, replace=statement.replace, at=at)
         plan = getattr(definition, "plan", None)
         message = f'{definition.kind} "{definition.name}" created'
-        return Outcome(statement, message, name=definition.name, plan=plan, warnings=warnings)
+        is_endless = isinstance(definition, QueryDefinition) and definition.is_endless
+        return Outcome(
+            statement,
+            message,
+            name=definition.name,
+            plan=plan,
+            warnings=warnings,
+            is_endless=is_endless,
+        )
 
     def _create_query(self, statement: syntax.CreateQuery) -> Outcome:
         view = statement.kind == "VIEW"
@@ -204,10 +255,22 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        query = QueryDefinition(
-            name, plan, text, self.settings.tactics, bound.warnings, self.settings.work.latency
+        return self._add(statement, self._query(name, plan, text, bound), bound.warnings)
+
+    def _query(
+        self, name: str, plan: Plan, text: str, bound: BoundQuery | None = None
+    ) -> QueryDefinition:
+        """A query as it is set to run; `bound` has what its author should know."""
+        return QueryDefinition(
+            name,
+            plan,
+            text,
+            self.settings.tactics,
+            () if bound is None else bound.warnings,
+            self.settings.work.latency,
+            stated_by(self.catalog, plan),
+            is_endless=bound is not None and bound.is_endless,
         )
-        return self._add(statement, query, bound.warnings)
 
     def _create_built(self, statement: syntax.CreateQuery, written: str) -> Outcome:
         """A query or view whose plan is written down; its text is the plan, for people."""
@@ -216,10 +279,7 @@ class Session:
         plan, name = decoded_plan(written), statement.name.text
         if statement.kind == "VIEW":
             return self._add(statement, ViewDefinition(name, plan, plan_text(plan)))
-        query = QueryDefinition(
-            name, plan, plan_text(plan), self.settings.tactics, latency=self.settings.work.latency
-        )
-        return self._add(statement, query)
+        return self._add(statement, self._query(name, plan, plan_text(plan)))
 
     def _create_sink(self, statement: syntax.CreateSink) -> Outcome:
         query = self.catalog.find(statement.query.text, "query", at=statement.query.span)
@@ -260,7 +320,8 @@ class Session:
         if statement.what == "FUNCTIONS":
             functions = [(one.name, one.summary) for one in FUNCTIONS.values()]
             aggregates = [(one.name, one.summary) for one in AGGREGATES.values()]
-            rows = (*functions, *aggregates)
+            estimates = [(one.name, one.summary) for one in ESTIMATES.values()]
+            rows = (*functions, *aggregates, *estimates)
             return Outcome(statement, header=("function", "what it does"), rows=rows)
         kind = {"QUERIES": "query"}.get(statement.what, statement.what.lower().removesuffix("s"))
         found = self.catalog.of_kind(kind)
@@ -284,6 +345,7 @@ class Session:
         # Here, because it loads the planner, and with it the operators.
         from penstock.planner.explain.explain import explained
         from penstock.planner.physical.building import Choices
+        from penstock.planner.statistics.statistics import stated_rates
 
         tactics = self.settings.tactics
         if statement.query is not None:
@@ -297,7 +359,9 @@ class Session:
             plan, warnings = found.plan, ()
             if isinstance(found, QueryDefinition):
                 tactics = found.tactics
-        text = explained(plan, Choices.of(tactics))
+        chosen_by = stated_rates(stated_by(self.catalog, plan))
+        rates = expected_by(self.catalog, [plan])
+        text = explained(plan, Choices.of(tactics), chosen_by=chosen_by, rates=rates)
         return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _replan(self, statement: syntax.Replan) -> Outcome:

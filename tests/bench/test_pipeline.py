@@ -28,6 +28,7 @@ from penstock_bench.pipeline_native import SlidingAggregate
 from penstock_bench.pipeline_penstock import QUERIES, plan_of, statements
 from penstock_bench.pipeline_run import FRAMES, PipelineFigures, PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
+from tiers import only_long
 
 SMALL = Input(2000, 3, keys=50)
 SHORT = 40_000
@@ -68,6 +69,7 @@ def test_some_batches_may_be_of_another_size_and_come_first(tmp_path: Path) -> N
         assert [start // 100_000 for start in starts] == [0, 2, 4, 5, 6]
 
 
+@only_long
 @pytest.mark.parametrize("way", ["hopping", "by hand", "native distinct"])
 def test_what_spark_has_instead_runs(tmp_path: Path, way: str) -> None:
     one = written(tmp_path, replace(SMALL, streams=("a",)))
@@ -76,7 +78,10 @@ def test_what_spark_has_instead_runs(tmp_path: Path, way: str) -> None:
     assert ran.results > 0
 
 
-@pytest.mark.parametrize("way", ["join", "native join", "ceiling"])
+OTHERS = [pytest.param(way, marks=only_long) for way in ("native join", "ceiling")]
+
+
+@pytest.mark.parametrize("way", ["join", *OTHERS])
 def test_all_read_the_same_rows_and_joins_agree(small: Path, way: str) -> None:
     ran = in_own_process(PipelineSetting(way, str(small), window=SHORT, flush=True))
     assert ran.rows == [2000, 2000, 2000]

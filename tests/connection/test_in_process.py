@@ -354,10 +354,6 @@ MISTAKES: dict[str, tuple[Callable[[Connection], object], type[PenstockError], s
     "unknown query": (
         lambda db: db["nothing"], UnknownName, 'no query called "nothing"', "No query",
     ),
-    "a query in execute": (
-        lambda db: db.execute("SELECT sym FROM trades [NOW]"),
-        QueryError, "a query needs a name", "CREATE QUERY name AS",
-    ),
     "a statement as a query": (
         lambda db: db.query("SHOW STREAMS"), QueryError, "expected a query", "",
     ),

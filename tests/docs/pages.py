@@ -11,6 +11,8 @@ output left out or wrong, then `UPDATE_DOCS=1 ./test tests/docs` and read what w
 | cql | all such blocks of a `##` section are executed in one session |
 | python | the `>>>` examples of a page are one doctest |
 | text | shown only: time lines, trees, shapes |
+
+What commands write to `/tmp` goes to a folder of the run, so that two runs do not meet there.
 """
 
 from __future__ import annotations

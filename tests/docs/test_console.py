@@ -51,9 +51,15 @@ def commands(fence: Fence) -> list[Command]:
     return found
 
 
-def run(command: str) -> list[str]:
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder that stands for /tmp: whoever else runs the same pages has another."""
+    return str(tmp_path_factory.mktemp("pages"))
+
+
+def run(command: str, own: str) -> list[str]:
     done = subprocess.run(
-        ["sh", "-c", command],
+        ["sh", "-c", command.replace("/tmp/", f"{own}/")],
         cwd=ROOT,
         env=ENVIRONMENT,
         stdin=subprocess.DEVNULL,
@@ -62,12 +68,13 @@ def run(command: str) -> list[str]:
         text=True,
         check=False,
     )
-    return [line.rstrip() for line in done.stdout.rstrip("\n").split("\n")] if done.stdout else []
+    output = done.stdout.replace(f"{own}/", "/tmp/")
+    return [line.rstrip() for line in output.rstrip("\n").split("\n")] if output else []
 
 
 @pytest.mark.parametrize("fence", FENCES, ids=str)
-def test_commands_print_what_is_shown(fence: Fence) -> None:
-    real = [line for one in commands(fence) for line in (*one.lines, *run(one.text))]
+def test_commands_print_what_is_shown(fence: Fence, own: str) -> None:
+    real = [line for one in commands(fence) for line in (*one.lines, *run(one.text, own))]
     settle(fence.page, {fence.place: fence.lines}, {fence.place: real})
 
 

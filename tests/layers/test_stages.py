@@ -13,41 +13,49 @@ MAY_IMPORT = {
     "errors": set[str](),
     "algebra": {"errors"},
     "cql": {"errors", "algebra"},
-    "catalog": {"errors", "algebra", "scheduling"},
-    "binder": {"errors", "algebra", "cql", "catalog"},
+    "catalog": {"errors", "algebra", "scheduling", "shedding"},
+    "binder": {"errors", "algebra", "cql", "catalog", "shedding"},
     "reference": {"errors", "algebra", "catalog"},
-    "session": {"errors", "algebra", "cql", "catalog", "binder", "planner"},
+    "expected_load": {"errors", "algebra", "catalog", "planner", "files"},
+    "session": {
+        "errors", "algebra", "cql", "catalog", "binder", "planner", "expected_load",
+    },
     "builder": {"errors", "algebra", "cql", "catalog", "binder", "session"},
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
     "scheduling": set[str](),
-    "transactions": {"errors"},
+    "shedding": {"errors", "state"},
+    "transactions": {
+        "errors", "algebra", "state", "operators", "planner", "runtime", "results", "store",
+    },
     "operators": {"errors", "algebra", "compute", "state"},
     "planner": {"errors", "algebra", "compute", "state", "operators", "scheduling"},
     "runtime": {
         "errors", "algebra", "compute", "state", "operators", "planner", "scheduling",
+        "shedding",
     },
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
     "observe": {"errors", "algebra", "catalog", "session", "planner", "store", "scheduling"},
     "connectors": {"errors", "algebra", "catalog", "compute", "state", "store"},
-    "files": {"errors", "algebra", "catalog", "connectors", "runtime", "store"},
+    "files": {"errors", "algebra", "catalog", "connectors", "runtime", "state", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
-        "scheduling",
+        "scheduling", "shedding",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host", "connectors", "scheduling", "files",
+        "store", "lane_host", "connectors", "scheduling", "shedding", "files",
     },
     "connection": {
-        "errors", "algebra", "cql", "catalog", "session", "builder", "compute", "state",
+        "errors", "algebra", "binder", "cql", "catalog", "session", "builder", "compute", "state",
         "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
+        "expected_load", "shedding",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
         "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
-        "connectors", "scheduling", "files",
+        "connectors", "scheduling", "shedding", "files", "expected_load",
     },
     "testing": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",
@@ -57,7 +65,7 @@ MAY_IMPORT = {
     "cli": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "testing", "spark",
         "planner", "operators", "results", "store", "observe", "connection", "demo", "state",
-        "scheduling", "files", "connectors",
+        "scheduling", "files", "connectors", "expected_load",
     },
 }  # fmt: skip
 """Each stage and what it may know; a stage that is not listed here fails the test."""

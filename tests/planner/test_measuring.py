@@ -248,9 +248,7 @@ def test_values_that_prevail_make_more_pairs() -> None:
 def test_explain_of_what_runs_says_what_is_measured() -> None:
     plan = session().bind("SELECT v FROM a [RANGE 10] WHERE v > 5").plan
     assert "Statistics" not in explained(plan)
-    assert "Statistics: assumed, nothing is measured yet\n" in explained(
-        plan, statistics=Statistics()
-    )
+    assert "Statistics: nothing is measured yet\n" in explained(plan, statistics=Statistics())
     text = explained(plan, statistics=KNOWN)
     said = "measured (rates of a; values of 1 column; selectivities of 1 filter)"
     assert f"Statistics: {said}\n" in text

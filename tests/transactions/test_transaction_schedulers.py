@@ -287,22 +287,6 @@ def test_what_was_read_in_vain_is_undone_instead_of_aborted() -> None:
     assert counts == {"lws": 1, "ttu": 0}
 
 
-def test_old_sub_windows_are_kept_for_those_who_need_them() -> None:
-    kept = {}
-    for name, kind in TRANSACTION_SCHEDULERS.items():
-        simulation = Simulation(kind, 3)
-        simulation.begin(single("Q", 3))
-        simulation.perform("RWW")
-        kept[name] = simulation.scheduler.oldest
-        simulation.finish()
-        assert simulation.scheduler.oldest == 2
-    assert kept == {"serial": 0, "ws": 0, "lws": 2, "ttu": 2}
-    simulation = Simulation(LatestScheduler, 3, on_conflict=OnConflict.UNDO)
-    simulation.begin(single("Q", 3))
-    simulation.perform("RWW")
-    assert simulation.scheduler.oldest == 0
-
-
 def test_who_is_overtaken_too_often_is_given_up() -> None:
     simulation = Simulation(LatestScheduler, 3, most_restarts=2)
     simulation.begin(single("Q", 3))

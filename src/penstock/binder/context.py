@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from penstock.algebra.plan import Plan
     from penstock.catalog.definitions import Catalog
     from penstock.catalog.settings import Settings
@@ -26,10 +28,15 @@ class SelectWindows:
 
 @dataclass
 class Context:
-    """The catalog and settings a statement is bound under, and the names it has used up."""
+    """The catalog and settings a statement is bound under, and the names it has used up.
+
+    `tables` are queries whose results are read as relations; None: the statement is no question,
+    and a query that it names is computed anew.
+    """
 
     catalog: Catalog
     settings: Settings
+    tables: Collection[str] | None = None
     common_tables: dict[str, Plan] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)

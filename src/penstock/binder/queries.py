@@ -28,7 +28,7 @@ from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.errors import NotSupported, QueryError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from penstock.algebra.plan import Plan
     from penstock.catalog.definitions import Catalog
@@ -38,23 +38,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """The plan of a query, and what its author should know about it."""
+    """The plan of a query, and what its author should know about it.
+
+    What a query `is_endless` keeps grows for ever.
+    """
 
     plan: Plan
     warnings: tuple[str, ...]
+    is_endless: bool = False
 
 
 def bind_query(
-    node: exp.Expr, catalog: Catalog, settings: Settings, *, view: bool = False
+    node: exp.Expr,
+    catalog: Catalog,
+    settings: Settings,
+    *,
+    view: bool = False,
+    tables: Collection[str] | None = None,
 ) -> BoundQuery:
     """The logical plan of a parsed query.
+
+    Args:
+        node: The query.
+        catalog: The names it may use.
+        settings: What it is bound under.
+        view: Whether it is a view.
+        tables: Of a question, the queries whose results it reads as they are.
 
     Raises:
         QueryError: The query names what does not exist, or means what no continuous query can.
     """
     refuse_what_would_be_dropped(node)
     refuse_final_inside(node, view=view)
-    context = Context(catalog, settings)
+    context = Context(catalog, settings, tables)
     plan = QueryBinder(context, None if view else node).bind(node)
     # The query that names a view may say how many of its rows are numbered.
     plan = plan if view else bind_final(node, with_bounds(plan))
@@ -63,9 +79,12 @@ def bind_query(
     if not (view and is_nrr(plan)):
         # A view over a non-retroactive relation is one, for the queries that name the view.
         refuse_unread_nrr(plan)
+    if tables is not None:
+        # A question ends when it is answered.
+        return BoundQuery(plan, tuple(dict.fromkeys(context.warnings)))
     kept = unbounded_state(plan) or ([] if view else endless_answer(plan))
     warnings = [*context.warnings, *kept]
-    return BoundQuery(plan, tuple(dict.fromkeys(warnings)))
+    return BoundQuery(plan, tuple(dict.fromkeys(warnings)), bool(kept))
 
 
 class QueryBinder:
@@ -124,7 +143,8 @@ class QueryBinder:
     def _ordered(self, plan: Plan, ordering: Ordering, node: exp.Expr) -> Plan:
         """The result of a window [start, end) in order; of any other, its first rows."""
         is_sent = node is self._whole and not node.args.get("changes")
-        if is_sent and st.hopping_windows(plan):
+        is_asked = self.context.tables is not None
+        if is_sent and (is_asked or st.hopping_windows(plan)):
             return ordering.apply(plan)
         return ordering.first_rows(plan)
 

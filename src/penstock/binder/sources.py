@@ -223,6 +223,10 @@ class FromBinder:
             return common, node.name, f'subquery "{node.name}"'
         kinds = ("stream", "relation", "view", "query")
         found = self.context.catalog.find(node.name, *kinds, at=span_of(node))
+        tables = self.context.tables or ()
+        if isinstance(found, QueryDefinition) and found.name in tables:
+            plan: Plan = st.Relation(found.name, found.plan.schema)
+            return plan, found.name, f'query "{found.name}"'
         return _definition_plan(found), found.name, f'{found.kind} "{found.name}"'
 
     def _offer(self, plan: Plan, name: str | None, what: str, at: Span | None) -> FromItem:

@@ -96,10 +96,10 @@ def _spec(syntax: WindowSyntax, source: Plan, unit: TimeUnit) -> WindowSpec:
         case "UNBOUNDED":
             return Unbounded()
         case "SINCE":
-            return Since(_instant(syntax.moments[0], unit, last=False))
+            return Since(instant_in(syntax.moments[0], unit, last=False))
         case "BETWEEN":
             first, last = syntax.moments
-            return Between(_instant(first, unit, last=False), _instant(last, unit, last=True))
+            return Between(instant_in(first, unit, last=False), instant_in(last, unit, last=True))
     assert syntax.length is not None
     if syntax.kind == "ROWS":
         slide = _count(syntax.slide) if syntax.slide else None
@@ -175,8 +175,12 @@ def _plain_steps(count: Decimal, length: Length, unit: TimeUnit) -> Decimal:
     return count
 
 
-def _instant(moment: Moment, unit: TimeUnit, *, last: bool) -> int:
-    """A moment in steps of the unit: the first step at or after it, or the last at or before."""
+def instant_in(moment: Moment, unit: TimeUnit, *, last: bool = True) -> int:
+    """A moment in steps of the unit: the first step at or after it, or the last at or before.
+
+    Raises:
+        Refused: It is written otherwise than the unit asks for, or is no date and time.
+    """
     if isinstance(moment.value, int):
         if unit is TimeUnit.TIMESTAMP:
             hint = "Write TIMESTAMP '2024-01-31 12:00:00'."

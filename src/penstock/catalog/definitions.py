@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from penstock.algebra.tactics import Tactics
 from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, Span, UnknownName, did_you_mean
+from penstock.shedding.columns import SheddingColumns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Schema
+    from penstock.catalog.retain_rules import RetainRule
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,11 @@ class Definition:
 
 @dataclass(frozen=True)
 class StreamDefinition(Definition):
-    """A stream: its columns, which of them is the event time, and how late rows may be."""
+    """A stream: its columns, which of them is the event time, and how late rows may be.
+
+    `rate` is the number of rows expected in a step of its time, where that is stated.
+    `retain` says how long it keeps its rows, if the declaration does.
+    """
 
     schema: Schema
     time_column: str
@@ -35,6 +41,8 @@ class StreamDefinition(Definition):
     slack: int = 0
     format: str | None = None
     options: dict[str, str] = field(default_factory=dict)
+    rate: float | None = None
+    retain: RetainRule | None = None
     kind = "stream"
 
     @property
@@ -42,6 +50,13 @@ class StreamDefinition(Definition):
         """After how long without a row it holds others back no more; None: it always does."""
         text = self.options.get("idle_timeout")
         return None if text is None else seconds_of("idle_timeout", text)
+
+    @property
+    def shedding_columns(self) -> SheddingColumns:
+        """The columns that shedding goes by, which the options name."""
+        names = [one.lower() for one in self.schema.names]
+        chosen = (self.options.get(one) for one in SheddingColumns._fields)
+        return SheddingColumns(*(None if c is None else names.index(c.lower()) for c in chosen))
 
 
 @dataclass(frozen=True)
@@ -75,6 +90,8 @@ class QueryDefinition(Definition):
     """A continuous query, how it runs (by what was set then), and what its author should know.
 
     `latency` is the seconds that it allows from the arrival of rows to their results; None: any.
+    `rates` are those that its streams stated when it was created. What a query `is_endless` keeps
+    grows for ever.
     """
 
     plan: Plan
@@ -82,6 +99,8 @@ class QueryDefinition(Definition):
     tactics: Tactics = field(default_factory=Tactics)
     warnings: tuple[str, ...] = ()
     latency: float | None = None
+    rates: Mapping[str, float] = field(default_factory=dict)
+    is_endless: bool = False
     kind = "query"
 
 

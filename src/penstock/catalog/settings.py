@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.tactics import Tactics
+from penstock.catalog.store_settings import STORE_MEASURES, StoreSettings
 from penstock.catalog.work_settings import MEASURES, WorkSettings
 from penstock.errors import QueryError, UnknownName, did_you_mean
 
@@ -34,7 +35,8 @@ class Settings:
     Answers do not depend on the others. `strategy`: how operators learn that rows have left a
     window. `joins`: whether joins of three inputs or more run two by two or in one operator;
     `join_evaluation` and `join_expiration`: how that operator probes, and when it drops rows.
-    `work`: how long lanes work in a micro-batch, and in which order.
+    `work`: how long lanes work in a micro-batch, and in which order. `store`: how long streams
+    keep their rows, and how much a question may read.
     """
 
     integer_division: bool = False
@@ -44,6 +46,7 @@ class Settings:
     join_evaluation: Evaluation = "lazy"
     join_expiration: Expiration = "lazy"
     work: WorkSettings = field(default_factory=WorkSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
 
     @property
     def tactics(self) -> Tactics:
@@ -57,13 +60,16 @@ class Settings:
             UnknownName: There is no such setting.
             QueryError: The setting does not take that value.
         """
-        measure = MEASURES.get(key.lower())
-        if measure is not None:
-            changed = {key.lower(): measure.read(key.lower(), value)}
-            return replace(self, work=replace(self.work, **changed))  # type: ignore[arg-type]  # MEASURES reads what the field takes
+        name = key.lower()
+        if name in MEASURES:
+            changed = {name: MEASURES[name].read(name, value)}
+            return replace(self, work=replace(self.work, **changed))
+        if name in STORE_MEASURES:
+            changed = {name: STORE_MEASURES[name].read(name, value)}
+            return replace(self, store=replace(self.store, **changed))
         choices = CHOICES.get(key.lower())
         if choices is None:
-            known = [*CHOICES, *MEASURES]
+            known = [*CHOICES, *MEASURES, *STORE_MEASURES]
             otherwise = f"Settings: {', '.join(known)}."
             msg = f'there is no setting called "{key}"'
             raise UnknownName(msg, hint=did_you_mean(key, known, otherwise=otherwise))
@@ -79,4 +85,5 @@ class Settings:
             for key, choices in CHOICES.items()
         }
         shown = {key: one.show(getattr(self.work, key)) for key, one in MEASURES.items()}
+        shown |= {key: one.show(getattr(self.store, key)) for key, one in STORE_MEASURES.items()}
         return chosen | shown

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from penstock.algebra.plan import Plan
-    from penstock.algebra.tactics import Tactics
     from penstock.catalog.definitions import Catalog
     from penstock.planner.explain.explain import Explaining
     from penstock.session import Outcome, Session
@@ -79,14 +78,16 @@ def explain(
 
 def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[ExplainedPlan]:
     """The plans of a script: queries with those that they would be registered with."""
+    from penstock.catalog.definitions import QueryDefinition
     from penstock.cql import syntax
+    from penstock.expected_load import expected_by, stated_by
     from penstock.planner.explain.explain import Explaining
     from penstock.planner.physical.building import Choices
     from penstock.spark.explaining import registered_together
 
     plans: list[Plan] = []
     found: list[tuple[str | None, str, bool]] = []
-    queries: dict[str, tuple[Plan, Tactics]] = {}
+    queries: dict[str, QueryDefinition] = {}
     alone: dict[str, Explaining] = {}
     selects = itertools.count(1)
     for outcome in outcomes:
@@ -99,11 +100,13 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
         found.append((outcome.name, title, session.settings.work.lane_budget is not None))
         runs = isinstance(statement, syntax.CreateQuery) and statement.kind == "QUERY"
         if runs or isinstance(statement, syntax.Select):
-            queries[title] = (plan, tactics)
+            stated = stated_by(session.catalog, plan)
+            queries[title] = QueryDefinition(title, plan, "", tactics, rates=stated)
         else:
-            alone[title] = Explaining({title: plan}, Choices.of(tactics))
+            rates = expected_by(session.catalog, [plan])
+            alone[title] = Explaining({title: plan}, Choices.of(tactics), rates=rates)
     _warn_of_sources(session.catalog, plans)
-    explaining = {**alone, **registered_together(queries)}
+    explaining = {**alone, **registered_together(queries, session.catalog)}
     return [
         ExplainedPlan(name, title, explaining[title], is_scheduled)
         for name, title, is_scheduled in found

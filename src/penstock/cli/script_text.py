@@ -35,12 +35,12 @@ def execute(script: Path | None, text: str) -> tuple[Session, Iterator[Outcome]]
         raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
     session = Session()
     file = session.run(read_script(script), str(script)) if script is not None else ()
-    return session, _warned(chain(file, session.run(text)))
+    return session, _warned(session, chain(file, session.run(text)))
 
 
-def _warned(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+def _warned(session: Session, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     for outcome in outcomes:
-        for warning in outcome.warnings:
+        for warning in session.warnings_of(outcome):
             typer.echo(f"warning: {warning}", err=True)
         yield outcome
 

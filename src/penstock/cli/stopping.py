@@ -15,9 +15,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def stop_at_once_on_signals() -> None:
-    """Let a signal end this process, and those that it has started, with one line."""
+    """Let a signal end this process, and those that it has started, with one line.
+
+    Signals that `./penstock` holds back until now are answered at once.
+    """
     for number in SIGNALS:
         signal.signal(number, stop_at_once)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 def plain_signals() -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from warnings import warn
 
-from penstock.catalog.definitions import RelationDefinition, StreamDefinition
+from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
 from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
 from penstock.connection.moments import instant_of
 from penstock.connection.progress_times import with_times
 from penstock.connection.query import Query
 from penstock.connection.showing import overview
-from penstock.errors import QueryError
+from penstock.errors import QueryError, QueryWarning
 from penstock.results.preview import as_html, as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     import pyarrow as pa
@@ -24,10 +26,13 @@ if TYPE_CHECKING:
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.connection.engine import Engine
     from penstock.connection.moments import Moment
+    from penstock.connection.questions.one_time_answer import OneTimeAnswer
 
 
 class Connection:
     """Streams, relations and queries; `penstock.connect()` and `connect_inline()` make one.
+
+    What is unwise about a query comes as a `QueryWarning` when it is created.
 
     Queries of one `execute` share their operators. A query sees the rows that come after it was
     registered, and relations as they are then. All methods may be called from any thread.
@@ -57,7 +62,9 @@ class Connection:
         return self.engine.failure
 
     def execute(self, text: str) -> Results | None:
-        """Run statements; the rows of the last SHOW, DESCRIBE, EXPLAIN or REPLAN.
+        """Run statements; the rows of the last SELECT, SHOW, DESCRIBE, EXPLAIN or REPLAN.
+
+        A SELECT on its own is asked once, as by `ask`.
 
         The queries that CREATE QUERY registers run from now on; `db["name"]` reads them.
 
@@ -66,7 +73,8 @@ class Connection:
             PipelineFailed: A stream cannot be read as it is declared; nothing has taken effect.
         """
         self.require_running()
-        shown = self.engine.execute(text)
+        with self._warning():
+            shown = self.engine.execute(text)
         return None if shown is None else Results.of(shown)
 
     def query(self, query: str | BuiltQuery, name: str | None = None) -> Query:
@@ -85,8 +93,40 @@ class Connection:
             # What is wrong with the query itself is to be mended first.
             self.engine.session.copy().create_query(name, query)
         self.require_running()
-        self.engine.register(name, query)
+        with self._warning():
+            self.engine.register(name, query)
         return self[name]
+
+    def ask(self, question: str) -> OneTimeAnswer:
+        """Answer a query once, for one instant, from the rows that streams retain.
+
+        It sees what a continuous query of the same text would hold then, and the results of
+        queries that run, which are tables in it. A stream without a window is all that is retained
+        of it.
+
+        Args:
+            question: A query as text; `AS OF instant` behind it says when, else it is the last
+                instant that is final.
+
+        Returns:
+            The rows; `at` says for which instant they are the answer.
+
+        Raises:
+            Refused: Windows reach beyond what is retained; the sentence says how much is there.
+            PenstockError: The question is at fault, or the instant is not final.
+        """
+        self.require_open()
+        return self.engine.ask(question)
+
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Warn of what is unwise about the queries that are created meanwhile."""
+        before = {id(one): one for one in self.engine.catalog}
+        yield
+        for one in self.engine.catalog:
+            if isinstance(one, QueryDefinition) and id(one) not in before and one.warnings:
+                said = "\n  ".join(self.engine.session.warnings_of(one))
+                warn(f'query "{one.name}": {said}', QueryWarning, stacklevel=4)
 
     def _unused_name(self) -> str:
         number = 1

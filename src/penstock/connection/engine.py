@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RelationDefinition,
         StreamDefinition,
     )
+    from penstock.connection.questions.one_time_answer import OneTimeAnswer
     from penstock.results.settling import ChangingContent, Elements
     from penstock.session import Session
     from penstock.store.result_reader import Commit
@@ -158,6 +159,9 @@ class Engine(Protocol):
 
     def answer(self, query: str) -> Answer | None:
         """The results of a query that runs."""
+
+    def ask(self, text: str) -> OneTimeAnswer:
+        """Answer a question, once."""
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""

@@ -12,6 +12,7 @@ from penstock.builder import source
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
 from penstock.cql import syntax
 from penstock.errors import PenstockError, QueryError, SourceText
+from penstock.session import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import Catalog, Definition
     from penstock.connection.engine import Replanned
-    from penstock.session import Outcome, Session
+    from penstock.connection.questions.one_time_answer import OneTimeAnswer
+    from penstock.session import Session
 
 
 class StatementTarget(Protocol):
@@ -47,6 +49,9 @@ class StatementTarget(Protocol):
 
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query, as it runs or is about to."""
+
+    def ask(self, text: str) -> OneTimeAnswer:
+        """Answer a question, once."""
 
 
 def execute(target: StatementTarget, text: str) -> pa.Table | None:
@@ -103,23 +108,18 @@ def _performed(
 
     def prepare(statement: syntax.Statement) -> None:
         nonlocal found
-        _refuse_nameless(statement)
         _refuse_replaced_source(target.session.catalog, statement)
         target.prepare(statement)
         name = getattr(statement, "name", None)
         found = None if name is None else target.session.catalog.get(name.text)
 
     for statement in target.session.parsed(text):
+        if isinstance(statement, syntax.Select):
+            yield Outcome(statement), None
+            continue
         # The session may be another after a statement.
         outcome = target.session.perform(statement, SourceText(text), prepare)
         yield outcome, found if isinstance(found, QueryDefinition) else None
-
-
-def _refuse_nameless(statement: syntax.Statement) -> None:
-    """A query has to be read by a name."""
-    if isinstance(statement, syntax.Select):
-        msg = "a query needs a name to be read by"
-        raise QueryError(msg, hint="Write CREATE QUERY name AS ..., or use db.query(text).")
 
 
 def _refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> None:
@@ -143,8 +143,13 @@ def _readers(catalog: Catalog, source: str) -> list[str]:
 
 
 def _shown(target: StatementTarget, outcome: Outcome, text: str) -> pa.Table | None:
-    """The rows of SHOW and DESCRIBE, the lines of EXPLAIN, what REPLAN says."""
+    """The rows of SELECT, SHOW and DESCRIBE, the lines of EXPLAIN, what REPLAN says."""
     match outcome.statement:
+        case syntax.Select(span=span):
+            # Queries that the same text registers are tables in it.
+            target.apply()
+            before = "".join("\n" if char == "\n" else " " for char in text[: span.start])
+            return target.ask(before + text[span.start : span.end]).to_arrow()
         case syntax.Replan():
             return pa.table({"plan": [_replanned(target, outcome.statement, text)]})
         case syntax.Explain(name=name):

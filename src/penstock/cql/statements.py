@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from penstock.algebra.time import unit_name
 from penstock.cql import syntax
-from penstock.cql.queries import QueryParser
+from penstock.cql.questions import QuestionParser
 from penstock.cql.strictness import TYPE_NAMES
 from penstock.cql.windows import token_span
 from penstock.errors import CqlSyntaxError, Span
@@ -27,12 +29,12 @@ SHOWABLE = ("STREAMS", "RELATIONS", "VIEWS", "QUERIES", "SINKS", "SETTINGS", "FU
 KEYWORDS = (
     "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT", "JOIN",
     "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS", "USING", "OPTIONS", "OUTPUT", "DISTINCT",
-    "WATERMARK", "BETWEEN", "EXISTS", "EMIT",
+    "WATERMARK", "BETWEEN", "EXISTS", "EMIT", "RATE", "RETAIN",
 )  # fmt: skip
 """Words inside a statement that a misspelt one may have meant."""
 
 
-class StatementParser(QueryParser):
+class StatementParser(QuestionParser):
     """Dispatches on a statement's first word."""
 
     def _parse_statement(self) -> exp.Expr | None:
@@ -60,8 +62,8 @@ class StatementParser(QueryParser):
             self._advance()
             self.fail(f"expected ( after {word}, found {self.found()}")
         elif word in ("SELECT", "WITH", "(", *syntax.EMITTERS):
-            query = self.parse_query()
-            statement = syntax.Select(self._span_from(first), query)
+            query, as_of = self.parse_question()
+            statement = syntax.Select(self._span_from(first), query, as_of)
         else:
             known = () if word in WRITES else STATEMENTS
             hint = f"Statements begin with {', '.join(STATEMENTS)}."
@@ -130,11 +132,38 @@ class StatementParser(QueryParser):
                 break
         if not self._match(TokenType.R_PAREN):
             self.fail(f"expected , or ) after a column, found {self.found()}")
+        rate = self._parse_rate()
         format_, options = self._parse_format_and_options()
+        rate = rate or self._parse_rate()
+        retain = self._parse_retain(kind)
         return syntax.CreateSource(
             self._span_from(first), kind, name, tuple(columns), watermark, format_, options,
-            retroactive, **flags,
+            retroactive, rate or self._parse_rate(), retain=retain, **flags,
         )  # fmt: skip
+
+    def _parse_rate(self) -> syntax.RateSyntax | None:
+        """`RATE 2 PER HOUR`, `RATE 2.5 PER 10 MINUTES`, and of ticks `RATE 3 PER 100`."""
+        first = self._curr
+        if not self._match_text_seq("RATE"):
+            return None
+        hint = "For example RATE 2 PER HOUR, or of ticks RATE 3 PER 100."
+        if not self._curr or self._curr.token_type != TokenType.NUMBER:
+            self.fail(f"RATE takes a number of rows, not {self.found()}", hint=hint)
+        count = Decimal(self._curr.text)
+        self._advance()
+        if not self._match_text_seq("PER"):
+            self.fail(f"expected PER and a length of time, found {self.found()}", hint=hint)
+        per = self._parse_length_of_one() or self._parse_length("PER")
+        return syntax.RateSyntax(count, per, self._span_from(first))
+
+    def _parse_length_of_one(self) -> syntax.Length | None:
+        """A unit of time without a number, as in PER HOUR."""
+        unit = unit_name(self._word())
+        if unit is None:
+            return None
+        token = self._curr
+        self._advance()
+        return syntax.Length(((Decimal(1), unit),), token_span(token))
 
     def _parse_column_declaration(self) -> syntax.ColumnSyntax:
         name = self._parse_name("a column")
@@ -224,6 +253,7 @@ class StatementParser(QueryParser):
         if not self._match(TokenType.ALIAS):
             self.fail(f"expected AS and a query, found {self.found()}")
         start = self._curr
+        self.refuse_as_of()
         query = self._parse_built_plan() or self.parse_query()
         text = self.sql[start.start : self._prev.end + 1] if start else ""
         return syntax.CreateQuery(

@@ -155,6 +155,28 @@ class Watermark:
 
 
 @dataclass(frozen=True, slots=True)
+class RateSyntax:
+    """RATE count PER length: how many rows of a stream are expected."""
+
+    count: Decimal
+    per: Length
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RetainSyntax:
+    """RETAIN length, size: how long a stream keeps its rows, and how many bytes at the most.
+
+    `is_all`: RETAIN UNBOUNDED. With neither length nor size it is RETAIN NONE.
+    """
+
+    span: Span
+    length: Length | None = None
+    most_bytes: int | None = None
+    is_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CreateSource(Statement):
     """CREATE STREAM and CREATE [NONRETROACTIVE] RELATION."""
 
@@ -165,8 +187,10 @@ class CreateSource(Statement):
     format: str | None
     options: dict[str, Name] = field(default_factory=dict)
     retroactive: bool = True
+    rate: RateSyntax | None = None
     if_not_exists: bool = False
     replace: bool = False
+    retain: RetainSyntax | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +266,10 @@ class SetOption(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Select(Statement):
-    """A query on its own."""
+    """A query on its own; with AS OF, a question about one instant."""
 
     query: exp.Expr
+    as_of: Moment | None = None
 
 
 class Parsed(exp.Expression):

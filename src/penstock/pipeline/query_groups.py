@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.building import Choices
 from penstock.planner.planning import lowered
+from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,26 +24,44 @@ if TYPE_CHECKING:
 
 
 def groups_for(
-    plans: Mapping[str, Plan], first: int, lanes: int, choices: Choices | None = None
+    plans: Mapping[str, Plan],
+    first: int,
+    lanes: int,
+    choices: Choices | None = None,
+    known: Statistics | None = None,
 ) -> list[QueryGroup]:
     """Divide new queries, which run alike, into groups with a key that all queries agree on.
 
     A query without a key is in a group of its own, whose plan is cut into fragments. So is one
     that reads relations only: its clock is what the changes say, and a lane would know only its
     own.
+
+    Args:
+        plans: The queries, by name.
+        first: The number of the first group.
+        lanes: The lanes of each.
+        choices: How they run, where their meaning leaves a choice.
+        known: By what their plans are chosen; None: by what is assumed.
     """
-    choices = choices or Choices()
+    choices, known = choices or Choices(), known or Statistics()
     together: list[_KeyedQueries] = []
     apart: list[Mapping[str, Plan]] = []
     for name, plan in plans.items():
-        query = _Query(name, plan, plans_to_run({name: plan}, choices=choices))
+        query = _Query(name, plan, plans_to_run({name: plan}, known, choices))
         if not has_clock(plan) or not is_routable(query.partitioning):
             apart.append(query.running)
         elif not any(one.takes(query) for one in together):
-            together.append(_KeyedQueries(query, choices))
+            together.append(_KeyedQueries(query, choices, known))
     found = [*(running for one in together for running in one.groups()), *apart]
+    written = json.dumps(known.to_json()) if known.expected else ""
     return [
-        QueryGroup(first + place, tuple(one), lanes, lowered(one, choices, is_routable, lanes))
+        QueryGroup(
+            first + place,
+            tuple(one),
+            lanes,
+            lowered(one, choices, is_routable, lanes, known),
+            written,
+        )
         for place, one in enumerate(found)
     ]
 
@@ -62,8 +82,9 @@ class _Query:
 class _KeyedQueries:
     """Queries with a key that all agree on."""
 
-    def __init__(self, query: _Query, choices: Choices) -> None:
+    def __init__(self, query: _Query, choices: Choices, known: Statistics) -> None:
         self._choices = choices
+        self._known = known
         self._queries = [query]
         self._partitioning = query.partitioning
         # What queries would be divided by alone, of those that have been taken in.
@@ -100,4 +121,4 @@ class _KeyedQueries:
 
     def _running(self, queries: Sequence[_Query]) -> dict[str, Plan]:
         """The plans that queries run by together: otherwise than alone."""
-        return plans_to_run({one.name: one.plan for one in queries}, choices=self._choices)
+        return plans_to_run({one.name: one.plan for one in queries}, self._known, self._choices)

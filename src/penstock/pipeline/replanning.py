@@ -62,6 +62,8 @@ def replanned(
     if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None
     lanes = group.lanes
+    # What is not measured yet is as it is stated.
+    statistics = statistics.expecting(group.group.known.expected)
     physical = physical_plan(group.plans, group.choices, is_routable, lanes, statistics)
     is_same = physical.identity == group.physical.identity
     if not _is_divisible(physical, group) or (is_same and not even_if_same):

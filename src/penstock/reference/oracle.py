@@ -34,6 +34,7 @@ from penstock.reference.timeline import (
     Tagged,
     Timeline,
     arrival_of,
+    in_order,
 )
 from penstock.reference.windows import windowed
 
@@ -64,6 +65,18 @@ class Oracle:
     def timeline(self, plan: Plan) -> Timeline:
         """The result at every instant; of a stream, all rows so far."""
         return Timeline.of_steps(self.steps(plan))
+
+    def answer(self, plan: Plan, instant: int) -> list[Row]:
+        """The rows that a question about an instant is answered with.
+
+        What holds then, in the order of an ORDER BY or of the values; of a query that sends out
+        rows, those that it sends at that instant, in their order.
+        """
+        if isinstance(plan, st.RelationToStream):
+            return [one.row for one in self.emissions(plan) if one.at == instant]
+        if st.is_ordered(plan):
+            return [one.row for one in self.steps(plan).at(instant)]
+        return in_order(self.timeline(plan).at(instant))
 
     def emissions(self, plan: st.RelationToStream) -> list[Emission]:
         """The rows that ISTREAM and its kin send out, in order."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.expected_load import expected_by, stated_of
 from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.query_groups import groups_for
-from penstock.planner.explain.explain import Explaining, explained
+from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
@@ -14,9 +15,7 @@ from penstock.planner.statistics.measuring import measured
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from penstock.algebra.plan import Plan
-    from penstock.algebra.tactics import Tactics
-    from penstock.catalog.definitions import QueryDefinition
+    from penstock.catalog.definitions import Catalog, QueryDefinition
     from penstock.spark.pipeline import Pipeline
     from penstock.spark.program import Program
 
@@ -27,13 +26,13 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     Of a query that runs, estimates rely on what its lanes have measured, as last reported; so does
     what its joins use now.
     """
+    catalog = program.session.catalog
     group = program.group_of(query.name)
     bound = pipeline.ledger.plan.groups
     if group is None or group.number not in bound:
-        waiting = {name: (one.plan, one.tactics) for name, one in program.waiting.items()}
-        if query.name in waiting:
-            return registered_together(waiting)[query.name].text(query.name)
-        return explained(query.plan, Choices.of(query.tactics))
+        waiting = program.waiting
+        together = waiting if query.name in waiting else {query.name: query}
+        return registered_together(together, catalog)[query.name].text(query.name)
     runs = bound[group.number]
     lanes = pipeline.status.operators
     known = measured(lanes)
@@ -44,6 +43,7 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
         group.known,
         routes=is_routable,
         physical=runs.physical,
+        rates=expected_by(catalog, runs.plans.values()),
     )
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     used = described_use(own)
@@ -51,13 +51,17 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
 
 
 def registered_together(
-    queries: Mapping[str, tuple[Plan, Tactics]],
+    queries: Mapping[str, QueryDefinition], catalog: Catalog
 ) -> dict[str, Explaining]:
     """For each of the queries that are registered at once, those that it would run with."""
     found: dict[str, Explaining] = {}
-    for tactics in dict.fromkeys(own for _, own in queries.values()):
-        plans = {name: plan for name, (plan, own) in queries.items() if own == tactics}
-        for group in groups_for(plans, 0, 1):
+    for tactics in dict.fromkeys(one.tactics for one in queries.values()):
+        alike = {name: one for name, one in queries.items() if one.tactics == tactics}
+        plans, known = {name: one.plan for name, one in alike.items()}, stated_of(alike.values())
+        rates = expected_by(catalog, plans.values())
+        for group in groups_for(plans, 0, 1, known=known):
             together = {name: plans[name] for name in group.queries}
-            found |= dict.fromkeys(together, Explaining(together, Choices.of(tactics)))
+            choices = Choices.of(tactics)
+            explaining = Explaining(together, choices, chosen_by=known, rates=rates)
+            found |= dict.fromkeys(together, explaining)
     return found

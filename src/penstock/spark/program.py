@@ -13,8 +13,10 @@ from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
+from penstock.expected_load import stated_of
 from penstock.pipeline.bound import understood
 from penstock.pipeline.query_groups import groups_for
+from penstock.pipeline.weights_as_keys import refuse_weights_as_keys
 from penstock.planner.physical.building import Choices
 
 if TYPE_CHECKING:
@@ -238,9 +240,12 @@ class Program:
         """Queries of different tactics have no operators in common."""
         found: list[QueryGroup] = []
         for tactics in dict.fromkeys(one.tactics for one in queries.values()):
-            plans = {name: one.plan for name, one in queries.items() if one.tactics == tactics}
+            alike = {name: one for name, one in queries.items() if one.tactics == tactics}
+            plans = {name: one.plan for name, one in alike.items()}
             choices = Choices.of(tactics, self._plan.partitions)
-            found += groups_for(plans, self._next_group + len(found), self._lanes, choices)
+            known, first = stated_of(alike.values()), self._next_group + len(found)
+            found += groups_for(plans, first, self._lanes, choices, known)
+        refuse_weights_as_keys(found, self.session.catalog)
         return found
 
 

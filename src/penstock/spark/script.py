@@ -146,7 +146,7 @@ class Script:
     def _perform(self, outcome: Outcome, text: str) -> None:
         statement = outcome.statement
         words = _words(text, statement)
-        self.warnings += outcome.warnings
+        self.warnings += self._session.warnings_of(outcome)
         if isinstance(statement, _SAYS_ONLY):
             self.steps.append(outcome)
             return

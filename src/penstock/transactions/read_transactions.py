@@ -85,10 +85,11 @@ class ReadTransaction:
 
 @dataclass(frozen=True)
 class Scan:
-    """The read of one sub-window by a transaction; with `undo`, to take out what it brought."""
+    """The read of one sub-window, for some members; with `undo`, to take out what it brought."""
 
     transaction: ReadTransaction
     number: int
+    members: tuple[ReadMember, ...]
     undo: bool = False
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from penstock.scheduling.scheduler_list import SCHEDULERS
+
+PALETTE = ("blue", "orange", "green", "red", "brown", "purple", "pink", "olive", "cyan", "gray")
 COLOURS = {
-    "fifo": "tab:blue",
-    "round_robin": "tab:orange",
-    "greedy": "tab:green",
-    "mixed": "tab:purple",
-    "chain_flush": "tab:brown",
-    "chain": "tab:red",
+    **{one.name: f"tab:{colour}" for one, colour in zip(SCHEDULERS, PALETTE, strict=False)},
     "exact": "black",
 }

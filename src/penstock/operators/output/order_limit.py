@@ -58,20 +58,26 @@ class RowOrder:
         """Numbers that order the slots as ORDER BY does, ties by the whole row."""
         different, places = np.unique(slots, return_inverse=True)
         columns = rows.take(different)
-        # The last key given to lexsort decides first.
-        codes = [order_codes(column) for column in reversed(columns)]
-        for key in reversed(self.keys):
-            codes += [_key_codes(key, columns, len(different), self.failures)]
-        order = np.lexsort(codes) if codes else np.arange(len(different))
-        ranks = np.empty(len(different), np.int64)
-        ranks[order] = np.arange(len(different))
-        return ranks[places]
+        return ranks_of(self.keys, columns, len(different), self.failures)[places]
 
     def shown(self, block: Block) -> Block:
         """The rows as the query shows them."""
         for one in self.maps:
             block = one.made_of(block)
         return block
+
+
+def ranks_of(
+    keys: Sequence[OrderKey], columns: Sequence[pa.Array], length: int, failures: Failures
+) -> Ints:
+    """The places of rows in an order, ties by the whole row."""
+    # The last key given to lexsort decides first.
+    codes = [order_codes(column) for column in reversed(columns)]
+    codes += [_key_codes(key, columns, length, failures) for key in reversed(keys)]
+    order = np.lexsort(codes) if codes else np.arange(length)
+    ranks = np.empty(length, np.int64)
+    ranks[order] = np.arange(length)
+    return ranks
 
 
 def order_codes(column: pa.Array) -> Ints:

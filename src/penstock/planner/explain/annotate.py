@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from penstock.algebra.amounts import short_number, shown_rate, step_name, steps_in
+from penstock.operators.source_specs import StreamSpec
 from penstock.planner.cost.costs import Cost
 from penstock.planner.explain.shown import all_shown
 from penstock.planner.physical.multi_join_spec import MultiJoinSpec
+from penstock.planner.statistics.statistics import ASSUMED, Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +18,6 @@ if TYPE_CHECKING:
     from penstock.algebra.time import TimeUnit
     from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.physical.graph import Node
-
-LEAST = 0.0005
-"""What is less is shown as nothing."""
-THOUSANDS = ("", "k", "M", "G", "T")
 
 
 class Annotations:
@@ -28,6 +27,7 @@ class Annotations:
         top: The uppermost operator.
         unit: The unit of its time.
         shared: The names of other queries that have an operator, too, by its identity.
+        known: What the estimates rely on.
     """
 
     def __init__(
@@ -35,8 +35,10 @@ class Annotations:
         top: ShownOperator,
         unit: TimeUnit | None,
         shared: Mapping[str, Sequence[str]] | None = None,
+        known: Statistics | None = None,
     ) -> None:
         self._unit = unit
+        self._known = known or Statistics()
         self._nodes = all_shown(top)
         self._shared = {
             one.identity: names
@@ -61,10 +63,12 @@ class Annotations:
         found = one.node.estimate
         words = [kept] if kept else []
         if found is not None:
-            rows = _short((found.rate + found.withdrawn) * _per(self._unit))
-            words = [f"{rows} rows/{_step(self._unit)}"]
+            words = [shown_rate(found.rate + found.withdrawn, self._unit)]
+            if isinstance(one.node.spec, StreamSpec):
+                words[0] += f" ({self._known.rate_origin(one.node.spec.source.name)})"
             if kept:
-                words.append(f"{kept} of {_short(found.rows)} rows, {_short(found.size, 'B')}")
+                size = short_number(found.size, "B")
+                words.append(f"{kept} of {short_number(found.rows)} rows, {size}")
             words.append(self._time(found.time))
         if isinstance(one.node.spec, MultiJoinSpec):
             words.append(f"probing {_orders(one.node)}")
@@ -75,20 +79,21 @@ class Annotations:
 
     def price(self, cost: Cost) -> str:
         """The price of something in time and memory."""
-        return f"{self._time(cost.time)}, {_short(cost.size, 'B')}"
+        return f"{self._time(cost.time)}, {short_number(cost.size, 'B')}"
 
     @staticmethod
     def amount(number: float) -> str:
         """A number with about two digits."""
-        return _short(number)
+        return short_number(number)
 
     def _time(self, nanoseconds: float) -> str:
         """The time spent in a second, or a tick."""
-        return f"{_short(nanoseconds * _per(self._unit) / 1000)} us/{_step(self._unit)}"
+        micros = nanoseconds * steps_in(self._unit) / 1000
+        return f"{short_number(micros)} us/{step_name(self._unit)}"
 
     def json(self, one: ShownOperator) -> dict[str, Any]:
         """An operator and all below it, for programs; rates and costs per second, or per tick."""
-        node, spec, per = one.node, one.node.spec, _per(self._unit)
+        node, spec, per = one.node, one.node.spec, steps_in(self._unit)
         made: dict[str, Any] = {
             "operator": type(spec).__name__.removesuffix("Spec"),
             "label": node.label,
@@ -97,6 +102,8 @@ class Annotations:
             "structures": _structures(node),
             "shared_with": list(self._shared.get(one.identity, ())),
         }
+        if isinstance(spec, StreamSpec):
+            made["rate_origin"] = self._known.rate_origin(spec.source.name)
         if isinstance(spec, MultiJoinSpec):
             made["orders"] = list(map(list, spec.orders))
         found = node.estimate
@@ -117,7 +124,7 @@ class Annotations:
 
     def summary(self) -> str:
         """The whole plan."""
-        total = self._summed(self._cost_of(self._nodes))
+        total = f"{self._summed(self._cost_of(self._nodes))}{self._reservation()}"
         mine = [node for node in self._nodes if node.identity in self._shared]
         if not mine:
             return total
@@ -125,8 +132,20 @@ class Annotations:
         shared = self._summed(self._cost_of(mine))
         return f"{total}; of that shared with {', '.join(sorted(names, key=_as_counted))}: {shared}"
 
+    def _reservation(self) -> str:
+        """The streams of which nobody knows the rate."""
+        assumed = [one for one in self._streams() if self._known.rate_origin(one) == ASSUMED]
+        if not assumed:
+            return ""
+        rates, are = ("the rate", "is") if len(assumed) == 1 else ("the rates", "are")
+        return f" ({rates} of {', '.join(assumed)} {are} assumed)"
+
+    def _streams(self) -> list[str]:
+        specs = (one.node.spec for one in self._nodes)
+        return sorted({one.source.name for one in specs if isinstance(one, StreamSpec)})
+
     def _summed(self, cost: Cost) -> str:
-        state = f"{_short(cost.rows)} rows of state, {_short(cost.size, 'B')}"
+        state = f"{short_number(cost.rows)} rows of state, {short_number(cost.size, 'B')}"
         return f"{self._time(cost.time)} of one core, {state}"
 
     def totals(self) -> dict[str, Any]:
@@ -134,10 +153,10 @@ class Annotations:
         total = self._cost_of(self._nodes)
         return {
             "time_unit": None if self._unit is None else self._unit.value,
-            "time": {"s": "second", "tick": "tick"}[_step(self._unit)],
+            "time": {"s": "second", "tick": "tick"}[step_name(self._unit)],
             "state_rows": total.rows,
             "state_bytes": total.size,
-            "cost_us_per_time": total.time * _per(self._unit) / 1000,
+            "cost_us_per_time": total.time * steps_in(self._unit) / 1000,
         }
 
 
@@ -163,24 +182,3 @@ def _orders(node: Node) -> str:
         f"{name}: {' '.join(names[place] for place in order)}"
         for name, order in zip(names, spec.orders, strict=True)
     )
-
-
-def _per(unit: TimeUnit | None) -> float:
-    """Steps in a second, or one tick."""
-    return 1.0 if unit is None or unit.micros is None else 1e6 / unit.micros
-
-
-def _step(unit: TimeUnit | None) -> str:
-    return "tick" if unit is None or unit.micros is None else "s"
-
-
-def _short(number: float, unit: str = "") -> str:
-    """A number with about two digits, a letter for thousands, and its unit."""
-    if number < LEAST:
-        return f"0 {unit}".rstrip()
-    size = 0
-    while number >= 1000 and size < len(THOUSANDS) - 1:
-        number /= 1000
-        size += 1
-    text = f"{number:.0f}" if number >= 10 else f"{number:.2g}"
-    return f"{text} {THOUSANDS[size]}{unit}" if unit else f"{text}{THOUSANDS[size]}"

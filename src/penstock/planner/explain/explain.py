@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.operators import Aggregate, AntiJoin, Distinct, Filter, Join, SemiJoin
+from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Source
+from penstock.algebra.streams import RelationToStream, Source
 from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, plans_dot
 from penstock.errors import count
+from penstock.operators.spec import row_width
 from penstock.planner.conditions import conjuncts
 from penstock.planner.explain.annotate import Annotations
 from penstock.planner.explain.expected_charts import expected_charts
@@ -23,6 +25,7 @@ from penstock.planner.physical.multiway_choice import MultiwayChoices
 from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
 from penstock.planner.planning import expected, lowered
 from penstock.planner.rules.rule_list import ALWAYS, BY_COST, TOGETHER
+from penstock.planner.statistics.statistics import ExpectedRate, Statistics
 from penstock.planner.statistics.tracing import existence, made_of, predicate_key
 
 if TYPE_CHECKING:
@@ -34,9 +37,9 @@ if TYPE_CHECKING:
     from penstock.planner.explain.shown import ShownOperator
     from penstock.planner.partition.partitioning import Partitioning
     from penstock.planner.rules.rule import Described
-    from penstock.planner.statistics.statistics import Statistics
 
 QUERY = "query"
+NOTHING_EXPECTED: Mapping[str, ExpectedRate] = {}
 
 
 class Explaining:
@@ -47,6 +50,7 @@ class Explaining:
         choices: How they run, where their meaning leaves a choice.
         statistics: Of queries that run, what was measured, if anything was; for the estimates.
         chosen_by: By what the plans that run were chosen; None: by what is assumed.
+        rates: What is expected of streams that were not measured; for the estimates.
         gone: Those that are planned with the others, but that nobody asks for any more.
         routes: Which partitionings lanes can have, if a query that is alone is cut into fragments;
             None: plans run as a whole.
@@ -62,6 +66,7 @@ class Explaining:
         gone: Collection[str] = (),
         routes: Callable[[Partitioning], bool] | None = None,
         physical: PhysicalPlan | None = None,
+        rates: Mapping[str, ExpectedRate] = NOTHING_EXPECTED,
     ) -> None:
         self._given = plans
         self._choices = choices or Choices()
@@ -73,7 +78,8 @@ class Explaining:
             (alone,) = running.values()
             self._ways = choices_in_fragments(alone, self._choices, routes, chosen_by)
         found = physical or self._physical(running, routes, chosen_by)
-        self._tops = shown(expected(found, self._choices, statistics))
+        self._known = (statistics or Statistics()).expecting(rates)
+        self._tops = shown(expected(found, self._choices, self._known))
         self._shared = _shared(self._tops, gone)
         self._lanes = common_partitioning(list(running.values()))
 
@@ -130,12 +136,22 @@ class Explaining:
         ]
         return Drawn(self._tops[name], notes.note, title, below)
 
+    def memory(self, name: str) -> float:
+        """The bytes of a query's state, and of an answer that only grows, after `endless_span`."""
+        top = self._tops[name].node
+        assert top.estimate is not None
+        is_sent = isinstance(self._given[name], RelationToStream)
+        grows = top.pattern is Pattern.MON and not is_sent
+        answer = top.estimate.live * row_width(top.types) if grows else 0.0
+        return float(self._notes(name).totals()["state_bytes"]) + answer
+
     def charts(self, name: str) -> ExpectedCharts:
         """The progress charts of a query: by what a lane with a budget decides what runs next."""
         return expected_charts(name, self._tops[name])
 
     def _notes(self, name: str) -> Annotations:
-        return Annotations(self._tops[name], self._given[name].unit, self._shared[name])
+        unit, shared = self._given[name].unit, self._shared[name]
+        return Annotations(self._tops[name], unit, shared, self._known)
 
     def _rules(self, name: str) -> str:
         return ", ".join(self._found[name].fired) or "no rule fired"
@@ -161,9 +177,11 @@ def explained(
     statistics: Statistics | None = None,
     chosen_by: Statistics | None = None,
     routes: Callable[[Partitioning], bool] | None = None,
+    rates: Mapping[str, ExpectedRate] = NOTHING_EXPECTED,
 ) -> str:
     """The explanation of a query that runs alone."""
-    return Explaining({QUERY: plan}, choices, statistics, chosen_by, routes=routes).text(QUERY)
+    found = Explaining({QUERY: plan}, choices, statistics, chosen_by, routes=routes, rates=rates)
+    return found.text(QUERY)
 
 
 def described_statistics(statistics: Statistics, plan: Plan) -> str:
@@ -185,7 +203,7 @@ def described_statistics(statistics: Statistics, plan: Plan) -> str:
     made = [one for one in nodes if isinstance(one, Aggregate | Distinct)]
     outputs = sum(made_of(one) in statistics.outputs for one in made)
     known += [f"outputs of {count(outputs, 'operator')}"] if outputs else []
-    return f"measured ({'; '.join(known)})" if known else "assumed, nothing is measured yet"
+    return f"measured ({'; '.join(known)})" if known else "nothing is measured yet"
 
 
 def _is_known(condition: Expression, over: Plan, statistics: Statistics) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.algebra.types import BOOLEAN
 from penstock.operators.flow import DIFFERENT_VALUES
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from penstock.algebra.time import TimeUnit
     from penstock.algebra.types import Type
 
+ASSUMED = "assumed"
+"""The origin of rates that nobody has stated or measured."""
 ROWS_PER_SECOND = 1000.0
 """The speed of a stream of which nothing is known."""
 ROWS_PER_TICK = 1.0
@@ -23,6 +25,19 @@ RELATION_ROWS = 1000.0
 ENDLESS_SECONDS = 3600.0
 """After how long the state of what never ends is looked at."""
 ENDLESS_TICKS = 100_000.0
+
+
+@dataclass(frozen=True)
+class ExpectedRate:
+    """The rate of a stream of which nothing was measured: its declaration, or its files, say it."""
+
+    rate: float
+    origin: Literal["stated", "first rows"]
+
+
+def stated_rates(rates: Mapping[str, float]) -> Statistics:
+    """Statistics of streams whose declarations state rates, in rows in a step of time."""
+    return Statistics(expected={name: ExpectedRate(one, "stated") for name, one in rates.items()})
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,7 @@ class Statistics:
         outputs: Of an aggregate or DISTINCT, how many rows it sends and how many it withdraws for
             each row that comes, by what it is made of (`origins`). The same of a
             semi-join or an anti-join for each left row, by its [NOT] EXISTS.
+        expected: Rates of streams that were not measured, but are not assumed either.
     """
 
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -47,6 +63,7 @@ class Statistics:
     selectivities: Mapping[str, float] = field(default_factory=dict)
     even: Mapping[tuple[str, str], float] = field(default_factory=dict)
     outputs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    expected: Mapping[str, ExpectedRate] = field(default_factory=dict)
 
     @property
     def has_names(self) -> bool:
@@ -55,12 +72,15 @@ class Statistics:
 
     def __bool__(self) -> bool:
         """Something is known."""
-        return bool(self.rates or self.values or self.selectivities or self.outputs)
+        known = (self.rates, self.values, self.selectivities, self.outputs, self.expected)
+        return any(known)
 
     def to_json(self) -> dict[str, Any]:
         """As it is written down: in order, and rounded, so that what hardly differs is the same."""
+        expected = {name: [one.rate, one.origin] for name, one in sorted(self.expected.items())}
         return {
             "even": _by_source(self.even),
+            "expected": expected,
             "outputs": {
                 key: [rounded(sent), rounded(withdrawn)]
                 for key, (sent, withdrawn) in sorted(self.outputs.items())
@@ -76,13 +96,27 @@ class Statistics:
         values, even = (_by_column(written.get(one, {})) for one in ("values", "even"))
         selectivities = dict(written.get("selectivities", {}))
         outputs = {key: (one[0], one[1]) for key, one in written.get("outputs", {}).items()}
-        return Statistics(dict(written.get("rates", {})), values, selectivities, even, outputs)
+        expected = {key: ExpectedRate(*one) for key, one in written.get("expected", {}).items()}
+        rates = dict(written.get("rates", {}))
+        return Statistics(rates, values, selectivities, even, outputs, expected)
 
     def rate(self, stream: str, unit: TimeUnit) -> float:
         """Rows of a stream in a step of time."""
         if stream in self.rates:
             return self.rates[stream]
+        if stream in self.expected:
+            return self.expected[stream].rate
         return ROWS_PER_TICK if unit.micros is None else ROWS_PER_SECOND * unit.micros / 1e6
+
+    def rate_origin(self, stream: str) -> str:
+        """The origin of what is said of the rate of a stream: a word for people."""
+        if stream in self.rates:
+            return "measured"
+        return self.expected[stream].origin if stream in self.expected else ASSUMED
+
+    def expecting(self, expected: Mapping[str, ExpectedRate]) -> Statistics:
+        """The same, with what is expected of streams that were not measured."""
+        return replace(self, expected={**self.expected, **expected})
 
     def different(self, source: str, column: str, of: Type) -> float:
         """The number of values of a column of a source."""
@@ -112,6 +146,11 @@ def rounded(number: float) -> float:
     (1230.0, 0.000988)
     """
     return float(f"{number:.3g}")
+
+
+def endless_name(unit: TimeUnit | None) -> str:
+    """The length of `endless_span`, for people."""
+    return f"{ENDLESS_TICKS:,.0f} ticks" if unit is None or unit.micros is None else "an hour"
 
 
 def endless_span(unit: TimeUnit | None) -> float:

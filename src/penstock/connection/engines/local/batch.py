@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.codec import content_hash
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.physical.physical_plan import Fragment, PhysicalPlan
+from penstock.planner.statistics.statistics import Statistics
 from penstock.results.answer_kind import is_relation
 from penstock.results.settling import ChangingContent
 from penstock.runtime.changes import due_from, told_by
@@ -51,16 +53,23 @@ class Batch:
     """A graph of queries, its lanes, and the results of each query that is not dropped yet.
 
     State that is saved belongs to a graph of the same `shape`.
+
+    Attributes:
+        shed: By query and stream, how many rows were shed.
+        known: What the plan was chosen by: rates that streams state.
     """
 
-    def __init__(self, plans: Mapping[str, Plan], options: Options) -> None:
+    def __init__(
+        self, plans: Mapping[str, Plan], options: Options, known: Statistics | None = None
+    ) -> None:
         self.plans = plans
+        self.known = known or Statistics()
         self.choices = options.choices
         self._options = options
-        running = plans_to_run(plans, choices=options.choices)
+        running = plans_to_run(plans, self.known, options.choices)
         self._partitioning = common_partitioning(list(running.values()))
         lanes = options.lanes if self._partitioning.is_partitioned else 1
-        self.graph = operator_graph(running, options.choices, lanes=lanes)
+        self.graph = operator_graph(running, options.choices, statistics=self.known, lanes=lanes)
         fragment = Fragment(self.graph, self._partitioning, True, 0)
         self.shape = content_hash(PhysicalPlan((fragment,), {}).identity)
         self.periodic = periodic_parts(plans.values())
@@ -77,9 +86,19 @@ class Batch:
         if self.lanes.is_behind:
             self._take_in(self.lanes.work_off())
 
+    def count_shed(self, stream: str, rows: int) -> None:
+        """Rows of a stream were shed, for those queries that read it."""
+        if stream not in self.graph.streams:
+            return
+        number = self.graph.streams[stream][1]
+        for query in self.outcomes:
+            if number in self.graph.below(self.graph.results[query]):
+                self.shed.setdefault(query, Counter())[stream] += rows
+
     def begin_anew(self) -> None:
         """Be as if nothing had come; what was planned stays, and to plan takes longest."""
         self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes, rules=self._rules)
+        self.shed: dict[str, Counter[str]] = {}
         self.outcomes = {
             name: ElementLog(self._options.keep, has_content=is_relation(plan))
             for name, plan in self.plans.items()

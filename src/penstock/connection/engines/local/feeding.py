@@ -11,11 +11,16 @@ from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.engines.local.batch import Batch, Options, joined, within
 from penstock.connection.engines.local.file_feeding import place_among, unreadable_rows
+from penstock.connection.engines.local.local_retention import LocalRetention
 from penstock.connection.engines.local.rejected_counts import RejectedCounts
 from penstock.connection.relation_content import RelationContent
+from penstock.connection.relation_log import RelationLog
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps
+from penstock.shedding.input_monitor import InputMonitor
+from penstock.shedding.intake_rules import IntakeRules
+from penstock.store.sub_windows.retained_rows import RetainedRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
+    from penstock.planner.statistics.statistics import Statistics
+    from penstock.shedding.shedding import Shedding
 
 
 class Feeding:
@@ -34,17 +41,27 @@ class Feeding:
         self.intakes: dict[str, Intake] = {}
         self.relations: dict[str, RelationContent] = {}
         self.batches: list[Batch] = []
+        self.retention = LocalRetention()
         self.aside = RejectedCounts(options.keep)
         self.now = BEGINNING
+        self.rules = IntakeRules()
+        self.monitor = InputMonitor()
+        self._last_rows = 0
 
     def declare(self, source: StreamDefinition | RelationDefinition) -> None:
         """A stream or relation, new or in place of one of the same name."""
         self.forget(source.name)
         if isinstance(source, RelationDefinition):
             self.relations[source.name] = RelationContent(source.name, source.schema)
+            self.retention.logs[source.name] = RelationLog(source.schema)
         else:
+            self.retention.streams[source.name] = RetainedRows(source.schema)
             self.intakes[source.name] = Intake(
-                source.name, source.schema, source.time_column, source.slack
+                source.name,
+                source.schema,
+                source.time_column,
+                source.slack,
+                own=source.shedding_columns,
             )
 
     def forget(self, source: str) -> None:
@@ -53,6 +70,7 @@ class Feeding:
             if known.lower() == source.lower():
                 self.intakes.pop(known, None)
                 self.relations.pop(known, None)
+                self.retention.forget(known)
                 self.aside.drop(known)
 
     @property
@@ -77,9 +95,9 @@ class Feeding:
         passed = [one for name, one in marks.items() if one > BEGINNING or name in read]
         return min(passed, default=BEGINNING)
 
-    def start(self, plans: Mapping[str, Plan], tactics: Tactics) -> Batch:
+    def start(self, plans: Mapping[str, Plan], tactics: Tactics, known: Statistics) -> Batch:
         """Queries that see the rows from now on, and the relations as they are."""
-        batch = Batch(plans, self.options.under(tactics))
+        batch = Batch(plans, self.options.under(tactics), known)
         histories = {}
         for name in batch.graph.relations:
             histories[name] = self.relations[name].history(self._undated)
@@ -112,7 +130,20 @@ class Feeding:
         for batch in self.batches:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
-        self._feed(name, reading.take_in())
+        intake = self.intakes[name]
+        before = intake.shed
+        block = reading.take_in(self._look())
+        self._last_rows = len(table)
+        if intake.shed > before:
+            for batch in self.batches:
+                batch.count_shed(name, intake.shed - before)
+        self.retention.streams[name].take_in(block, intake.watermark)
+        self._feed(name, block)
+
+    def _look(self) -> Shedding | None:
+        """Decide which of the rows are shed that are about to come."""
+        waiting = sum(batch.lanes.queued_bytes for batch in self.batches)
+        return self.monitor.look(self.rules, waiting, self._last_rows)
 
     def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
         """Rows of files, which are taken in together."""
@@ -134,6 +165,7 @@ class Feeding:
         now = self._undated
         block = changes.block(now)
         relation.take_in(block, self._passed)
+        self.retention.changed(name, block, self.watermarks)
         self.now = now
         clocks = [one.relation_clock(name) for one in self.batches if name in one.sources]
         self.aside.add(changes.overdue(max(clocks, default=self.now)))
@@ -142,6 +174,7 @@ class Feeding:
     def advance(self, name: str, instant: int) -> None:
         """No row of a stream before an instant will come any more."""
         self.intakes[name].advance(instant)
+        self.retention.streams[name].pass_to(instant)
         self._feed(name, None)
 
     def _feed(self, name: str, block: Block | None) -> None:
@@ -156,9 +189,9 @@ class Feeding:
             batch.finish()
 
     def counts(self) -> dict[str, list[int]]:
-        """Of each stream: watermark, rows brought, latest instant, by how much rows were late."""
+        """Of each stream: watermark, rows brought, latest instant, lateness at most, rows shed."""
         return {
-            name: [one.watermark, one.brought, one.latest, one.late_by]
+            name: [one.watermark, one.brought, one.latest, one.late_by, one.shed]
             for name, one in self.intakes.items()
         }
 
@@ -168,15 +201,16 @@ class Feeding:
             f"relation/{name}": one.segments() for name, one in self.relations.items()
         }
         parts |= {f"batch/{number}": one.segments() for number, one in enumerate(self.batches)}
-        return joined({**parts, "aside": self.aside.tables})
+        return joined({**parts, **self.retention.segments(), "aside": self.aside.tables})
 
     def restore(self, segments: Mapping[str, pa.Table], counts: Mapping[str, list[int]]) -> None:
         """Take it back; the sources are declared, and the batches are there, new."""
-        for name, (watermark, brought, latest, late_by) in counts.items():
+        for name, (watermark, brought, latest, late_by, shed) in counts.items():
             intake = self.intakes[name]
             intake.watermark, intake.brought = watermark, brought
-            intake.latest, intake.late_by = latest, late_by
+            intake.latest, intake.late_by, intake.shed = latest, late_by, shed
         for name, relation in self.relations.items():
             relation.restore(within(segments, f"relation/{name}"))
         for number, batch in enumerate(self.batches):
             batch.restore(within(segments, f"batch/{number}"))
+        self.retention.restore(segments)

@@ -12,9 +12,11 @@ from penstock.connection import statements
 from penstock.connection.engines.local.element_log import LogReader
 from penstock.connection.engines.local.feeding import Feeding
 from penstock.connection.engines.local.local_progress import progress_of
+from penstock.connection.engines.local.local_view import LocalView
 from penstock.connection.engines.local.query_registry import Registry
 from penstock.connection.engines.local.saving import save_engine
 from penstock.connection.operator_table import operator_table
+from penstock.connection.questions.one_time_query import asked
 from penstock.errors import NotSupported
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from penstock.connection.engines.local.batch import Batch, Options, Shape
     from penstock.connection.engines.local.element_log import ElementLog
     from penstock.connection.engines.local.file_feeding import FileShare
+    from penstock.connection.questions.one_time_answer import OneTimeAnswer
     from penstock.cql import syntax
     from penstock.results.settling import ChangingContent, Elements
     from penstock.session import Outcome, Session
@@ -206,6 +209,12 @@ class LocalEngine:
         """The results of a query that runs."""
         batch = self.registry.batch_of(query)
         return None if batch is None else LocalAnswer(batch, query, self._lock)
+
+    def ask(self, text: str) -> OneTimeAnswer:
+        """Answer a question from what is retained."""
+        with self._lock:
+            view = LocalView(self)
+            return asked(text, self.session, view, view.tables)
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""

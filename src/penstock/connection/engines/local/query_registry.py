@@ -13,18 +13,20 @@ from penstock.catalog.definitions import (
 from penstock.connection.engines.local.history import History, HistoryEntry
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PenstockError
+from penstock.expected_load import expected_by, stated_of
 from penstock.planner.clocks import sharing
-from penstock.planner.explain.explain import Explaining, explained
+from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
 from penstock.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
     from penstock.connection.engines.local.batch import Batch
     from penstock.connection.engines.local.feeding import Feeding
+    from penstock.planner.statistics.statistics import ExpectedRate
     from penstock.session import Outcome
 
 
@@ -78,6 +80,20 @@ class Registry:
         """Do what a statement did to the catalog; queries to start are collected."""
         self._take_in(outcome, HistoryEntry(text))
         self._tidy()
+        self.retain()
+
+    def retain(self) -> None:
+        """Let streams keep their rows by what is declared, set and running now."""
+        feeding, catalog = self._feeding, self.session.catalog
+        streams = [one for one in catalog if isinstance(one, StreamDefinition)]
+        plans = [
+            plan
+            for one in feeding.batches
+            for name, plan in one.plans.items()
+            if name in one.outcomes
+        ]
+        latest = {name: one.latest for name, one in feeding.intakes.items()}
+        feeding.retention.follow(streams, self.session.settings.store, plans, latest)
 
     def _take_in(self, outcome: Outcome, entry: HistoryEntry) -> None:
         statement = outcome.statement
@@ -88,7 +104,8 @@ class Registry:
         if not isinstance(statement, syntax.SetOption) and not (creates and outcome.name):
             return  # It only says something; or IF NOT EXISTS, and it did.
         self.history.add(entry)
-        self._let_follow(self.started)
+        if isinstance(statement, syntax.SetOption):
+            self._let_follow(self.started)
         found = self.session.catalog.get(outcome.name or "")
         if isinstance(found, StreamDefinition | RelationDefinition):
             self._feeding.declare(found)
@@ -122,6 +139,7 @@ class Registry:
         """Let a query run no more; it stays in the catalog."""
         self._stop(query)
         self._tidy()
+        self.retain()
 
     def _stop(self, query: str) -> None:
         self._waiting.pop(query.lower(), None)
@@ -147,7 +165,7 @@ class Registry:
         waiting, self._waiting = list(self._waiting.values()), {}
         for number, part in enumerate(parts := _parts(waiting)):
             try:
-                batch = self._feeding.start(_plans(part), part[0].tactics)
+                batch = self._feeding.start(_plans(part), part[0].tactics, stated_of(part))
             except PenstockError:
                 for query in [query for later in parts[number:] for query in later]:
                     self.session.catalog.drop(query)
@@ -155,6 +173,8 @@ class Registry:
                 self._tidy()
                 raise
             self.adopt(batch, [self._entries[one.name.lower()] for one in part])
+        if waiting:
+            self.retain()
 
     def adopt(self, batch: Batch, entries: list[HistoryEntry]) -> None:
         """A batch that runs, and the entries of its queries."""
@@ -164,7 +184,8 @@ class Registry:
         self._batches |= {name.lower(): batch for name in batch.outcomes}
 
     def _let_follow(self, batches: Sequence[Started]) -> None:
-        """Let the lanes of batches work by the settings."""
+        """Let the lanes of batches work by the settings, and the intake too."""
+        self._feeding.rules = self.session.settings.work.intake
         for started in batches:
             queries = [one.query for one in started.queries.values() if one.query is not None]
             latency = {one.name: one.latency for one in queries if one.latency is not None}
@@ -174,12 +195,14 @@ class Registry:
         """The plan of a query: as it runs, as it is about to, or as it would."""
         batch = self.batch_of(query.name)
         if batch is not None:
-            return _explained(batch, query.name)
+            rates = expected_by(self.session.catalog, batch.plans.values())
+            return _explained(batch, query.name, rates)
         choices = self._feeding.options.under(query.tactics).choices
-        for part in _parts(list(self._waiting.values())):
-            if query in part:
-                return Explaining(_plans(part), choices).text(query.name)
-        return explained(query.plan, choices)
+        parts = [one for one in _parts(list(self._waiting.values())) if query in one]
+        part = parts[0] if parts else [query]
+        plans = _plans(part)
+        rates = expected_by(self.session.catalog, plans.values())
+        return Explaining(plans, choices, chosen_by=stated_of(part), rates=rates).text(query.name)
 
     def replay(self, texts: Sequence[str]) -> list[HistoryEntry]:
         """Do again what was done, but start no query; the entries."""
@@ -206,11 +229,13 @@ def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
     return parts
 
 
-def _explained(batch: Batch, query: str) -> str:
+def _explained(batch: Batch, query: str, rates: Mapping[str, ExpectedRate]) -> str:
     """The plan, what was measured of it, what it shares, its key, and what joins use now."""
     lanes = [lane.reports() for lane in batch.lanes.lanes]
     gone = batch.plans.keys() - batch.outcomes.keys()
-    text = Explaining(batch.plans, batch.choices, measured(lanes), gone=gone).text(query)
+    known = measured(lanes)
+    found = Explaining(batch.plans, batch.choices, known, batch.known, gone=gone, rates=rates)
+    text = found.text(query)
     below = sorted(batch.graph.below(batch.graph.results[query]))
     own = [[reports[number] for number in below] for reports in lanes]
     return "\n".join([text, *described_use(own)])

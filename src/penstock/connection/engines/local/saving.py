@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.connection.engines.local.batch import Batch, within
 from penstock.connection.engines.local.saved_folder import write_folder
 from penstock.errors import DataError
+from penstock.expected_load import stated_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +47,9 @@ def save_engine(engine: LocalEngine, path: Path) -> None:
         "streams": engine.feeding.counts(),
         "now": engine.feeding.now,
         "aside": [[*key, rows] for key, rows in engine.feeding.aside.counts.items()],
+        "shed": {
+            name: counts for one in engine.feeding.batches for name, counts in one.shed.items()
+        },
         "failures": {
             name: engine.failures(name)
             for started in registry.started
@@ -63,7 +67,7 @@ def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa
         queries = [one.query for one in entries if one.query is not None]
         # All queries of a batch were registered under the same tactics.
         options = engine.feeding.options.under(queries[0].tactics)
-        batch = Batch({one.name: one.plan for one in queries}, options)
+        batch = Batch({one.name: one.plan for one in queries}, options, stated_of(queries))
         if batch.shape != saved.get("shape"):
             names = ", ".join(f'"{one.name}"' for one in queries)
             msg = f"this version of Penstock plans {names} otherwise than the one that saved it"
@@ -72,8 +76,12 @@ def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa
             del batch.outcomes[name]
         engine.feeding.batches.append(batch)
         engine.registry.adopt(batch, entries)
+    engine.registry.retain()
     engine.feeding.restore(tables, page["streams"])
     engine.feeding.now = page["now"]
     engine.feeding.aside.restore(within(tables, "aside"), page["aside"])
+    for batch in engine.feeding.batches:
+        own = {name: Counter(page["shed"][name]) for name in batch.outcomes if name in page["shed"]}
+        batch.shed = own
     engine.failed_before = {name: Counter(one) for name, one in page["failures"].items()}
     engine.is_finished = page["finished"]

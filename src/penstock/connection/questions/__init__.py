@@ -1,0 +1,1 @@
+"""Questions: queries that are asked once, of the rows that streams retain."""

@@ -1,0 +1,130 @@
+"""The evaluation of a question: retained rows through the operators of the query, once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penstock.algebra import operators as op
+from penstock.algebra import streams as st
+from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.connection.questions.one_step import in_one_step
+from penstock.connection.questions.retained_reading import newest, require_within, rows_of
+from penstock.operators.block import Block, concatenated, empty_block
+from penstock.planner.optimizing import plans_to_run
+from penstock.planner.partition.partitioning import common_partitioning
+from penstock.planner.physical.lowering import operator_graph
+from penstock.planner.reach import lists_slides
+from penstock.results.settling import ChangingContent, SentElements
+from penstock.runtime.lanes import Lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from penstock.algebra.plan import Plan
+    from penstock.connection.questions.coverage import NeededRows
+    from penstock.planner.physical.building import Choices
+
+ASKED = "question"
+"""The name under which a question runs."""
+
+
+class Evaluation:
+    """A question with all that it reads.
+
+    Args:
+        plan: What is asked, without an order.
+        instant: About when.
+        stretches: The rows of streams that it needs.
+        relations: The changes of relations, and the contents of queries that it reads as such.
+        choices: How its operators run.
+        limit: The bytes that it may read of a stream; None: any number.
+        clock: All is final before this; INFINITY: the input has come to its end.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        instant: int,
+        stretches: Mapping[str, NeededRows],
+        relations: Mapping[str, Block],
+        choices: Choices,
+        limit: int | None,
+        clock: int,
+    ) -> None:
+        self._plan = plan.child if isinstance(plan, op.Final) else plan
+        # Nothing is dated with the ends of time.
+        self._instant = min(max(instant, BEGINNING + 1), INFINITY - 1)
+        self._stretches = stretches
+        self._relations = relations
+        self._choices = choices
+        self._limit = limit
+        self._clock = clock
+
+    def columns(self) -> tuple[pa.Array, ...]:
+        """The columns of the answer: rows in the order of their values, or as they were sent.
+
+        Raises:
+            DataError: A file of retained rows is missing or damaged.
+            Refused: More would be read than is allowed.
+        """
+        direct = in_one_step(self._plan, self._instant)
+        if direct is None:
+            # Whether a slide is shown depends on the rows that come after it.
+            end = self._clock - 1 if lists_slides(self._plan) else self._instant
+            rows = {name: self._read(one, one.start, end) for name, one in self._stretches.items()}
+            return self._answer(self._plan, rows, self._relations, end + 1)
+        plan, held = direct
+        rows = {}
+        for name, one in held.items():
+            stretch = self._stretches[one.stream.name]
+            block = self._read(stretch, max(one.start, stretch.start), one.end)
+            block = block if one.newest is None else newest(block, one.newest)
+            rows[name] = replace(block, ts=np.full(len(block), self._instant, np.int64))
+        return self._answer(plan, rows, self._known_then(), self._instant + 1)
+
+    def _read(self, stretch: NeededRows, start: int, end: int) -> Block:
+        require_within(stretch.stream, start, end, self._limit)
+        return rows_of(stretch.stream, stretch.schema, start, end)
+
+    def _known_then(self) -> dict[str, Block]:
+        """The changes of relations up to the instant, as if all were there from the beginning."""
+        return {
+            name: replace(due, ts=np.full(len(due), BEGINNING, np.int64))
+            for name, block in self._relations.items()
+            for due in [block.take(block.ts <= self._instant)]
+        }
+
+    def _answer(
+        self,
+        plan: Plan,
+        rows: Mapping[str, Block],
+        relations: Mapping[str, Block],
+        reached: int,
+    ) -> tuple[pa.Array, ...]:
+        running = plans_to_run({ASKED: plan}, choices=self._choices)
+        graph = operator_graph(running, self._choices)
+        lanes = Lanes(graph, common_partitioning(list(running.values())))
+        sources = {**rows, **relations}
+        fed = {
+            name: sources.get(name, empty_block(source.schema))
+            for name, (source, _) in {**graph.streams, **graph.relations}.items()
+        }
+        clock = self._instant + 1
+        found = lanes.feed(fed, dict.fromkeys(fed, reached)).blocks.get(ASKED, [])
+        if isinstance(self._plan, st.RelationToStream):
+            return self._sent(found, clock)
+        node = graph.nodes[graph.results[ASKED]]
+        content = ChangingContent(list(node.arrow_types), node.span, self._choices.queue_partitions)
+        content.take_in(found, clock)
+        return content.current()
+
+    def _sent(self, blocks: list[Block], clock: int) -> tuple[pa.Array, ...]:
+        """The rows that are sent out at the instant."""
+        nothing = empty_block(self._plan.schema)
+        sent = SentElements().take_in([concatenated([nothing, *blocks])], clock)
+        return nothing.columns if sent is None else sent.take(sent.ts == self._instant).columns
