@@ -23,7 +23,7 @@ FLUSH = "chain_flush"
 def draw_queues(
     axes: Axes, lane: str, ran: Mapping[str, LaneFigures], least: Sequence[float]
 ) -> None:
-    """The bytes that wait at the end of each tick; the bound is for when the rows of a tick have come."""
+    """The bytes that wait at the end of each tick, and the bound for when its rows have come."""
     axes.set_title(f"{lane}: megabytes that wait, by tick")
     for label, one in _drawn(ran).items():
         axes.plot(np.array(one.queued) / 1e6, color=COLOURS[label], linewidth=0.8, label=label)
