@@ -136,7 +136,7 @@ class Pipeline:
         return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
 
     def _most_rows(self, run: int) -> int | None:
-        """How many rows the next micro-batch reads of a stream; it is about to come."""
+        """The rows of a stream that the next micro-batch reads at most; it is about to come."""
         with self.lock:
             self._require(run)
             self._watch_input()
