@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.sections import AllSchedulers
 
@@ -28,13 +29,9 @@ INSTANTS, GROUPS = 500, 60
 """Of a curve of memory, and of one of latencies."""
 SHADES = 48
 """Colours of the picture, in all."""
+PALETTE = ("blue", "orange", "green", "red", "brown", "purple", "pink", "olive", "cyan", "gray")
 COLOURS = {
-    "fifo": "tab:blue",
-    "round_robin": "tab:orange",
-    "greedy": "tab:green",
-    "mixed": "tab:purple",
-    "chain_flush": "tab:brown",
-    "chain": "tab:red",
+    **{one.name: f"tab:{colour}" for one, colour in zip(SCHEDULERS, PALETTE, strict=False)},
     "exact": "black",
 }
 
