@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.text import plan_text
 from penstock.algebra.types import to_arrow
 from penstock.operators.saved_tables import arrays_of
 from penstock.state.arrays import joined
@@ -28,10 +29,14 @@ class Merging:
     Args:
         query: The query.
         choices: How its operators run.
+
+    Attributes:
+        form: The partial form as text: where it is the same, queries share what was computed.
     """
 
     def __init__(self, query: MergedQuery, choices: Choices | None = None) -> None:
         self.query = query
+        self.form = plan_text(query.part)
         self._part = InstantPlan(query.part, query.stream.name, choices)
         self._whole = InstantPlan(query.whole, PARTS, choices)
         self._names = query.stream.schema.names
