@@ -137,6 +137,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
     tables = {
         "Queries": _queries(facts),
         "Streams": _streams(facts),
+        "Retained": _retained(facts),
         "Conditions": _conditions(facts),
         "State": _state(facts),
         "In use": _in_use(facts),
@@ -218,6 +219,20 @@ def _streams(facts: Facts) -> Table:
         values = ", ".join(f"{name} {count:,}" for name, count in one.values.items())
         instants = [_shown(one.watermark), _shown(one.latest)]
         found.add_row(one.name, one.unit, *counts, rate, *instants, values or "-")
+    return found
+
+
+def _retained(facts: Facts) -> Table:
+    found = table(
+        "stream", "retain", "since", "sub-windows", "rows", "bytes", "in logs", "oldest pin",
+        left=(0, 1, 2),
+    )  # fmt: skip
+    for one in facts.retained:
+        rule = one.rule if one.is_declared else f"{one.rule}, its longest window"
+        counts = [f"{number:,}" for number in (one.sub_windows, one.rows)]
+        sizes = [size(one.bytes), size(one.unsealed_bytes)]
+        pin = "-" if one.oldest_pin is None else f"{one.oldest_pin:.0f} s"
+        found.add_row(one.stream, rule, one.since or "the start", *counts, *sizes, pin)
     return found
 
 

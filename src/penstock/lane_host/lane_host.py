@@ -111,7 +111,8 @@ class LaneHost:
         allotment = self._allotment(work)
         outcomes = {name: self._feed(plan, name, kept[name], log, allotment) for name in kept}
         fed = time.perf_counter()
-        done = Done(work.task, streams=_counted(log))
+        size = (self._home.segments / work.log).stat().st_size
+        done = Done(work.task, streams=_counted(log), log=(work.log, size))
         for name, one in kept.items():
             one.version = work.log
             _add_progress(done, plan.lanes[name], plan.hosted, one)

@@ -74,6 +74,7 @@ class Done:
     remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
     sent in this stage, `reached` says how far each of them has come. `behind` has the bytes that
     wait in lanes that could go on, `work` what each lane tells of its queues, if that was asked.
+    `log` is the file that has the rows of the streams, and its size.
     """
 
     task: int
@@ -91,6 +92,7 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
     behind: dict[str, int] = field(default_factory=dict)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
+    log: tuple[str, int] = ("", 0)
 
     def to_json(self) -> dict[str, Any]:
         """As it is sent."""
@@ -104,4 +106,5 @@ class Done:
             for name, one in values.pop("lanes").items()
         }
         streams = {name: StreamCounts(**one) for name, one in values.pop("streams").items()}
-        return Done(lanes=lanes, streams=streams, **values)
+        log, size = values.pop("log")
+        return Done(lanes=lanes, streams=streams, log=(log, size), **values)

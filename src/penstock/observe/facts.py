@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.observe.work_facts import WorkFacts
 
 if TYPE_CHECKING:
+    from penstock.observe.retained_facts import RetainedFacts
     from penstock.observe.status import Durations
 
 
@@ -216,6 +217,7 @@ class Facts:
         disk: Kinds of files in the home, and the room they take.
         notes: What could not be found out, or cannot be kept of what was set, in sentences.
         work: What lanes with a budget tell of their queues.
+        retained: The rows of streams that can be asked about.
     """
 
     home: str
@@ -241,6 +243,7 @@ class Facts:
     disk: dict[str, DiskUse]
     notes: tuple[str, ...]
     work: WorkFacts = field(default_factory=WorkFacts)
+    retained: tuple[RetainedFacts, ...] = ()
 
     @property
     def commit_age(self) -> float:

@@ -30,6 +30,7 @@ from penstock.observe.facts import (
     StreamFacts,
 )
 from penstock.observe.lag import lag_of
+from penstock.observe.retained_facts import retained_facts
 from penstock.observe.status import read_status
 from penstock.observe.work_facts import WorkFacts, notes_on_work, work_facts
 from penstock.planner.statistics.measuring import (
@@ -117,6 +118,7 @@ class Observer:
             errors=tuple(status.errors) if status else (),
             disk=_disk(self._home),
             notes=(*notes, *_notes(plan, status)),
+            retained=tuple(retained_facts(self._home, record, plan.session, plan.groups)),
         )
 
     def late(self, stream: str) -> pa.Table:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         QueryFacts,
         StreamFacts,
     )
+    from penstock.observe.retained_facts import RetainedFacts
 
 ERROR_LENGTH = 300
 """Of the text of an error so many characters are told; a label is no place for a long one."""
@@ -28,6 +29,7 @@ def exposition(facts: Facts) -> str:
     metrics: list[Metric | Histogram] = [
         *_pipeline(facts),
         *_streams(facts),
+        *_retained(facts),
         *_sources(facts),
         *_queries(facts),
         *_operators(facts),
@@ -80,6 +82,27 @@ def _pipeline(facts: Facts) -> Iterator[Metric]:
         "disk_files",
         "Files in the home, by kind.",
         [({"kind": kind}, one.files) for kind, one in facts.disk.items()],
+    )
+
+
+def _retained(facts: Facts) -> Iterator[Metric]:
+    streams: list[tuple[Labels, RetainedFacts]] = [
+        ({"stream": one.stream}, one) for one in facts.retained
+    ]
+    yield Metric(
+        "retained_sub_windows",
+        "Sub-windows of a stream that are kept for questions.",
+        [(labels, one.sub_windows) for labels, one in streams],
+    )
+    yield Metric(
+        "retained_bytes",
+        "Bytes of the rows of a stream that are kept for questions, logs included.",
+        [(labels, one.bytes + one.unsealed_bytes) for labels, one in streams],
+    )
+    yield Metric(
+        "oldest_pin_seconds",
+        "Seconds since the oldest reader began that still reads.",
+        [({}, one.oldest_pin) for one in facts.retained[:1]],
     )
 
 

@@ -19,6 +19,7 @@ from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
+from penstock.pipeline.retaining import after_batch, retained_after, retained_from
 from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.sealing import Sealed
     from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
     from penstock.store.records import FoldedContent, Kind, LaneState
@@ -92,6 +94,7 @@ class Ledger:
                     if told.changes:
                         pending.setdefault(str(number), {})[name] = list(told.changes)
         queries = {name for group in plan.groups for name in group.queries}
+        retained = retained_after(before, self.plan, made)
         files = {name: one for name, one in before.files.items() if name in known}
         self._known_files = {name: one for name, one in self._known_files.items() if name in known}
         self._commit(
@@ -107,6 +110,8 @@ class Ledger:
             result_rows={name: n for name, n in before.result_rows.items() if name in queries},
             relations=relations,
             pending=pending,
+            retained=retained,
+            unsealed=before.unsealed if retained else (),
         )
         self.plan = made
 
@@ -174,10 +179,12 @@ class Ledger:
                 own = pending.setdefault(str(number), {})
                 file = segment if is_whole else self._changes_file(due)
                 own[definition.name] = [*own.get(definition.name, []), file]
-        files = put_together(
-            self.home, self.record.number + 1, (*known.changes, segment), self.passed
-        )
-        progress = replace(known, changes=files, clock=max(known.clock, self._now))
+        # Questions are asked about instants that all queries have passed.
+        clock = min(self.passed, retained_from(self.record, self.plan))
+        together = (*known.changes, segment)
+        files = put_together(self.home, self.record.number + 1, together, clock)
+        since = known.since if files == together else max(known.since, clock)
+        progress = replace(known, changes=files, clock=max(known.clock, self._now), since=since)
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
 
@@ -330,6 +337,7 @@ class Ledger:
             batch=batch or self.record.batch,
             offsets=dict(offsets or {}) if batch else self.record.offsets,
             files={**self.record.files, **read},
+            **after_batch(self.record, done, self.plan),
             **self._reached(done),
         )
         for name, names in (files or {}).items():
@@ -339,6 +347,11 @@ class Ledger:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
         _require_all(done, tasks, self.plan.stages)
         self._commit("flush", resumed=self.record.open_clocks, **self._reached(done))
+
+    def commit_sealed(self, sealed: Sealed) -> None:
+        """Publish that rows of logs have been put into sub-windows."""
+        unsealed = tuple(one for one in self.record.unsealed if one.file not in sealed.logs)
+        self._commit("change", retained=sealed.retained, unsealed=unsealed)
 
     def commit_content(self, content: FoldedContent) -> None:
         """Publish that results have been folded."""

@@ -114,8 +114,11 @@ class PipelineRunner:
             return
         if plan.groups == before.groups:
             with self.pipeline.lock:
+                read = [one.name for one in self.pipeline.ledger.plan.streams]
                 self.pipeline.ledger.change_plan(plan)
-            return
+                is_same = read == [one.name for one in self.pipeline.ledger.plan.streams]
+            if is_same:
+                return
         self.pipeline.stop()
         with self.pipeline.lock:
             self.pipeline.ledger.change_plan(plan)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
+from penstock.connection.questions.one_time_query import asked
 from penstock.connectors.memory import is_inserted
 from penstock.connectors.zoned_times import with_zone
 from penstock.errors import NotSupported, PipelineFailed, QueryError
@@ -17,6 +18,7 @@ from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.explaining import explained_query
 from penstock.spark.groups import first_record_of
+from penstock.spark.home_view import view_of
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
@@ -199,9 +201,12 @@ class SparkEngine:
 
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question from what is retained."""
-        del text
-        msg = "a pipeline does not answer questions yet"
-        raise NotSupported(msg, hint="CREATE QUERY, and read its snapshot().")
+        ledger = self.running.pipeline.ledger
+        view = view_of(self.home, ledger.plan, ledger.record.plan)
+        try:
+            return asked(text, self.session, view, view.tables)
+        finally:
+            view.release()
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""

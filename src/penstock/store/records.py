@@ -49,12 +49,13 @@ class RelationProgress:
     """A relation: the files with its changes, and the latest instant that undated ones were given.
 
     `groups` has how far each group of queries has looked at it: a change that is dated earlier
-    takes effect then.
+    takes effect then. What it held is known from the instant `since` on.
     """
 
     changes: tuple[str, ...] = ()
     clock: int = BEGINNING
     groups: dict[str, int] = field(default_factory=dict)
+    since: int = BEGINNING
 
     def clock_of(self, group: int) -> int:
         """The instant before which no change takes effect for the queries of a group."""
@@ -108,6 +109,34 @@ class FilesRead:
 
 
 @dataclass(frozen=True)
+class UnsealedLog:
+    """A log with rows that are retained, and not in sub-windows yet.
+
+    `last` has the latest row of each stream in it.
+    """
+
+    file: str
+    bytes: int
+    last: dict[str, int]
+
+
+@dataclass(frozen=True)
+class RetainedProgress:
+    """The retained rows of a stream: a list of the pieces of its sub-windows, and what is missing.
+
+    All rows from `since` on are there, in pieces and unsealed logs.
+    """
+
+    pieces: str | None = None
+    since: int = BEGINNING
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Rows have been dropped, or were not kept."""
+        return self.since > BEGINNING
+
+
+@dataclass(frozen=True)
 class Record:
     """The facts that hold after a commit.
 
@@ -118,6 +147,8 @@ class Record:
     files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
     committed, `offsets` has up to where that one read each stream, as far as it could be told.
     `behind` has the lanes that could go on without further rows, and the bytes that wait in each.
+    `retained` has the streams that keep rows, `unsealed` the logs whose rows are not in their
+    sub-windows yet.
     `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
     together.
@@ -142,6 +173,8 @@ class Record:
     offsets: dict[str, Any] = field(default_factory=dict)
     written_at: float = 0.0
     behind: dict[str, int] = field(default_factory=dict)
+    retained: dict[str, RetainedProgress] = field(default_factory=dict)
+    unsealed: tuple[UnsealedLog, ...] = ()
 
     @property
     def open_clocks(self) -> dict[str, int]:
@@ -199,9 +232,12 @@ def decoded(content: bytes) -> Record:
         for name, one in values["lanes"].items()
     }
     values["relations"] = {
-        name: RelationProgress(tuple(one["changes"]), one["clock"], one.get("groups", {}))
+        name: RelationProgress(**{**one, "changes": tuple(one["changes"])})
         for name, one in values["relations"].items()
     }
+    retained = values.get("retained", {})
+    values["retained"] = {name: RetainedProgress(**one) for name, one in retained.items()}
+    values["unsealed"] = tuple(UnsealedLog(**one) for one in values.get("unsealed", ()))
     values["content"] = FoldedContent(**values["content"]) if values["content"] else None
     values["results"] = tuple(values["results"])
     values["aside"] = tuple(RejectedFile(**one) for one in values["aside"])

@@ -83,7 +83,7 @@ class OneTimeQuery:
             PenstockError: The instant is not final, not enough is retained for it, or more would
                 be read than is allowed.
         """
-        plan, unit = self._question.plan, unit_of(self._question.plan)
+        plan = self._question.plan
         try:
             instant = self._instant()
             wanted, sort = unordered(plan)
@@ -102,7 +102,7 @@ class OneTimeQuery:
         columns = evaluation.columns()
         columns = columns if sort is None else in_order(plan, sort, columns)
         table = pa.table(list(columns), names=list(plan.schema.names))
-        return OneTimeAnswer(table, instant, unit)
+        return OneTimeAnswer(table, plan, instant)
 
     @property
     def _clock(self) -> int | None:
