@@ -49,6 +49,7 @@ MAY_IMPORT = {
         "errors", "algebra", "binder", "cql", "catalog", "session", "builder", "compute", "state",
         "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
         "expected_load",
+        "transactions",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.planner.merged_queries import MergedQuery, merged_query
 from penstock.planner.optimizing import plans_to_run
 from penstock.session import Session
 from penstock.store.sub_windows.piece import MemoryPiece
 from penstock.store.sub_windows.sub_window import SubWindow
-from penstock.transactions.merged_queries import MergedQuery, merged_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

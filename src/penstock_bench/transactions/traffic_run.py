@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from penstock.planner.merged_queries import MergedQuery
     from penstock.store.sub_windows.sub_window import SubWindow
     from penstock.transactions.histories import Operation
     from penstock.transactions.instant_plan import Columns
-    from penstock.transactions.merged_queries import MergedQuery
     from penstock.transactions.window_reads import WindowRead
     from penstock_bench.report import Figures
 
