@@ -23,6 +23,7 @@ from penstock.catalog.definitions import (
     ViewDefinition,
 )
 from penstock.catalog.functions import AGGREGATES, FUNCTIONS
+from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
@@ -319,7 +320,8 @@ class Session:
         if statement.what == "FUNCTIONS":
             functions = [(one.name, one.summary) for one in FUNCTIONS.values()]
             aggregates = [(one.name, one.summary) for one in AGGREGATES.values()]
-            rows = (*functions, *aggregates)
+            estimates = [(one.name, one.summary) for one in ESTIMATES.values()]
+            rows = (*functions, *aggregates, *estimates)
             return Outcome(statement, header=("function", "what it does"), rows=rows)
         kind = {"QUERIES": "query"}.get(statement.what, statement.what.lower().removesuffix("s"))
         found = self.catalog.of_kind(kind)
@@ -342,6 +344,7 @@ class Session:
     def _explain(self, statement: syntax.Explain) -> Outcome:
         # Here, because it loads the planner, and with it the operators.
         from penstock.planner.explain.explain import explained
+        from penstock.planner.merged_queries import isolation_note
         from penstock.planner.physical.building import Choices
         from penstock.planner.statistics.statistics import stated_rates
 
@@ -360,6 +363,8 @@ class Session:
         chosen_by = stated_rates(stated_by(self.catalog, plan))
         rates = expected_by(self.catalog, [plan])
         text = explained(plan, Choices.of(tactics), chosen_by=chosen_by, rates=rates)
+        if statement.query is not None and self.settings.isolation == "latest":
+            text += f"\n{isolation_note(plan)}"
         return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _replan(self, statement: syntax.Replan) -> Outcome:

@@ -61,6 +61,8 @@ class TrialCoverage:
         self.runs.update([trial.strategy, lanes, f"joins {trial.joins}"])
         if trial.budget is not None:
             self.runs[f"budget {trial.budget:g} {trial.scheduler}"] += 1
+        if trial.shedding is not None:
+            self.runs[f"shedding {trial.shedding}"] += 1
         self.joins.update(_joins_in_one(trial, plan))
         for node in different_nodes(plan):
             self._add_node(node)

@@ -26,6 +26,7 @@ STAGES = {
     "logic": "functions: declared, by definition, over blocks",
     "numbers": "functions: declared, by definition, over blocks",
     "queries": "whole queries: parsed, bound",
+    "shedding": "shedding: by definition, over blocks",
     "sources": "sources: bound, read by Spark, put in order by operators",
     "statements": "statements: parsed, performed",
     "status": "the status: found, printed",

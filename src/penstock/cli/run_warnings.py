@@ -39,9 +39,12 @@ def warn(db: Connection, script: Script, most_unreadable: float) -> bool:
         if _is_unread(one, most_unreadable):
             unread.append(f'{one["aside"]:,} of {count(one["rows"], "row")} of stream "{name}"')
     for asked in script.asked:
-        failures = progress["queries"][asked.query]["failures"]
-        if failures:
-            typer.echo(failure_warning(failures), err=True)
+        query = progress["queries"][asked.query]
+        if query["failures"]:
+            typer.echo(failure_warning(query["failures"]), err=True)
+        for stream, rows in query["shed"].items():
+            shed = f'{count(rows, "row")} of stream "{stream}" were shed'
+            typer.echo(f"warning: the answer is of a sample: {shed}", err=True)
     if unread:
         typer.echo(f"failed: {' and '.join(unread)} could not be read", err=True)
     return bool(unread)

@@ -135,9 +135,9 @@ class ScriptRun:
         Raises:
             typer.Exit: Somebody stopped it.
         """
-        say(self._script, self._paragraphs)
         try:
             with self._display, _plain_end():
+                say(self._script, self._paragraphs)
                 self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"

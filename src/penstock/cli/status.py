@@ -183,8 +183,9 @@ def _queries(facts: Facts) -> Table:
         "behind",
         "new results",
         "failures",
+        "shed",
         "text",
-        left=(0, 3, 7),
+        left=(0, 3, 8),
     )
     for one in facts.queries:
         found.add_row(
@@ -195,6 +196,7 @@ def _queries(facts: Facts) -> Table:
             _lag(one.lag, one.lag_seconds),
             "-" if one.new_results is None else f"{one.new_results:,}",
             ", ".join(f"{name.upper()} {count:,}" for name, count in one.failures.items()) or "0",
+            f"{sum(one.shed.values()):,}",
             one.text,
         )
     return found
@@ -207,14 +209,15 @@ def _streams(facts: Facts) -> Table:
         "rows",
         "late",
         "aside",
+        "shed",
         "rate",
         "watermark",
         "latest row",
         "values of columns",
-        left=(0, 1, 6, 7, 8),
+        left=(0, 1, 7, 8, 9),
     )
     for one in facts.streams:
-        counts = [f"{number:,}" for number in (one.rows, one.late, one.aside)]
+        counts = [f"{number:,}" for number in (one.rows, one.late, one.aside, one.shed)]
         rate = _rate(one.rate, "tick" if one.unit == "tick" else "second")
         values = ", ".join(f"{name} {count:,}" for name, count in one.values.items())
         instants = [_shown(one.watermark), _shown(one.latest)]

@@ -31,6 +31,7 @@ from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane, LaneOutput
 from penstock.runtime.lateness import LATE, watermark_after
 from penstock.runtime.work_clock import RealClock
+from penstock.shedding.shedding import SHED
 from penstock.store.bundles import write_bundle
 from penstock.store.rejected_rows import rejected_part
 
@@ -402,7 +403,9 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
         late = len(one.aside.get(LATE, ()))
         total.rows += one.rows
         total.late += late
-        total.aside += sum(map(len, one.aside.values())) - late
+        kept = len(one.aside.get(SHED, ()))
+        total.aside += sum(map(len, one.aside.values())) - late - kept
+        total.shed += one.shed
         total.latest = max(total.latest, one.latest)
         total.late_by = max(total.late_by, one.late_by)
     return counted

@@ -52,7 +52,7 @@ class Work:
 class StreamCounts:
     """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant.
 
-    `late_by` is by how much a row was late, at the most.
+    `late_by` is by how much a row was late, at the most; `shed` counts rows that were left out.
     """
 
     rows: int
@@ -60,6 +60,7 @@ class StreamCounts:
     aside: int
     latest: int
     late_by: int = 0
+    shed: int = 0
 
 
 @dataclass

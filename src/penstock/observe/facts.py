@@ -33,7 +33,8 @@ class StreamFacts:
     Attributes:
         late: Rows that came after the watermark had passed them.
         aside: Rows that were not taken in for another reason.
-        forgotten: Of both, those that are not kept any more.
+        forgotten: Of what is kept aside, rows that are not kept any more.
+        shed: Rows that were left out as too much waited in lanes.
         rate: Rows in a second of event time, or in a tick; None if it was not measured.
         values: How many different values each column has, about, as lanes have seen it.
     """
@@ -46,6 +47,7 @@ class StreamFacts:
     forgotten: int
     watermark: Instant
     latest: Instant
+    shed: int = 0
     rate: float | None = None
     values: dict[str, int] = field(default_factory=dict)
 
@@ -78,6 +80,8 @@ class QueryFacts:
         new_results: Rows of results that the newest record added, withdrawals included; None if
             they cannot be read any more.
         failures: How many expressions failed, by function.
+        shed: Rows of its streams that were shed while it ran, by stream; if there are any, its
+            answers are of a sample.
     """
 
     name: str
@@ -90,6 +94,7 @@ class QueryFacts:
     lag_seconds: float | None
     new_results: int | None
     failures: dict[str, int]
+    shed: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

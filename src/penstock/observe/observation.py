@@ -107,9 +107,7 @@ class Observer:
             queries=tuple(_queries(plan, record, _new_results(self._home, record))),
             streams=tuple(_streams(plan, record, status.operators if status else {})),
             operators=tuple(_operators(plan, status.operators)) if status else (),
-            work=work_facts(status.work, plan.latencies, status.held_back)
-            if status
-            else WorkFacts(),
+            work=work_facts(status, plan.latencies) if status else WorkFacts(),
             conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
@@ -182,12 +180,6 @@ def _read_plan(path: Path) -> _Plan:
     )
 
 
-def _work(plan: _Plan, status: Status | None) -> WorkFacts:
-    if status is None:
-        return WorkFacts()
-    return work_facts(status.work, plan.latencies, status.held_back)
-
-
 def _notes(plan: _Plan, status: Status | None) -> list[str]:
     if status is None:
         return []
@@ -251,6 +243,7 @@ def _streams(plan: _Plan, record: Record, lanes: Lanes) -> Iterator[StreamFacts]
             forgotten=one.forgotten,
             watermark=_instant(one.watermark, unit),
             latest=_instant(one.latest, unit),
+            shed=one.shed,
             rate=_per_second(seen.rate if seen else None, unit),
             values={k: round(v) for k, v in seen.values.items()} if seen else {},
         )
@@ -295,6 +288,7 @@ def _queries(
             lag_seconds=None if lag is None or unit.micros is None else lag * unit.micros / 1e6,
             new_results=None if results is None else results.get(found.name, 0),
             failures=record.failures.get(found.name, {}),
+            shed=record.shed.get(found.name, {}),
         )
 
 

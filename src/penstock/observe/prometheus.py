@@ -122,6 +122,11 @@ def _streams(facts: Facts) -> Iterator[Metric]:
         [(labels, one.aside) for labels, one in streams],
     )
     yield Metric(
+        "stream_shed_rows_total",
+        "Rows left out as too much waited in lanes.",
+        [(labels, one.shed) for labels, one in streams],
+    )
+    yield Metric(
         "stream_forgotten_rows_total",
         "Late rows, and others set aside, that are not kept any more.",
         [(labels, one.forgotten) for labels, one in streams],
@@ -231,6 +236,15 @@ def _queries(facts: Facts) -> Iterator[Metric]:
             ({**labels, "function": function}, count)
             for labels, one in queries
             for function, count in one.failures.items()
+        ],
+    )
+    yield Metric(
+        "query_shed_rows_total",
+        "Rows shed that the query would have read: its answers are of a sample.",
+        [
+            ({**labels, "stream": stream}, count)
+            for labels, one in queries
+            for stream, count in one.shed.items()
         ],
     )
 

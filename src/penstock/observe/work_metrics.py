@@ -38,6 +38,16 @@ def work_metrics(work: WorkFacts) -> Iterator[Metric]:
         [({}, work.held_back)] if work.queues else [],
     )
     yield Metric(
+        "intake_rows",
+        "Rows that are taken in at once, unless as many as there are.",
+        [({}, work.intake)] if work.intake is not None else [],
+    )
+    yield Metric(
+        "shedding_one_in",
+        "Of the rows that come, one in so many stays.",
+        [({}, work.one_in)] if work.queues else [],
+    )
+    yield Metric(
         "latency_seconds",
         "Seconds from the arrival of a block to its results, by the share that took no longer.",
         [

@@ -20,6 +20,7 @@ from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
 from penstock.pipeline.retaining import after_batch, retained_after, retained_from
+from penstock.pipeline.shed_counts import shed_of_queries
 from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
@@ -108,6 +109,7 @@ class Ledger:
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
             result_rows={name: n for name, n in before.result_rows.items() if name in queries},
+            shed={name: one for name, one in before.shed.items() if name in queries},
             relations=relations,
             pending=pending,
             retained=retained,
@@ -153,6 +155,7 @@ class Ledger:
             clocks={name: one for name, one in before.clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
             result_rows=dict(rows),
+            shed={name: one for name, one in before.shed.items() if name in queries},
         )
         self.plan = made
 
@@ -273,6 +276,11 @@ class Ledger:
         """Lanes have left something undone for which no row has to come."""
         return bool(self.record.behind) and self.record.kind != "flush"
 
+    @property
+    def waiting_bytes(self) -> int:
+        """The bytes that wait in all lanes."""
+        return sum(self.record.behind.values())
+
     def has_committed(self, query: str, batch: int) -> bool:
         """A micro-batch of Spark's that has been committed; if not, it is the next one.
 
@@ -330,6 +338,7 @@ class Ledger:
             "batch",
             lanes=lanes,
             streams=self._streams(done, forgotten, read, holds or {}),
+            shed=shed_of_queries(self.record.shed, self.plan, done),
             aside=aside,
             relations=self._relations(done),
             pending={},
@@ -379,6 +388,7 @@ class Ledger:
                     before.aside + counts.aside,
                     before.forgotten,
                     max(before.late_by, counts.late_by),
+                    before.shed + counts.shed,
                 )
         for name in read:
             # What held the watermark may have been a file without rows.

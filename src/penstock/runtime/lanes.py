@@ -71,6 +71,11 @@ class Lanes:
         """The time for earlier feeds left something undone."""
         return any(lane.is_behind for lane in self.lanes)
 
+    @property
+    def queued_bytes(self) -> int:
+        """The bytes that wait between stations of all lanes."""
+        return sum(lane.queued_bytes for lane in self.lanes)
+
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
         """Route rows to the lanes, and let the same watermarks pass in all.
 

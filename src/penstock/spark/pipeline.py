@@ -22,6 +22,7 @@ from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
+from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
 from penstock.spark.jobs import Jobs
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
+    from penstock.shedding.shedding import Shedding
     from penstock.spark.feeds import Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
@@ -69,6 +71,7 @@ class Pipeline:
         listeners: Told of each record that rows or the end of the input led to, under the lock.
         status: How the last batch went.
         failure: Why micro-batches run no more, if they failed too often.
+        monitor: Decides how many rows are taken in, and how many of them stay.
         retention: What is kept, and for how long.
     """
 
@@ -92,6 +95,7 @@ class Pipeline:
         self._failed = 0
         self._ended = threading.Event()
         self.failure: PipelineFailed | None = None
+        self.monitor = InputMonitor()
         self.retention = Retention()
         self._swept = self._looked = time.monotonic()
 
@@ -342,11 +346,12 @@ class Pipeline:
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
-        self._hold_back()
+        shedding = self._watch_input()
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-        done = self._jobs.run(frame, files, holds, with_reports=is_looked_at)
+        done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
+        self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         read = {stream: names for stream, (_, names) in (files or {}).items()}
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
         self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)
@@ -358,12 +363,17 @@ class Pipeline:
         if is_looked_at:
             self._report(done, seconds)
 
-    def _hold_back(self) -> None:
-        """Let lanes work until what waits in them is below the limit, before rows are taken in."""
-        limit = self.ledger.plan.session.settings.work.queue_limit
-        while limit is not None and sum(self.ledger.record.behind.values()) > limit:
+    def _watch_input(self) -> Shedding | None:
+        """Decide, before rows are taken in, which of them are shed.
+
+        Unless some may be, lanes work first until what waits in them is below the limit.
+        """
+        rules = self.ledger.plan.session.settings.work.intake
+        shedding = self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
+        while rules.holds_back and self.ledger.waiting_bytes > (rules.queue_limit or 0):
             self.status.held_back += 1
             self.tick()
+        return shedding
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""
@@ -392,7 +402,6 @@ class Pipeline:
     def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
         """Say how a batch went."""
         status = self.status
-        status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         status.operators = {name: one for task in done for name, one in task.operators.items()}
         status.work = {name: one for task in done for name, one in task.work.items()}
         status.seconds = seconds
@@ -402,6 +411,7 @@ class Pipeline:
 
     def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
         self.status.is_running = self.is_running
+        self.status.intake, self.status.one_in = self.monitor.most_rows, self.monitor.one_in
         for feed in (*self._feeds, *stopped):
             self.status.found |= feed.found()
         self.status.record = self.ledger.record.number

@@ -41,6 +41,7 @@ def _stream_facts(record: Record, name: str) -> dict[str, Any]:
         "late_by": known.late_by,
         "aside": known.aside,
         "forgotten": known.forgotten,
+        "shed": known.shed,
         "watermark": _instant(known.watermark),
         "latest": _instant(known.latest),
     }
@@ -52,6 +53,7 @@ def _query_facts(program: Program, record: Record, name: str) -> dict[str, Any]:
         "clock": _instant(record.clocks.get(name, BEGINNING)),
         "lag": lag_of(record, program.definition(name)),
         "elements": record.result_rows.get(name, 0),
+        "shed": dict(record.shed.get(name, {})),
         "failures": dict(record.failures.get(name, {})),
     }
 

@@ -26,6 +26,7 @@ from penstock.spark.sink_targets import (
     place_of,
     refuse_columns,
     refuse_sink,
+    sink_format,
     target_for,
 )
 from penstock.spark.sink_writing import Sink
@@ -242,7 +243,7 @@ class Sinks:
             definition, self._engine.program.definition(definition.query).plan.schema.names
         )
         progress = self._files.read(definition.name)
-        in_memory = definition.format == "memory"
+        in_memory = sink_format(definition).written == "memory"
         is_new = in_memory or progress is None or not progress.is_of(definition)
         if progress is None or is_new:
             progress = Progress(

@@ -31,8 +31,9 @@ Kind = Literal["start", "change", "batch", "flush"]
 class StreamProgress:
     """The progress of a stream: its watermark, its latest row, and how many rows it brought.
 
-    Of these, `late` ones and others were set `aside`; of both, `forgotten` ones are kept no more.
-    `late_by` is by how much a row was late, at the most.
+    Of these, `late` ones and others were set `aside`, and some were `shed`; of what was set aside,
+    also of those shed, `forgotten` ones are kept no more. `late_by` is by how much a row was late,
+    at the most.
     """
 
     watermark: int = BEGINNING
@@ -42,6 +43,7 @@ class StreamProgress:
     aside: int = 0
     forgotten: int = 0
     late_by: int = 0
+    shed: int = 0
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,8 @@ class Record:
     sub-windows yet.
     `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
-    together.
+    together. `shed` has for each query the rows of streams that it would have read and that were
+    shed.
     """
 
     number: int
@@ -175,6 +178,7 @@ class Record:
     behind: dict[str, int] = field(default_factory=dict)
     retained: dict[str, RetainedProgress] = field(default_factory=dict)
     unsealed: tuple[UnsealedLog, ...] = ()
+    shed: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def open_clocks(self) -> dict[str, int]:

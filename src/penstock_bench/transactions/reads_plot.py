@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 COLOURS = {"serial": "tab:blue", "ws": "tab:orange", "lws": "tab:green", "ttu": "tab:red"}
 OF_MIXED = ("response", "asked_staleness")
 """The measures of one-time queries; the others are drawn of periodic ones alone."""
+NOT_DRAWN = ("throughput", "cpu")
+"""Measures that depend on what else the machine does."""
 STYLES = ("-", "--", ":")
 """Of lengths of sub-windows, from the shortest on."""
 
@@ -30,7 +32,8 @@ def write_reads_picture(outcomes: Sequence[SectionOutcome], path: Path) -> None:
     by_name = {one.name: one.figures for one in outcomes}
     figure = Figure(figsize=(11, 5.6), layout="constrained")
     FigureCanvasAgg(figure)
-    for place, (measure, words) in enumerate(MEASURES.items()):
+    drawn = {measure: words for measure, words in MEASURES.items() if measure not in NOT_DRAWN}
+    for place, (measure, words) in enumerate(drawn.items()):
         axes = figure.add_subplot(2, 3, place + 1)
         _draw(axes, measure, by_name.get("mixed" if measure in OF_MIXED else "periodic", {}))
         axes.set_title(words, fontsize=9)

@@ -32,7 +32,7 @@ class TrafficEffort:
 
     lengths: tuple[int, ...] = (10, 50, 100)
     every: tuple[float, ...] = (0.2, 1.0)
-    rate: int = 250_000
+    rate: int = 125_000
     asked_every: float = 0.25
     seconds: float = 6.0
 
@@ -107,6 +107,8 @@ MEASURES = {
     "staleness": "staleness, s",
     "between": "between executions, s",
     "throughput": "queries a second",
+    "per_cpu": "queries a CPU second",
+    "cpu": "of a core",
     "response": "one-time response, s",
     "asked_staleness": "one-time staleness, s",
 }

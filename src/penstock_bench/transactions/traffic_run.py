@@ -148,9 +148,11 @@ class TrafficRun:
             number += 1
 
     def _work(self) -> None:
+        began = time.thread_time()
         while not self._stop.is_set():
             if not self.reads.work():
                 self.reads.wait(self._stop.is_set)
+        self._worked = time.thread_time() - began
 
     def _ask(self) -> None:
         while not self._stop.wait(self._random.exponential(self.traffic.asked_every)):
@@ -181,6 +183,8 @@ class TrafficRun:
             "staleness": _mean(self.staleness[Priority.PERIODIC]),
             "between": _mean(self.between),
             "throughput": round(committed / seconds, 2),
+            "per_cpu": round(committed / self._worked, 2),
+            "cpu": round(self._worked / seconds, 3),
             "movements": self.acts[Act.MOVE],
             "reading": round(self.spent["read"] / seconds, 3),
             "merging": round(self.spent["merge"] / seconds, 3),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 import penstock
 from penstock.observe.observation import Observer
 from penstock.observe.prometheus import exposition
 from penstock.spark.spark_engine import spark_engine
-from spark.connection.test_other_lanes import QUERIES, SCRIPT, counted, feed
+from spark.connection.test_other_lanes import QUERIES, SCRIPT, counted, feed, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,3 +76,46 @@ def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Conn
     text = exposition(facts)
     assert 'penstock_queue_peak_bytes{lane="' in text
     assert 'penstock_latency_seconds{query="sums",quantile="0.99"}' in text
+
+
+@pytest.mark.parametrize("kind", ["random", "semantic"])
+def test_an_answer_is_that_over_the_rows_that_stay(
+    connect: Callable[..., Connection], kind: str
+) -> None:
+    db, expected = connect(lanes=2), penstock.connect_inline()
+    db.execute(
+        f"SET lane_budget = '0.01 ms'; SET shedding = {kind}; SET shedding_bound = '0.001 kB';"
+        " SET keep_shed = true"
+    )
+    script = SCRIPT.replace("AS ts);", "AS ts) OPTIONS (utility 'v');").replace("last AS", "l AS")
+    for one in (db, expected):
+        one.execute(script)
+    for first in range(0, 160, 20):
+        feed(db, first)
+    db["sums"].wait_idle()
+    late = {name: db.late(name).to_arrow() for name in ("s", "t")}
+    for first in range(0, 160, 20):
+        for stream in ("s", "t"):
+            gone = set(late[stream]["ts"].to_pylist())
+            table = rows(first)
+            expected.insert(
+                stream, table.filter([one not in gone for one in table["ts"].to_pylist()])
+            )
+    for stream in ("s", "t"):
+        last = max(rows(140)["ts"].to_pylist())
+        expected.advance(stream, last)
+    for query in QUERIES[:3]:
+        assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+    assert db["sums"].shed == {"s": len(late["s"])}
+    assert db["regrouped"].shed == {name: len(one) for name, one in late.items()}
+    assert len(late["s"])
+    assert "of a sample: " in repr(db["sums"])
+    if kind == "semantic":
+        assert set(late["s"]["v"].to_pylist()) == {0}
+    db.close()
+    facts = Observer(spark_engine(db).home).look()
+    assert {one.name: one.shed for one in facts.streams} == {n: len(one) for n, one in late.items()}
+    text = exposition(facts)
+    assert f'penstock_stream_shed_rows_total{{stream="s"}} {len(late["s"])}' in text
+    assert f'penstock_query_shed_rows_total{{query="sums",stream="s"}} {len(late["s"])}' in text
+    assert "penstock_shedding_one_in" in text

@@ -184,7 +184,8 @@ class Registry:
         self._batches |= {name.lower(): batch for name in batch.outcomes}
 
     def _let_follow(self, batches: Sequence[Started]) -> None:
-        """Let the lanes of batches work by the settings."""
+        """Let the lanes of batches work by the settings, and the intake too."""
+        self._feeding.rules = self.session.settings.work.intake
         for started in batches:
             queries = [one.query for one in started.queries.values() if one.query is not None]
             latency = {one.name: one.latency for one in queries if one.latency is not None}
