@@ -75,7 +75,7 @@ class StoreView(Protocol):
         """
 
     def newer(self) -> StoreView:
-        """What can be read now, to be released as well; this itself if nothing has changed."""
+        """The view of now, to be released as well; this itself if nothing has changed."""
 
     def release(self) -> None:
         """Let go of it: files that nobody else needs may be removed."""
