@@ -107,9 +107,9 @@ def run(
     from penstock.errors import QueryError, count
 
     is_finite = trigger is Trigger.available_now
-    if not is_finite and (at or intervals):
-        msg = "--at and --intervals show answers that are complete"
-        raise QueryError(msg, hint="Leave them out, or --trigger continuous.")
+    if not is_finite and at:
+        msg = "--at shows an answer that is complete"
+        raise QueryError(msg, hint="Leave it out, or --trigger continuous.")
     spark_settings = _pairs(settings or [])
     understood = _understood(script, text, home)
     if not understood.asked:
@@ -147,7 +147,7 @@ def run(
     if is_finite:
         script_run.run_to_end(options)
     else:
-        script_run.run_until_stopped()
+        script_run.run_until_stopped(intervals=intervals)
 
 
 def _choice(engine: EngineName, script: Script, options: EngineOptions) -> tuple[bool, str]:

@@ -129,8 +129,11 @@ class ScriptRun:
         if errors or unread:
             raise typer.Exit(1)
 
-    def run_until_stopped(self) -> NoReturn:
+    def run_until_stopped(self, *, intervals: bool) -> NoReturn:
         """Take in input as it comes, and print what queries say that no sink takes.
+
+        Args:
+            intervals: Whether rows are printed with the time in which they hold.
 
         Raises:
             typer.Exit: Somebody stopped it.
@@ -141,7 +144,9 @@ class ScriptRun:
                 self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
-                    self._sinks.print_answer(_printing(one), one.query, one.title, since)
+                    self._sinks.print_answer(
+                        _printing(one), one.query, one.title, since, intervals=intervals
+                    )
                 self._wait(self._follow, lambda: None)
         finally:
             self._close()

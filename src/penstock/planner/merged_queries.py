@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import AggregateCall, Column, Literal
@@ -160,7 +161,7 @@ def _distinct(plan: op.Distinct) -> _Cut:
     return _Cut(plan, op.Distinct)
 
 
-def _sort(plan: op.Sort) -> _Cut:
+def _sort(plan: orders.Sort) -> _Cut:
     """The first rows of all are among the first of each sub-window."""
     if plan.limit is None:
         return _Cut(plan.child, lambda leaf: replace(plan, child=leaf))
@@ -168,7 +169,7 @@ def _sort(plan: op.Sort) -> _Cut:
     return _Cut(first, lambda leaf: replace(plan, child=leaf))
 
 
-def _first_rows(plan: op.FirstRows) -> _Cut:
+def _first_rows(plan: orders.FirstRows) -> _Cut:
     if plan.limit is None:
         return _Cut(plan.child, lambda leaf: replace(plan, child=leaf))
     first = replace(plan, limit=plan.limit + plan.offset, offset=0, number=None)
@@ -178,8 +179,8 @@ def _first_rows(plan: op.FirstRows) -> _Cut:
 CUTS: dict[type[Plan], Callable[..., _Cut]] = {
     op.Aggregate: _aggregate,
     op.Distinct: _distinct,
-    op.Sort: _sort,
-    op.FirstRows: _first_rows,
+    orders.Sort: _sort,
+    orders.FirstRows: _first_rows,
 }
 """The operators that look at several rows and have a partial form."""
 

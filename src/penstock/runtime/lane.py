@@ -258,9 +258,11 @@ class Lane:
 
     def _new_dispatcher(self) -> Dispatcher:
         graph = self.graph
+        # Relations have no paths, so changes of them go first: they are few, and joins wait for
+        # them.
         meter = WorkMeter(
             [node.inputs for node in graph.nodes],
-            {name: number for name, (_, number) in {**graph.clocked, **graph.relations}.items()},
+            self._clocked,
             graph.results,
             self._rules.latency,
         )

@@ -156,7 +156,13 @@ class Sinks:
         self._add(name, query, CallSink(function), since)
 
     def print_answer(
-        self, name: str, query: str, title: str | None, since: Since = "beginning"
+        self,
+        name: str,
+        query: str,
+        title: str | None,
+        since: Since = "beginning",
+        *,
+        intervals: bool = False,
     ) -> None:
         """Print the answer of a query as it goes on, until `forget` is called.
 
@@ -165,8 +171,10 @@ class Sinks:
             query: Whose answer.
             title: What it is called, if it has a name.
             since: Where a new one begins: with all that is kept, or with what comes next.
+            intervals: Whether rows are printed with the time in which they hold.
         """
-        self._add(name, query, ConsoleSink(title, self.paragraphs), since)
+        target = ConsoleSink(title, self.paragraphs, intervals=intervals)
+        self._add(name, query, target, since)
 
     def _add(self, name: str, query: str, target: SinkTarget | ConsoleSink, since: Since) -> None:
         definition = self._engine.program.definition(query)

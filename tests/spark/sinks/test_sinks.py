@@ -94,6 +94,19 @@ def test_the_console_says_what_changes(opened: Opened, capsys: pytest.CaptureFix
     assert "@1  + 1 | 1\n" in capsys.readouterr().out
 
 
+def test_rows_that_were_there_before_end_in_their_intervals(
+    opened: Opened, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened.feed((1, 1, 0))
+    opened.feed((4, 2, 0))
+    opened.feed((4, 2, 0))
+    opened.sinks.print_answer("shown", "counted", "counted", "now", intervals=True)
+    opened.feed((20, 3, 0))
+    opened.feed((30, 3, 0))
+    shown = capsys.readouterr().out
+    assert shown == "counted: k | n\n[1, 8)   1 | 1\n[4, 11)  2 | 2\n[20, 27)  3 | 1\n"
+
+
 def test_a_commit_that_is_written_again_counts_once(
     opened: Opened, opening: Callable[[], Opened]
 ) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Call, Column, columns_of, substituted, walk
 from penstock.algebra.time import TimeUnit
@@ -307,8 +308,8 @@ ORIGINS: Mapping[type[Plan], OriginRules] = {
     op.StrictDifference: _COPIED,
     op.Aggregate: OriginRules(_of_aggregate, _groups),
     op.Combine: OriginRules(_unknown_column, _result_of),
-    op.FirstRows: _OTHER_ROWS,
-    op.Sort: _OTHER_ROWS,
+    orders.FirstRows: _OTHER_ROWS,
+    orders.Sort: _OTHER_ROWS,
     op.Coalesce: _OTHER_ROWS,
     op.Split: _OTHER_ROWS,
     op.Final: _OTHER_ROWS,
