@@ -6,13 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.connection.questions.one_time_answer import OneTimeAnswer
 from penstock.errors import QueryError, Refused
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.spark_engine import spark_engine
@@ -41,9 +39,9 @@ time.sleep(600)
 """
 
 
-def printed(home: Path, *question: str) -> str:
+def printed(home: Path, question: str) -> str:
     """What the command prints, in a process of its own."""
-    command = [str(ROOT / "penstock"), "query", "--home", str(home), *question]
+    command = [str(ROOT / "penstock"), "query", "--home", str(home), question]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
@@ -72,8 +70,6 @@ def test_questions_while_it_runs_from_elsewhere_and_after(
     assert shown is not None
     assert shown["n"].to_pylist() == [3]
     assert printed(home, "SELECT v FROM alone ORDER BY v DESC") == "v\n@8  b\n    a\n"
-    latest = "SELECT k, MAX(ts) AS last FROM s [RANGE 20] GROUP BY k"
-    assert printed(home, "--isolation", "latest", latest) == "k  last\n@30  1  30\n     2  25\n"
     with pytest.raises(QueryError, match="may still change"):
         db.ask("SELECT k FROM s AS OF 31")
     seal(db)
@@ -92,37 +88,6 @@ def test_questions_while_it_runs_from_elsewhere_and_after(
     again.wait_idle()
     with pytest.raises(Refused, match="none is retained"):
         again.ask("SELECT ts FROM t [RANGE 3] AS OF 0")
-
-
-def test_the_latest_state_is_that_at_the_end_while_rows_come(
-    connect: Callable[..., Connection],
-) -> None:
-    db = connect()
-    db.execute(DECLARED)
-    stop, asked = threading.Event(), list[OneTimeAnswer]()
-
-    def ask() -> None:
-        while not stop.is_set():
-            asked.append(db.ask("SELECT COUNT(*) AS n, MAX(ts) AS last FROM s [RANGE 40]"))
-
-    db.insert("s", [(ts, ts % 3) for ts in range(10)])
-    db.wait_idle()
-    db.execute("SET isolation = latest")
-    asking = threading.Thread(target=ask)
-    asking.start()
-    for start in range(10, 90, 10):
-        db.insert("s", [(ts, ts % 3) for ts in range(start, start + 10)])
-        db.wait_idle()
-    seal(db)
-    stop.set()
-    asking.join()
-    asked.append(db.ask("SELECT COUNT(*) AS n, MAX(ts) AS last FROM s [RANGE 40]"))
-    # A row came at every instant, so each answer says by itself whether it is right.
-    instants = [one.instant for one in asked if one.instant is not None]
-    expected = [{"n": min(at + 1, 40), "last": at} for at in instants]
-    assert [one.to_pylist() for one in asked] == [[one] for one in expected]
-    assert instants == sorted(instants)
-    assert instants[-1] == 88
 
 
 def seal(db: Connection) -> None:
