@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
 
 BENCHMARKS = {
+    "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
     "chain": "schedulers under bursts, on a virtual clock: memory of queues, and latency",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
     "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
@@ -83,7 +84,11 @@ def bench(
             typer.echo(f"{known}  {summary}")
         return
     require_known(name, BENCHMARKS, "benchmark", "Benchmarks")
-    if name == "pipeline":
+    if name == "ask":
+        from penstock_bench.retained_questions import report
+
+        report(1_000_000 if quick else 10_000_000, typer.echo)
+    elif name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
     elif name == "patterns":
         _patterns(quick, only or [], _picture(name, out))
