@@ -8,7 +8,8 @@ from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
+from penstock.runtime.lane import STEP_ROWS, Lane
+from penstock.runtime.lane_output import LaneOutput, together
 from penstock.runtime.marks import have_marks
 from penstock.runtime.repartition import repartitioned
 from penstock.scheduling.work_rules import WorkRules

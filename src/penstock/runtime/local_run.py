@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
     from penstock.runtime.changes import RelationChanges
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
     from penstock.runtime.work_clock import WorkClock
     from penstock.scheduling.work_rules import WorkRules
     from penstock.shedding.columns import SheddingColumns

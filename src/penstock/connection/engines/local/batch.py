@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
 
 Shape = tuple[list["pa.DataType"], int, int]
 """Types and span of rows, and into how many parts that time is divided."""
