@@ -59,7 +59,7 @@ class WindowRead:
     done: Callable[[WindowRead], None]
     answers: dict[str, WindowAnswer] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
-    parts: dict[tuple[int, str], _Part] = field(default_factory=dict)
+    parts: dict[tuple[int, str], _TakenPart] = field(default_factory=dict)
     pin: Pin | None = None
 
     @property
@@ -68,7 +68,7 @@ class WindowRead:
         return len(self.answers) + len(self.failures) == len(self.mergings)
 
 
-class _Part(NamedTuple):
+class _TakenPart(NamedTuple):
     """The partial form of a sub-window, and how many pieces had come into it by then."""
 
     columns: Columns
@@ -223,7 +223,7 @@ class WindowReads:
         with task.pin:
             takers = [task.read.mergings[one.name] for one in task.scan.members]
             for form, merging in {one.form: one for one in takers}.items():
-                part = _Part(merging.part(task.sub_window), task.arrived)
+                part = _TakenPart(merging.part(task.sub_window), task.arrived)
                 task.read.parts[task.scan.number, form] = part
 
     def _give_up(self, task: _Task, error: Exception) -> None:
