@@ -1,7 +1,7 @@
-"""The files whose tests took most work, said at the end of a run: where a tier's time goes.
+"""The files whose tests took longest, said at the end of a run: where a tier's time goes.
 
-Work is the CPU time of the test process and of all it started, as other programs on the machine
-do not change that. Java and its workers count for the file whose tests they ran in.
+Beside the seconds stands the CPU time of the test process and of all it started, as other programs
+on the machine do not change that; a Java process that outlives what started it is not in it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
     from xdist.workermanage import WorkerController
 
-SHOWN = 25
+SHOWN = 40
 FEWEST_FILES = 30
 """Runs of fewer files say nothing: whoever runs these knows what takes long."""
 
@@ -55,22 +55,26 @@ class Summary:
 
     def __init__(self, workloads: Workloads) -> None:
         self._workloads = workloads
+        self._durations: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._durations[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
 
     def pytest_testnodedown(self, node: WorkerController) -> None:
         self._workloads.seconds.update(getattr(node, "workeroutput", {}).get("workloads", {}))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if len(self._workloads.seconds) < FEWEST_FILES:
+        if len(self._durations) < FEWEST_FILES:
             return
-        terminalreporter.section("most work, CPU seconds")
+        terminalreporter.section("slowest files: seconds, of these CPU")
         for line in self._lines():
             terminalreporter.write_line(line)
 
     def _lines(self) -> Iterable[str]:
-        seconds = self._workloads.seconds
-        for file, spent in seconds.most_common(SHOWN):
-            yield f"{spent:8.1f}  {file}"
-        yield f"{sum(seconds.values()):8.1f}  in {len(seconds)} files"
+        durations, work = self._durations, self._workloads.seconds
+        for file, seconds in durations.most_common(SHOWN):
+            yield f"{seconds:8.1f} {work[file]:8.1f}  {file}"
+        yield f"{sum(durations.values()):8.1f} {sum(work.values()):8.1f}  in {len(durations)} files"
 
 
 def register(config: pytest.Config) -> None:

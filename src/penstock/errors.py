@@ -131,6 +131,10 @@ class PipelineFailed(PenstockError):
     """Micro-batches failed again and again."""
 
 
+class Overtaken(PenstockError):
+    """A read that the window overtook again and again."""
+
+
 class InternalError(PenstockError):
     """Our bug: an invariant of Penstock does not hold."""
 

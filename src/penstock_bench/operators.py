@@ -172,72 +172,80 @@ GROUPED = f"SELECT grp, {{}} AS a FROM s {TEN} GROUP BY grp"
 PRICED = f"SELECT s.k, s.v, p.price FROM s {TEN} JOIN p ON s.k = p.k"
 
 
-def _cases() -> list[OperatorCase]:
-    return [
-        OperatorCase("filter", f"SELECT ts, k, v FROM s {TEN} WHERE v < 500", one_stream),
-        OperatorCase("map", f"SELECT k, v * 2 + 1 AS w FROM s {TEN}", one_stream),
-        *(
-            OperatorCase(f"window {name}", f"SELECT k, v FROM s [{text}]", one_stream)
-            for name, text in WINDOWS.items()
-        ),
-        OperatorCase(
-            "UNION ALL", f"SELECT k FROM l {TEN} UNION ALL SELECT k FROM r {TEN}", two_streams,
-        ),
-        OperatorCase(
-            "group into 4", lambda parts: parts("SELECT k, v FROM s").group_into("k % 4", 4)[0],
-            one_stream,
-        ),
-        OperatorCase("equi-join", f"SELECT l.k, l.v, r.v AS w {JOINED}", two_streams),
-        OperatorCase(
-            "theta-join",
-            "SELECT l.v, r.v AS w FROM l [RANGE {g100}] JOIN r [RANGE {g100}] "
-            "ON l.v < r.v + 10 AND r.v < l.v + 10",
-            two_streams,
-        ),
-        OperatorCase(
-            "product", "SELECT l.v, r.v AS w FROM l [RANGE {g4}], r [RANGE {g4}]", two_streams,
-        ),
-        OperatorCase("semi-join", f"SELECT l.k, l.v FROM l {TEN} WHERE {PARTNER}", two_streams),
-        OperatorCase("anti-join", f"SELECT l.k, l.v FROM l {TEN} WHERE NOT {PARTNER}", two_streams),
-        OperatorCase("LEFT JOIN", OUTER.format("LEFT"), two_streams),
-        OperatorCase("FULL JOIN", OUTER.format("FULL"), two_streams),
-        OperatorCase("DISTINCT", f"SELECT DISTINCT k FROM s {TEN}", one_stream),
-        OperatorCase("EXCEPT ALL", _set_operation("difference"), two_streams),
-        OperatorCase("INTERSECT ALL", _set_operation("intersection"), two_streams),
-        OperatorCase("max-union", _set_operation("max_union"), two_streams),
-        OperatorCase("strict difference", _set_operation("strict_difference"), two_streams),
-        *(
-            OperatorCase(f"GROUP BY {name}", GROUPED.format(text), one_stream)
-            for name, text in AGGREGATES.items()
-        ),
-        *(
-            OperatorCase(name, f"SELECT {text} AS a FROM s {TEN}", one_stream)
-            for name, text in AGGREGATES.items()
-        ),
-        OperatorCase(
-            "split", lambda parts: parts(f"SELECT k FROM s {TEN}").split(5_000_000), one_stream,
-        ),
-        OperatorCase(
-            "coalesce", lambda parts: parts(f"SELECT k FROM s {TEN}").coalesce(), one_stream,
-        ),
-        OperatorCase("NRR read", PRICED, with_nrr),
-        OperatorCase("relation join", PRICED, with_relation),
-        OperatorCase("ISTREAM", f"ISTREAM(SELECT k, v FROM s {TEN})", one_stream),
-        OperatorCase("DSTREAM", f"DSTREAM(SELECT k, v FROM s {TEN})", one_stream),
-        OperatorCase(
-            "RSTREAM periodic",
-            "RSTREAM(SELECT k, v FROM s [RANGE 10 SECONDS SLIDE 5 SECONDS])",
-            one_stream,
-        ),
-        OperatorCase(
-            "RSTREAM RESTORE",
-            "RSTREAM RESTORE(SELECT k, v FROM s [RANGE 10 SECONDS SLIDE 5 SECONDS])",
-            one_stream,
-        ),
-        OperatorCase("OUTPUT", f"SELECT k, v FROM s {TEN} OUTPUT [RANGE 20 SECONDS]", one_stream),
-        OperatorCase("EMIT FINAL", GROUPED.format("MAX(v)") + " EMIT FINAL", one_stream),
-    ]  # fmt: skip
-
-
-CASES = {case.name: case for case in _cases()}
+ROW_CASES = (
+    OperatorCase("filter", f"SELECT ts, k, v FROM s {TEN} WHERE v < 500", one_stream),
+    OperatorCase("map", f"SELECT k, v * 2 + 1 AS w FROM s {TEN}", one_stream),
+    *(
+        OperatorCase(f"window {name}", f"SELECT k, v FROM s [{text}]", one_stream)
+        for name, text in WINDOWS.items()
+    ),
+    OperatorCase(
+        "UNION ALL", f"SELECT k FROM l {TEN} UNION ALL SELECT k FROM r {TEN}", two_streams,
+    ),
+    OperatorCase(
+        "group into 4", lambda parts: parts("SELECT k, v FROM s").group_into("k % 4", 4)[0],
+        one_stream,
+    ),
+)  # fmt: skip
+JOIN_CASES = (
+    OperatorCase("equi-join", f"SELECT l.k, l.v, r.v AS w {JOINED}", two_streams),
+    OperatorCase(
+        "theta-join",
+        "SELECT l.v, r.v AS w FROM l [RANGE {g100}] JOIN r [RANGE {g100}] "
+        "ON l.v < r.v + 10 AND r.v < l.v + 10",
+        two_streams,
+    ),
+    OperatorCase(
+        "product", "SELECT l.v, r.v AS w FROM l [RANGE {g4}], r [RANGE {g4}]", two_streams,
+    ),
+    OperatorCase("semi-join", f"SELECT l.k, l.v FROM l {TEN} WHERE {PARTNER}", two_streams),
+    OperatorCase("anti-join", f"SELECT l.k, l.v FROM l {TEN} WHERE NOT {PARTNER}", two_streams),
+    OperatorCase("LEFT JOIN", OUTER.format("LEFT"), two_streams),
+    OperatorCase("FULL JOIN", OUTER.format("FULL"), two_streams),
+)  # fmt: skip
+SET_CASES = (
+    OperatorCase("DISTINCT", f"SELECT DISTINCT k FROM s {TEN}", one_stream),
+    OperatorCase("EXCEPT ALL", _set_operation("difference"), two_streams),
+    OperatorCase("INTERSECT ALL", _set_operation("intersection"), two_streams),
+    OperatorCase("max-union", _set_operation("max_union"), two_streams),
+    OperatorCase("strict difference", _set_operation("strict_difference"), two_streams),
+)  # fmt: skip
+AGGREGATE_CASES = (
+    *(
+        OperatorCase(f"GROUP BY {name}", GROUPED.format(text), one_stream)
+        for name, text in AGGREGATES.items()
+    ),
+    *(
+        OperatorCase(name, f"SELECT {text} AS a FROM s {TEN}", one_stream)
+        for name, text in AGGREGATES.items()
+    ),
+)  # fmt: skip
+OUTPUT_CASES = (
+    OperatorCase(
+        "split", lambda parts: parts(f"SELECT k FROM s {TEN}").split(5_000_000), one_stream,
+    ),
+    OperatorCase(
+        "coalesce", lambda parts: parts(f"SELECT k FROM s {TEN}").coalesce(), one_stream,
+    ),
+    OperatorCase("NRR read", PRICED, with_nrr),
+    OperatorCase("relation join", PRICED, with_relation),
+    OperatorCase("ISTREAM", f"ISTREAM(SELECT k, v FROM s {TEN})", one_stream),
+    OperatorCase("DSTREAM", f"DSTREAM(SELECT k, v FROM s {TEN})", one_stream),
+    OperatorCase(
+        "RSTREAM periodic",
+        "RSTREAM(SELECT k, v FROM s [RANGE 10 SECONDS SLIDE 5 SECONDS])",
+        one_stream,
+    ),
+    OperatorCase(
+        "RSTREAM RESTORE",
+        "RSTREAM RESTORE(SELECT k, v FROM s [RANGE 10 SECONDS SLIDE 5 SECONDS])",
+        one_stream,
+    ),
+    OperatorCase("OUTPUT", f"SELECT k, v FROM s {TEN} OUTPUT [RANGE 20 SECONDS]", one_stream),
+    OperatorCase("EMIT FINAL", GROUPED.format("MAX(v)") + " EMIT FINAL", one_stream),
+)  # fmt: skip
+CASES = {
+    case.name: case
+    for case in (*ROW_CASES, *JOIN_CASES, *SET_CASES, *AGGREGATE_CASES, *OUTPUT_CASES)
+}
 """All cases by name, in the order in which they are shown."""

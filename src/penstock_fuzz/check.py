@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,19 @@ def check(trial: Trial, engine: Contender, plan: Plan | None = None) -> TrialFai
             # An interval that never ends cannot be split; the evaluator does not look at intervals.
             return None
         return TrialFailure(f"crash {type(error).__name__}", _crash("the engine"))
-    return _compare(plan, expected, ran, late, inputs)
+    if ran.shed:
+        inputs = trial.inputs(late | ran.shed)
+        expected = OracleEngine().evaluated(plan, inputs)
+    return _miscounted(ran) or _compare(plan, expected, ran, late, inputs)
+
+
+def _miscounted(ran: TrialResult) -> TrialFailure | None:
+    """Rows that were shed, and are not counted as they are."""
+    expected = dict(Counter(name for name, _ in ran.shed))
+    counted = {name: rows for name, rows in ran.shed_counts.items() if rows}
+    if counted == expected:
+        return None
+    return TrialFailure("shed", f"shed rows: {counted} were counted, expected {expected}")
 
 
 def _crash(who: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Call, Case, Cast, walk
 from penstock.algebra.plan import different_nodes, expressions_of
@@ -61,6 +62,8 @@ class TrialCoverage:
         self.runs.update([trial.strategy, lanes, f"joins {trial.joins}"])
         if trial.budget is not None:
             self.runs[f"budget {trial.budget:g} {trial.scheduler}"] += 1
+        if trial.shedding is not None:
+            self.runs[f"shedding {trial.shedding}"] += 1
         self.joins.update(_joins_in_one(trial, plan))
         for node in different_nodes(plan):
             self._add_node(node)
@@ -126,7 +129,7 @@ def _operator(node: Plan) -> str:
         return f"Internal {node.appends}"
     if isinstance(node, st.Relation) and not node.retroactive:
         return "Relation NRR"
-    if isinstance(node, op.Sort) and node.limit is not None:
+    if isinstance(node, orders.Sort) and node.limit is not None:
         return "Sort LIMIT"
     return type(node).__name__
 

@@ -16,6 +16,8 @@ from penstock.lane_host.work import Work
 from penstock.operators.block import arriving
 from penstock.operators.saved_tables import arrays_of
 from penstock.scheduling.work_rules import WorkRules
+from penstock.shedding.input_monitor import InputMonitor
+from penstock.shedding.intake_rules import IntakeRules
 from penstock.store.bundles import bundle_writer
 from penstock.store.records import LaneState
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
     from penstock.pipeline.ledger import Ledger
     from penstock.runtime.work_clock import WorkClock
+    from penstock.shedding.shedding import Shedding
 
 
 class LaneHostDriver:
@@ -38,8 +41,12 @@ class LaneHostDriver:
         least_log: int = LEAST_LOG,
         rules: WorkRules | None = None,
         clock: WorkClock | None = None,
+        intake: IntakeRules | None = None,
     ) -> None:
         self._rules = rules or WorkRules()
+        self._intake = intake or IntakeRules()
+        self.monitor = InputMonitor()
+        self._shedding: Shedding | None = None
         self._ledger = ledger
         self._home = ledger.home
         self._tasks = tasks
@@ -52,7 +59,11 @@ class LaneHostDriver:
         offsets: Mapping[str, Any] | None = None,
     ) -> list[Done]:
         """Let the lanes take in rows of streams, and commit; `batch` is Spark's name for it."""
-        return self._batch(tables, self._rules, batch, offsets)
+        rows = sum(map(len, tables.values()))
+        self._shedding = self.monitor.look(self._intake, self._ledger.waiting_bytes, rows)
+        done = self._batch(tables, self._rules, batch, offsets)
+        self._shedding = None
+        return done
 
     def tick(self) -> list[Done]:
         """Let all lanes come to the watermarks of the record, however long it takes."""
@@ -108,6 +119,8 @@ class LaneHostDriver:
             {name: one.watermark for name, one in record.streams.items()},
             relations=record.pending,
             clocks=sent.clocks,
+            shedding=self._shedding.to_json() if self._shedding else None,
+            brought={name: one.rows for name, one in record.streams.items()},
             is_last=is_last,
         )
         own = plan.lanes_of(stage, task, self._tasks)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.emptiness import holds_at_ends
 from penstock.algebra.expressions import Column
@@ -82,7 +83,9 @@ def places(plan: Plan) -> Iterator[Plan]:
     """
     if isinstance(plan, st.Window | st.Stream | st.Relation | st.Internal | op.OnArrival):
         return
-    if not isinstance(plan, st.RelationToStream | op.Sort | op.Final) and not st.is_ordered(plan):
+    if not isinstance(plan, st.RelationToStream | orders.Sort | op.Final) and not st.is_ordered(
+        plan
+    ):
         yield plan
     for child in plan.children:
         if not isinstance(child, st.RelationToStream):

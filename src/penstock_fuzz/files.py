@@ -84,6 +84,8 @@ def _feeding(trial: Trial, schemas: dict[str, Schema]) -> dict[str, Any]:
         "budget": trial.budget,
         "scheduler": trial.scheduler,
         "block_rows": trial.block_rows,
+        "shedding": trial.shedding,
+        "shedding_bound": trial.shedding_bound,
         "late": [
             [name, i, _cells(trial.streams[name].rows[i], schemas[name])]
             for name, i in sorted(late_rows(trial))
@@ -175,6 +177,8 @@ def read_trial(text: str, name: str) -> Trial:
         budget=fed.get("budget"),
         scheduler=fed.get("scheduler", "fifo"),
         block_rows=fed.get("block_rows", 1),
+        shedding=fed.get("shedding"),
+        shedding_bound=fed.get("shedding_bound", 1),
         edits=tuple(Edit(*edit) for edit in fed["edits"]),
     )
 

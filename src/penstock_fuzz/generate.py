@@ -13,12 +13,13 @@ from penstock.errors import PenstockError
 from penstock.reference.timeline import Timeline
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock.session import Session
+from penstock.shedding.intake_rules import KINDS, SEMANTIC
 from penstock.testing.engines import OracleEngine
 from penstock_fuzz.cost import affordable_rows
 from penstock_fuzz.draw import Draw
 from penstock_fuzz.edits import edited, random_edits
 from penstock_fuzz.inputs import random_trial
-from penstock_fuzz.programs import random_program
+from penstock_fuzz.programs import FuzzProgram, random_program
 from penstock_fuzz.trial import STRATEGIES, Trial, late_rows, names_read
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.algebra.windows import WindowSpec
-    from penstock_fuzz.programs import FuzzProgram
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def generate(
             continue
         edits = random_edits(draw, plan) if draw.chance(25) and with_edits else ()
         trial = replace(trial, edits=edits, lanes_after=_lanes_after(seed, trial))
-        trial = _budgeted(seed, trial)
+        trial = _shed(seed, _budgeted(seed, trial))
         trial = _joining(seed, _replanned(seed, trial, always=is_replanned))
         if _needs_one_lane(trial, plan):
             trial = replace(trial, lanes=1, lanes_after={})
@@ -155,6 +155,21 @@ def _budgeted(seed: str, trial: Trial) -> Trial:
         scheduler=draw.pick(*SCHEDULERS).name,
         block_rows=draw.pick(1, 1, 2, 5, 100),
     )
+
+
+def _shed(seed: str, trial: Trial) -> Trial:
+    """Half of the trials whose lanes may be behind shed rows, mostly as soon as anything waits."""
+    draw = Draw(f"{seed} shedding")
+    if trial.budget is None or not draw.chance(50):
+        return trial
+    kind = draw.pick(*KINDS)
+    bound = draw.pick(1, 1, 100, 1000)
+    program = trial.program
+    if kind == SEMANTIC and isinstance(program, FuzzProgram):
+        tables = [replace(one, utility="k") if one.is_stream else one for one in program.tables]
+        program = replace(program, tables=tuple(tables))
+    budget = float(draw.pick(0, 0, 1, 2))
+    return replace(trial, program=program, budget=budget, shedding=kind, shedding_bound=bound)
 
 
 def _joining(seed: str, trial: Trial) -> Trial:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.errors import InternalError
 from penstock.operators.division import CannotDivide
 from penstock.planner.physical.building import Choices
 from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
+from penstock.runtime.lateness import LATE
 from penstock.runtime.local_run import LocalRun
+from penstock.shedding.shedding import SHED
 from penstock.testing.inline import QUERY, answer_of, changes_table
-from penstock_fuzz.trial import TrialResult, work_clock
+from penstock_fuzz.shed_rows import definitions_of, intake_of, shed_rows
+from penstock_fuzz.trial import TrialResult, only_read, work_clock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
+    from penstock.runtime.intake import RejectedRows
     from penstock_fuzz.trial import Feed, Late, Trial
 
 
@@ -35,16 +42,24 @@ class InlineContender:
         running = started(trial, plan, trial.lanes)
         results = running.feed(initial_tables(trial, running))
         aside = list(running.aside)
+        decisions = []
         for number, feed in enumerate(trial.feeds):
             results.extend(running.feed(tables_of_feed(trial, feed, running)))
+            decisions.append(running.monitor.decision)
             aside += running.aside
             running.aside = []
             if number in trial.restore_after:
                 running = self._restored(trial, plan, running, number)
         results.extend(running.finish())
-        late: Late = frozenset((one.source, int(place)) for one in aside for place in one.positions)
+        late = _places(aside, LATE)
         failures = running.lanes.failures(QUERY).count
-        return TrialResult(answer_of(plan, results.blocks.get(QUERY, []), failures), late)
+        answer = answer_of(plan, results.blocks.get(QUERY, []), failures)
+        shed = shed_rows(only_read(trial, plan), decisions, late)
+        if shed != _places(aside, SHED):
+            msg = f"{sorted(_places(aside, SHED))} were shed, by the decisions {sorted(shed)}"
+            raise InternalError(msg)
+        counts = {name: one.shed for name, one in running.intakes.items()}
+        return TrialResult(answer, late, shed, counts)
 
     def _restored(self, trial: Trial, plan: Plan, before: LocalRun, number: int) -> LocalRun:
         """New lanes, as many as the trial says if the state can be divided among them."""
@@ -59,11 +74,27 @@ class InlineContender:
         return running
 
 
+def _places(aside: Sequence[RejectedRows], kind: str) -> Late:
+    """The rows that were set aside for a reason."""
+    found = [one for one in aside if (one.kind == SHED) == (kind == SHED)]
+    return frozenset((one.source, int(place)) for one in found for place in one.positions)
+
+
 def started(trial: Trial, plan: Plan, lanes: int) -> LocalRun:
     """Lanes for a trial that nothing has been fed to."""
     choices = Choices.of(trial.tactics, trial.partitions)
     slack = {name: stream.slack for name, stream in trial.streams.items()}
-    return LocalRun({QUERY: plan}, slack, lanes, choices, trial.rules, work_clock())
+    own = {name: one.shedding_columns for name, one in definitions_of(trial).items()}
+    return LocalRun(
+        {QUERY: plan},
+        slack,
+        lanes,
+        choices,
+        trial.rules,
+        work_clock(),
+        intake_of(trial) if trial.shedding else None,
+        own,
+    )
 
 
 def _restored(trial: Trial, plan: Plan, before: LocalRun, lanes: int) -> LocalRun:

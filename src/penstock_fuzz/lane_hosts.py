@@ -10,6 +10,7 @@ from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock_fuzz.driving import LaneHostDriver
 from penstock_fuzz.pipelines import change_relations, new_home, plan_of, ran, stream_rows
 from penstock_fuzz.replans import Replans
+from penstock_fuzz.shed_rows import intake_of
 from penstock_fuzz.trial import work_clock
 
 if TYPE_CHECKING:
@@ -40,21 +41,28 @@ class LaneHostContender:
             change_relations(trial, ledger, None)
             # Every other trial writes an image with each batch.
             least = LEAST_LOG if trial.partitions % 2 else 0
-            driver = LaneHostDriver(ledger, TASKS, least, trial.rules, work_clock())
+            driver = _driver(trial, ledger, least)
+            decisions = []
             for number, feed in enumerate(trial.feeds):
                 change_relations(trial, ledger, feed)
                 driver.feed(stream_rows(trial, ledger, feed))
+                decisions.append(driver.monitor.decision)
                 if number == trial.replan_after:
                     self.replanning.plan_anew(ledger, trial.replan_by)
                 self.replanning.take_over(ledger, driver)
                 if number in trial.restore_after:
                     # As a new process would: from what is written down.
                     ledger = Ledger(home)
-                    driver = LaneHostDriver(ledger, TASKS, least, trial.rules, work_clock())
+                    driver = _driver(trial, ledger, least)
                     lanes = trial.lanes_after.get(number, trial.lanes)
                     if needs_rescaling(ledger, lanes):
                         # A tick: all lanes come to the watermarks of the record.
                         driver.tick()
                         rescale(ledger, lanes)
             driver.finish()
-            return ran(home, ledger, trial, plan)
+            return ran(home, ledger, trial, plan, decisions)
+
+
+def _driver(trial: Trial, ledger: Ledger, least: int) -> LaneHostDriver:
+    intake = intake_of(trial) if trial.shedding else None
+    return LaneHostDriver(ledger, TASKS, least, trial.rules, work_clock(), intake)

@@ -9,24 +9,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from penstock.pipeline.plans import PipelinePlan
 from penstock.pipeline.query_groups import groups_for
 from penstock.planner.physical.building import Choices
 from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
+from penstock.shedding.shedding import SHED
 from penstock.store.layout import Home
-from penstock.store.rejected_rows import read_rejected
+from penstock.store.rejected_rows import REASON, read_rejected
 from penstock.store.result_files import result_blocks
 from penstock.testing.inline import QUERY, answer_of, changes_table
-from penstock_fuzz.trial import TrialResult, late_rows
+from penstock_fuzz.shed_rows import settings_of, shed_rows
+from penstock_fuzz.trial import TrialResult, late_rows, only_read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
     from penstock.pipeline.ledger import Ledger
+    from penstock.shedding.shedding import Shedding
     from penstock_fuzz.trial import Feed, Late, Trial
 
 
@@ -47,7 +52,8 @@ def new_home() -> Iterator[Home]:
 def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
     """The query of a trial as the plan of a pipeline."""
     chosen = "; ".join(f"SET {key} = {value}" for key, value in asdict(trial.tactics).items())
-    statements = (trial.script, chosen, f"CREATE QUERY {QUERY} AS {trial.query}")
+    create = f"CREATE QUERY {QUERY} AS {trial.query}"
+    statements = (trial.script, chosen, *settings_of(trial), create)
     choices = Choices.of(trial.tactics, trial.partitions)
     groups = groups_for({QUERY: plan}, 0, trial.lanes, choices)
     return PipelinePlan(statements, tuple(groups), trial.partitions)
@@ -78,27 +84,42 @@ def change_relations(trial: Trial, ledger: Ledger, feed: Feed | None) -> None:
             ledger.change_relation(name, changes_table(relation.schema, history))
 
 
-def ran(home: Home, ledger: Ledger, trial: Trial, plan: Plan) -> TrialResult:
-    """The result of a trial, as committed."""
+def ran(
+    home: Home,
+    ledger: Ledger,
+    trial: Trial,
+    plan: Plan,
+    decisions: Sequence[Shedding | None] = (),
+) -> TrialResult:
+    """The result of a trial, as committed; of each feed, what was decided to shed."""
     records = list(home.chain.since(0))
     blocks = [block for record in records for block in result_blocks(home, record, QUERY)]
     failures = sum(ledger.record.failures.get(QUERY, {}).values())
-    return TrialResult(answer_of(plan, blocks, failures), _late(home, ledger, trial))
+    late = late_rows(trial)
+    shed: Late = frozenset()
+    if trial.shedding is not None:
+        shed = shed_rows(only_read(trial, plan), decisions, late)
+    return TrialResult(
+        answer_of(plan, blocks, failures),
+        _rejected(home, ledger, trial, late, shed=False),
+        _rejected(home, ledger, trial, shed, shed=True),
+        ledger.record.shed.get(QUERY, {}),
+    )
 
 
-def _late(home: Home, ledger: Ledger, trial: Trial) -> Late:
-    """The rows that were set aside, as places; rows only tell their values."""
+def _rejected(home: Home, ledger: Ledger, trial: Trial, expected: Late, *, shed: bool) -> Late:
+    """The rows that were late, or shed, as places; rows only tell their values."""
     # As texts: a NaN is not equal to itself.
     found: Counter[tuple[str, str]] = Counter()
-    expected = late_rows(trial)
     wanted: Counter[tuple[str, str]] = Counter()
     for definition in ledger.plan.streams:
         aside = read_rejected(home, ledger.record.aside, definition.name, definition.schema)
-        rows = aside.select(definition.schema.names).to_pylist()
+        own = aside.filter(pc.equal(pc.starts_with(aside[REASON], f"{SHED}:"), shed))
+        rows = own.select(definition.schema.names).to_pylist()
         found.update((definition.name, str(row)) for row in rows)
         places = [place for name, place in sorted(expected) if name == definition.name]
-        late = [trial.streams[definition.name].rows[place] for place in places]
-        rows = stream_table(definition.schema, late).to_pylist()
+        left = [trial.streams[definition.name].rows[place] for place in places]
+        rows = stream_table(definition.schema, left).to_pylist()
         wanted.update((definition.name, str(row)) for row in rows)
     if found == wanted:
         return expected

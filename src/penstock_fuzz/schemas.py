@@ -55,6 +55,7 @@ class DeclaredTable:
     clock: Clock | None = None
     slack: int = 0
     retroactive: bool = True
+    utility: str | None = None
 
     @property
     def is_stream(self) -> bool:
@@ -77,7 +78,10 @@ class DeclaredTable:
         interval = "" if self.clock.unit is TimeUnit.TICK else "INTERVAL "
         slack = f" - {interval}{length}" if self.slack else ""
         unit = self.clock.unit.value
-        option = f" OPTIONS (time_unit '{unit}')" if unit not in ("tick", "timestamp") else ""
+        options = [f"time_unit '{unit}'"] if unit not in ("tick", "timestamp") else []
+        if self.utility in [one.name for one in self.columns]:
+            options.append(f"utility '{self.utility}'")
+        option = f" OPTIONS ({', '.join(options)})" if options else ""
         time = self.columns[0].name
         watermark = f"WATERMARK FOR {time} AS {time}{slack}"
         return f"CREATE STREAM {self.name} ({columns}, {watermark}){option};"

@@ -31,6 +31,8 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, replan_after=None)
     if trial.feed_count > 1:
         yield _refed(trial, lambda _: 0, 1)
+    if trial.shedding is not None:
+        yield replace(trial, shedding=None)
     if trial.budget is not None:
         yield replace(trial, budget=None)
         yield replace(trial, scheduler="fifo")

@@ -13,6 +13,7 @@ from penstock_fuzz.pipelines import change_relations, new_home, plan_of, ran, st
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
+    from penstock.shedding.shedding import Shedding
     from penstock.store.layout import Home
     from penstock.store.records import Record
     from penstock_fuzz.trial import Trial, TrialResult
@@ -42,16 +43,18 @@ class SparkContender:
             self._trials += 1
             ledger.change_plan(wanted)
             change_relations(trial, ledger, None)
+            decisions: list[Shedding | None] = []
             if ledger.plan.streams:
-                self._run(pipeline, home, trial)
+                decisions = self._run(pipeline, home, trial)
             else:
                 for feed in trial.feeds:
                     change_relations(trial, ledger, feed)
                     pipeline.tick()
             pipeline.flush()
-            return ran(home, ledger, trial, plan)
+            return ran(home, ledger, trial, plan, decisions)
 
-    def _run(self, pipeline: Pipeline, home: Home, trial: Trial) -> None:
+    def _run(self, pipeline: Pipeline, home: Home, trial: Trial) -> list[Shedding | None]:
+        """Feed the rows; what was decided to shed of each feed."""
         feeds = trial.feeds
         for feed in feeds:
             for name, rows in stream_rows(trial, pipeline.ledger, feed).items():
@@ -59,7 +62,10 @@ class SparkContender:
         change_relations(trial, pipeline.ledger, feeds[0])
         coming = iter(feeds[1:])
 
+        decisions: list[Shedding | None] = []
+
         def before_the_next(_record: Record) -> None:
+            decisions.append(pipeline.monitor.decision)
             feed = next(coming, None)
             if feed is not None:
                 change_relations(trial, pipeline.ledger, feed)
@@ -67,3 +73,4 @@ class SparkContender:
         pipeline.listeners.append(before_the_next)
         pipeline.start(finite=True)
         pipeline.wait()
+        return decisions

@@ -93,6 +93,8 @@ class Trial:
         budget: The time that lanes have for a feed, by the work clock of the fuzzer; None: any.
         scheduler: Who says what they do first.
         block_rows: About how many rows are a block then.
+        shedding: The way rows are shed when too much waits in lanes; None: none are.
+        shedding_bound: So many bytes are too much.
         edits: Changes of the plan that no query text can say.
     """
 
@@ -113,6 +115,8 @@ class Trial:
     budget: float | None = None
     scheduler: str = "fifo"
     block_rows: int = 1
+    shedding: str | None = None
+    shedding_bound: int = 1
     edits: tuple[Edit, ...] = ()
 
     @property
@@ -205,10 +209,19 @@ def _slice(feeds: tuple[int, ...], number: int) -> slice:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """The outcome of a trial: the result, and the rows that the engine found late."""
+    """The outcome of a trial.
+
+    Args:
+        answer: The result.
+        late: The rows that the engine found late.
+        shed: Those that it shed.
+        shed_counts: How many of each stream it says there were.
+    """
 
     answer: CaseAnswer
     late: Late
+    shed: Late = frozenset()
+    shed_counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Contender(Protocol):

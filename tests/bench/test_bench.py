@@ -23,6 +23,7 @@ from penstock_bench.lengths import STRETCHES
 from penstock_bench.memory import SUBJECTS, WINDOWS
 from penstock_bench.operators import AGGREGATES, CASES, one_stream, with_relation
 from penstock_bench.snapshots import equal, of_intervals
+from tiers import only_long
 
 if TYPE_CHECKING:
     from penstock_bench.formulation import Formulation
@@ -84,7 +85,7 @@ def test_memory_is_sampled_after_each_window(figures: Figures) -> None:
 
 
 @pytest.mark.parametrize("contest", CONTESTS, ids=lambda contest: contest.name)
-@pytest.mark.parametrize("rows", [1000, 20_000])
+@pytest.mark.parametrize("rows", [1000, pytest.param(20_000, marks=only_long)])
 def test_all_engines_compute_the_same(contest: Contest, rows: int) -> None:
     assert verify(contest, rows) > rows / 2
 

@@ -31,6 +31,7 @@ from penstock_bench.multijoin_spark import verify as verify_on_spark
 from penstock_bench.multijoin_traffic import TABLE_5, alike
 from penstock_bench.multijoin_ways import MultiwayWay, Plain, TreeWay
 from penstock_bench.pipeline_data import written
+from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,28 +47,46 @@ WITHOUT_SPARK = ["orders", "hash", "interval", "windows", "buckets", "lengths"]
 Figures = dict[str, Any]
 
 
-def test_there_are_figures_of_every_section_and_a_picture(tmp_path: Path) -> None:
-    outcomes = [one.measure(lambda: None) for one in sections(TINY, QUICK, WITHOUT_SPARK)]
-    assert [one.name for one in outcomes] == WITHOUT_SPARK
-    found: Figures = json.loads(json.dumps({one.name: one.figures for one in outcomes}))
-    for one in found["orders"].values():
+IN_EVERY_TIER = [one for one in WITHOUT_SPARK if one not in ("orders", "buckets")]
+
+
+def test_there_are_figures_of_every_way_and_a_picture(tmp_path: Path) -> None:
+    found = figures_of(IN_EVERY_TIER, tmp_path / "all.png")
+    check_ways(found)
+    assert list(found["windows"]["50 values, 3"]["ways"]) == ["naive", "improved", "tree", "n-way"]
+
+
+@only_long
+def test_there_are_figures_of_every_order_and_of_buckets(tmp_path: Path) -> None:
+    found = figures_of(["orders", "buckets"], tmp_path / "orders.png")
+    for one in found.pop("orders").values():
         assert len(one["orders"]) == 24
         assert one["best_by_model"] == "1234"
         assert one["model_ratio"] > 1
         assert one["results_agreed_on"] > 100
         assert -1 <= one["rank_correlation"] <= 1
-    for name in WITHOUT_SPARK[1:]:
-        for point in found[name].values():
+    check_ways(found)
+
+
+def figures_of(names: list[str], picture: Path) -> Figures:
+    """The figures of sections, as their JSON says them; their picture is drawn."""
+    outcomes = [one.measure(lambda: None) for one in sections(TINY, QUICK, names)]
+    assert [one.name for one in outcomes] == names
+    write_picture(outcomes, picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    found: Figures = json.loads(json.dumps({one.name: one.figures for one in outcomes}))
+    return found
+
+
+def check_ways(found: Figures) -> None:
+    for section in found.values():
+        for point in section.values():
             assert point["results_agreed_on"] > 10
             first, *others = point["ways"].values()
             assert first["times_first"] == 1
             for way in (first, *others):
                 assert 0 < way["ns_per_tuple"] <= way["highest_ns"]
                 assert way["state_bytes"] > 0
-    assert list(found["windows"]["50 values, 3"]["ways"]) == ["naive", "improved", "tree", "n-way"]
-    picture = tmp_path / "all.png"
-    write_picture(outcomes, picture)
-    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def visits_of(way: Plain, steps: int) -> float:
@@ -156,7 +175,10 @@ def combinations_on_spark(tmp_path_factory: pytest.TempPathFactory) -> int:
     return int(count)
 
 
-@pytest.mark.parametrize("way", WAYS[1:], ids=lambda way: way.label)
+ON_SPARK = [OURS, *(pytest.param(way, marks=only_long) for way in WAYS[2:])]
+
+
+@pytest.mark.parametrize("way", ON_SPARK, ids=lambda way: way.label)
 def test_joins_of_four_streams_on_spark_agree(
     way: Any, combinations_on_spark: int, tmp_path: Path
 ) -> None:
@@ -164,6 +186,7 @@ def test_joins_of_four_streams_on_spark_agree(
     assert verify_on_spark(tmp_path, [way]) == combinations_on_spark
 
 
+@only_long
 def test_ways_on_spark_are_measured() -> None:
     effort = replace(QUICK, sizes=(2000,), batches=3, warm_seconds=1.0)
     outcome = OnSpark(effort, [WAYS[0], OURS]).measure(lambda: None)

@@ -83,7 +83,7 @@ def test_answers_are_what_the_oracle_says(db: Connection) -> None:
     assert (1, 1, 4, "+") in rows(db["closed"].elements())
     facts = db.progress()
     assert facts["streams"]["s"] == {
-        "rows": 6, "late": 0, "late_by": 0, "aside": 0, "forgotten": 0,
+        "rows": 6, "late": 0, "late_by": 0, "aside": 0, "forgotten": 0, "shed": 0,
         "watermark": 26, "latest": 30,
     }  # fmt: skip
     told = {name: facts["queries"]["grouped"][name] for name in ("running", "clock", "lag")}

@@ -160,3 +160,11 @@ AGGREGATES: dict[str, str] = {
     "bool_or": "BOOL_OR(x > 3)",
 }
 """Over the rows x = 2, 4, 6, NULL."""
+
+ESTIMATES = {
+    "estimated_count": "ESTIMATED_COUNT(4)",
+    "estimated_sum": "ESTIMATED_SUM(x, 4)",
+    "count_standard_error": "COUNT_STANDARD_ERROR(4)",
+    "sum_standard_error": "SUM_STANDARD_ERROR(x, 4)",
+}
+"""An example of each estimate over the same rows."""

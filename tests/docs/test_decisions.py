@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "contributors" / "decisions.md"
 INDEX = re.compile(r"(?<=^## Index\n\n).*?(?=\n\n## )", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(##|###) (?!Index$)(.+)$", re.MULTILINE)
-LONGEST = 900
-"""Characters of a paragraph: more is a wall."""
 
 
 def index() -> Iterator[str]:
@@ -37,8 +35,3 @@ def test_each_decision_has_a_heading_of_its_own() -> None:
     assert sorted(set(titles)) == sorted(titles)
     bold = re.findall(r"^(?:- )?\*\*(.+?)\*\*", prose(PAGE), re.MULTILINE)
     assert bold == [], "write them as headings, ### ..."
-
-
-def test_no_paragraph_is_a_wall() -> None:
-    paragraphs = [one for one in prose(PAGE).split("\n\n") if not one.startswith(("|", "-", "#"))]
-    assert [one[:60] for one in paragraphs if len(one) > LONGEST] == []

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docs.function_examples import AGGREGATES as AGGREGATE_EXAMPLES
+from docs.function_examples import ESTIMATES as ESTIMATE_EXAMPLES
 from docs.function_examples import FORMS, SCALARS
 from docs.pages import HOW_TO_UPDATE, ROOT, UPDATE
 from penstock.catalog.functions import AGGREGATES, FUNCTIONS, THEMES
+from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
@@ -36,6 +38,11 @@ the examples in `tests/docs/function_examples.py`. Do not edit it; run
 AGGREGATES_HEAD = """\
 The examples are over four rows: x = 2, 4, 6 and NULL. All aggregates skip NULL, take DISTINCT and
 FILTER (WHERE ...), and are NULL over nothing; the counts are 0.
+"""
+ESTIMATES_HEAD = """\
+Where one row in w was kept by chance, and each that stayed says so
+([shedding](scheduling.md#shedding)). The examples are over the same rows; each stands for 4. Errors
+are standard errors: of 100 estimates 68 or so are off by no more, and 95 by at most twice that.
 """
 ROWS = [(2,), (4,), (6,), (None,)]
 
@@ -77,6 +84,11 @@ def rendered() -> str:
     lines += ["## Forms with a grammar of their own", "", *table(iter(FORMS), [(1,)]), ""]
     rows = ((names(one), one.summary, AGGREGATE_EXAMPLES[one.name]) for one in AGGREGATES.values())
     lines += ["## Aggregates", "", AGGREGATES_HEAD, *table(rows, ROWS), ""]
+    estimates = (
+        (f"`{one.name.upper()}`", one.summary, ESTIMATE_EXAMPLES[one.name])
+        for one in ESTIMATES.values()
+    )
+    lines += ["## Estimates from a sample", "", ESTIMATES_HEAD, *table(estimates, ROWS), ""]
     return "\n".join(lines)
 
 

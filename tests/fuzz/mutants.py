@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.reference import emissions, inputs, oracle, windows
 from penstock.reference.snapshots import DEFINITIONS, Definitions
 from penstock.reference.timeline import Tagged, bag_of
@@ -152,7 +153,7 @@ MUTANTS = [
     Mutant("groups are not divided", definition(op.Group, Definitions._unchanged)),
     Mutant(
         "LIMIT without order",
-        definition(op.Sort, lambda self, plan, inputs: inputs[0][: plan.limit]),
+        definition(orders.Sort, lambda self, plan, inputs: inputs[0][: plan.limit]),
     ),
     Mutant(
         "coalesce drops doubles",

@@ -26,6 +26,7 @@ STAGES = {
     "logic": "functions: declared, by definition, over blocks",
     "numbers": "functions: declared, by definition, over blocks",
     "queries": "whole queries: parsed, bound",
+    "shedding": "shedding: by definition, over blocks",
     "sources": "sources: bound, read by Spark, put in order by operators",
     "statements": "statements: parsed, performed",
     "status": "the status: found, printed",
@@ -52,7 +53,9 @@ REPLACED = {
     "relaning": "rescaling",
     "twins": "withdrawals",
     "whereabouts": "row placements",
+    "settle": "expire, assign, wait, tell",
     "wish": "output options",
+    "wishes": "engine options",
 }
 """Words that need their author beside them, and what is said in their place."""
 

@@ -13,8 +13,8 @@ MAY_IMPORT = {
     "errors": set[str](),
     "algebra": {"errors"},
     "cql": {"errors", "algebra"},
-    "catalog": {"errors", "algebra", "scheduling"},
-    "binder": {"errors", "algebra", "cql", "catalog"},
+    "catalog": {"errors", "algebra", "scheduling", "shedding"},
+    "binder": {"errors", "algebra", "cql", "catalog", "shedding"},
     "reference": {"errors", "algebra", "catalog"},
     "expected_load": {"errors", "algebra", "catalog", "planner", "files"},
     "session": {
@@ -24,11 +24,15 @@ MAY_IMPORT = {
     "compute": {"errors", "algebra", "catalog"},
     "state": {"errors", "algebra"},
     "scheduling": set[str](),
-    "transactions": {"errors"},
+    "shedding": {"errors", "state"},
+    "transactions": {
+        "errors", "algebra", "state", "operators", "planner", "runtime", "results", "store",
+    },
     "operators": {"errors", "algebra", "compute", "state"},
     "planner": {"errors", "algebra", "compute", "state", "operators", "scheduling"},
     "runtime": {
         "errors", "algebra", "compute", "state", "operators", "planner", "scheduling",
+        "shedding",
     },
     "results": {"errors", "algebra", "operators", "state"},
     "store": {"errors", "algebra", "operators", "state", "results"},
@@ -37,21 +41,21 @@ MAY_IMPORT = {
     "files": {"errors", "algebra", "catalog", "connectors", "runtime", "state", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
-        "scheduling",
+        "scheduling", "shedding",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",
-        "store", "lane_host", "connectors", "scheduling", "files",
+        "store", "lane_host", "connectors", "scheduling", "shedding", "files",
     },
     "connection": {
         "errors", "algebra", "binder", "cql", "catalog", "session", "builder", "compute", "state",
         "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
-        "expected_load",
+        "expected_load", "shedding", "transactions",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",
         "builder", "runtime", "results", "store", "observe", "lane_host", "pipeline", "connection",
-        "connectors", "scheduling", "files", "expected_load",
+        "connectors", "scheduling", "shedding", "files", "expected_load",
     },
     "testing": {
         "errors", "algebra", "cql", "catalog", "reference", "session", "operators", "planner",

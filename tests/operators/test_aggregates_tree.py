@@ -9,16 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from penstock.algebra.types import BIGINT
 from penstock.operators.aggregate.accumulators import tree_loops as loops
 from penstock.operators.aggregate.accumulators import tree_sweeps as sweeps
-from penstock.operators.aggregate.accumulators.codes import NO_BYTES, NO_TEXTS
+from penstock.operators.aggregate.accumulators.codes import codes_for
 from penstock.operators.aggregate.accumulators.events import GroupEvents
 from penstock.operators.aggregate.accumulators.tree import CountedTree
 
 if TYPE_CHECKING:
     from penstock.state.arrays import Ints, Signs
 
-ORDER = NO_TEXTS, NO_BYTES
+CODES = codes_for(BIGINT)
 HALF = 1, 2, 0.5
 Found = tuple[list[int], list[int], list[float]]
 
@@ -27,7 +28,7 @@ def swept(tree: CountedTree, groups: Ints, codes: Ints, signs: Signs) -> Found:
     """Feed events, a value wanted after each; their groups ascend."""
     times = np.arange(len(groups))
     events = GroupEvents(groups, times, signs, times, times)
-    low, high, beyond = tree.sweep(events, events.signs, codes, HALF, ORDER)
+    low, high, beyond = tree.sweep(events, events.signs, codes, HALF)
     return low.tolist(), high.tolist(), beyond.tolist()
 
 
@@ -70,7 +71,7 @@ def around_the_middle(values: list[int]) -> tuple[int, int, float]:
 def test_middles_of_values_that_come_and_go(distinct: bool, most: int, several: int) -> None:
     """It grows to some thousand entries, stays, thins out, and grows again."""
     random = np.random.default_rng(most + several)
-    tree = CountedTree(distinct=distinct)
+    tree = CountedTree(CODES, distinct=distinct)
     counters: list[Counter[int]] = [Counter() for _ in range(several)]
     for share in (0.9, 0.9, 0.5, 0.5, 0.1, 0.1, 0.05, 0.9):
         groups = np.sort(random.integers(0, several, 1500))
@@ -91,10 +92,10 @@ def test_middles_of_values_that_come_and_go(distinct: bool, most: int, several: 
         found = list(zip(*swept(tree, groups, codes, signs), strict=True))
         assert [(place, found[place]) for place, _ in wanted] == wanted
         check_nodes(tree)
-        assert tree.state_rows == sum(map(len, counters))
+        assert tree.in_use == sum(map(len, counters))
     saved = tree.table()
-    rebuilt = CountedTree(distinct=distinct)
-    rebuilt.restore(saved, ORDER)
+    rebuilt = CountedTree(CODES, distinct=distinct)
+    rebuilt.restore(saved)
     check_nodes(rebuilt)
     assert rebuilt.table() == saved
     assert {field.type for field in saved.schema} == {pa.int64()}
@@ -104,37 +105,37 @@ def test_a_tree_beyond_the_caches() -> None:
     """So many leaves that nodes are asked for ahead."""
     random = np.random.default_rng(1)
     count = 30 * sweeps.MANY_LEAVES
-    tree, codes = CountedTree(distinct=False), random.permutation(count)
+    tree, codes = CountedTree(CODES, distinct=False), random.permutation(count)
     one_group, ones = np.zeros(count, np.int64), np.ones(count, np.int8)
     swept(tree, one_group, codes, ones)
     assert tree.meta[loops.LEAVES] > sweeps.MANY_LEAVES
     check_nodes(tree)
     low, high, beyond = swept(tree, one_group, codes, -ones)
-    assert tree.state_rows == 0
+    assert tree.in_use == 0
     left = np.sort(codes[2001:])
     assert (low[2000], high[2000], beyond[2000]) == around_the_middle(left.tolist())
-    assert tree.state_bytes < 20_000
+    assert tree.nbytes < 20_000
 
 
 def test_leaves_are_well_filled_when_values_come_and_go() -> None:
     random = np.random.default_rng(2)
-    tree, codes = CountedTree(distinct=False), random.integers(0, 2**40, 220_000)
+    tree, codes = CountedTree(CODES, distinct=False), random.integers(0, 2**40, 220_000)
     for start in range(0, 200_000, 1000):
         stop = start + 1000
         swept(tree, np.zeros(1000, np.int64), codes[start:stop], np.ones(1000, np.int8))
         if start >= 20_000:
             gone = codes[start - 20_000 : stop - 20_000]
             swept(tree, np.zeros(1000, np.int64), gone, -np.ones(1000, np.int8))
-    assert tree.state_rows == 20_000
+    assert tree.in_use == 20_000
     places = loops.SIZE * int(tree.meta[loops.LEAVES])
-    assert tree.state_rows > 0.55 * places
-    assert tree.state_bytes < 40 * 20_000
+    assert tree.in_use > 0.55 * places
+    assert tree.nbytes < 40 * 20_000
 
 
 @pytest.mark.parametrize("count", [loops.FEW - 1, 2**31 - 2, 2**40])
 def test_counters_pass_what_32_bits_hold(count: int) -> None:
-    tree = CountedTree(distinct=False)
-    tree.restore(pa.table({"group": [0, 0], "code": [5, 9], "count": [count, 1]}), ORDER)
+    tree = CountedTree(CODES, distinct=False)
+    tree.restore(pa.table({"group": [0, 0], "code": [5, 9], "count": [count, 1]}))
     entering = np.zeros(4, np.int64), np.full(4, 9), np.ones(4, np.int8)
     assert swept(tree, *entering)[0] == [5] * 4
     swept(tree, np.zeros(4, np.int64), np.full(4, 5), np.ones(4, np.int8))

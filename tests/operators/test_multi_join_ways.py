@@ -83,7 +83,7 @@ def test_tables_have_as_many_buckets_as_rows_need_or_as_is_said() -> None:
         rows = InputRows(0, by_first(), (0,), [(0,)], sizing)
         ts, _ = rows.arrange([passing(0, 500, 10**9, 0)])
         rows.enter(0, len(ts), np.arange(len(ts)))
-        rows.settle(1, True)
+        rows.expire(1, True)
         return len(rows.first.heads)
 
     assert buckets(Sizing(buckets=7)) == 7
@@ -145,7 +145,7 @@ def test_the_tables_of_an_input_give_a_row_one_place() -> None:
         new = [Element((int(rng.integers(9)), 100 * step + one), step, 999) for one in range(40)]
         live = [*(one for one in live if one not in gone), *new]
         enter([*(Element(one.row, step, one.te, -1) for one in gone), *new])
-        rows.settle(step, False)
+        rows.expire(step, False)
         first, *others = (np.sort(table.rows.live()) for table in rows.tables)
         assert len(first) == len(live)
         assert all(np.array_equal(first, other) for other in others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -72,7 +72,8 @@ class Case:
 
 def case_of(seed: str) -> Case:
     generated = generate(seed)
-    trial, plan = generated.trial, generated.plan
+    # Of rows that are shed, the definitions know nothing.
+    trial, plan = replace(generated.trial, shedding=None), generated.plan
     running = started(trial, plan, trial.lanes)
     results = [running.feed(initial_tables(trial, running))]
     clocks = [BEGINNING]
@@ -176,6 +177,26 @@ def test_an_answer_is_printed_alike_whether_it_ends_or_goes_on(number: int) -> N
         head = headline(case.plan, f"q{place}")
         whole = each_by_itself([head, *result_lines(case.plan, case.expected)], cases)[head]
         assert printed[head] == ([] if whole == [f" {NO_RESULTS}"] else whole)
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_intervals_go_on_where_an_earlier_process_was(number: int) -> None:
+    case, draw = case_of(f"lines {number}"), Draw(f"earlier {number}")
+    if isinstance(case.plan, RelationToStream):
+        return
+    assert isinstance(case.expected, Timeline)
+    blocks = list(case.folded(partial(timed_fold_for, case.plan, *case.shape), draw))
+    place = draw.count(0, len(blocks))
+    before, after = (AnswerText(case.plan, "q", intervals=True) for _ in range(2))
+    made: list[str] = []
+    for block in blocks[:place]:
+        made += [*before.add(block), *before.flush()]
+        after.pass_over(block)
+    for block in blocks[place:]:
+        made += [*after.add(block), *after.flush()]
+    lines = text_of([*made, *after.end()])
+    rows = interval_lines(case.plan, case.expected)
+    assert [one for one in squeezed(lines) if one != headline(case.plan, "q")] == squeezed(rows)
 
 
 @pytest.mark.parametrize("number", range(20))

@@ -98,7 +98,6 @@ CREATE QUERY q AS SELECT k, at, HOUR(at) AS hour, CAST(at AS STRING) AS t FROM s
 CREATE SINK c FROM q USING csv OPTIONS (path '{out}/csv');
 CREATE SINK p FROM q USING parquet OPTIONS (path '{out}/parquet');
 CREATE SINK j FROM q USING json OPTIONS (path '{out}/json');
-CREATE SINK k FROM q USING console;
 SELECT k, at, HOUR(at) AS hour FROM t [RANGE 1 HOUR];
 SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(at), INTERVAL '1' DAY))
 GROUP BY window_start;

@@ -287,22 +287,6 @@ def test_what_was_read_in_vain_is_undone_instead_of_aborted() -> None:
     assert counts == {"lws": 1, "ttu": 0}
 
 
-def test_old_sub_windows_are_kept_for_those_who_need_them() -> None:
-    kept = {}
-    for name, kind in TRANSACTION_SCHEDULERS.items():
-        simulation = Simulation(kind, 3)
-        simulation.begin(single("Q", 3))
-        simulation.perform("RWW")
-        kept[name] = simulation.scheduler.oldest
-        simulation.finish()
-        assert simulation.scheduler.oldest == 2
-    assert kept == {"serial": 0, "ws": 0, "lws": 2, "ttu": 2}
-    simulation = Simulation(LatestScheduler, 3, on_conflict=OnConflict.UNDO)
-    simulation.begin(single("Q", 3))
-    simulation.perform("RWW")
-    assert simulation.scheduler.oldest == 0
-
-
 def test_who_is_overtaken_too_often_is_given_up() -> None:
     simulation = Simulation(LatestScheduler, 3, most_restarts=2)
     simulation.begin(single("Q", 3))
@@ -310,6 +294,35 @@ def test_who_is_overtaken_too_often_is_given_up() -> None:
     assert [one.name for one in simulation.scheduler.failed] == ["Q"]
     assert simulation.count(Act.ABORT) == 3
     assert not simulation.scheduler.running
+
+
+def test_a_movement_during_a_read_takes_effect_before_it() -> None:
+    windows = {"whole": 3, "short": 1}
+    for kind in LATEST:
+        simulation = Simulation(kind, 3, most_restarts=1)
+        scheduler = simulation.scheduler
+        simulation.begin(ReadTransaction([ReadMember(*one) for one in windows.items()]))
+        scan = scheduler.choose()
+        assert scan is not None
+        simulation.move()
+        assert scheduler.finish(scan) == []
+        # Sub-window 0 or 2 is in no window of one any more; of three, 2 still is.
+        simulation.finish()
+        assert {one.name for one in simulation.committed} == set(windows)
+        assert verdict_of(simulation.history(windows)) is Isolation.LATEST
+        assert simulation.count(Act.ABORT) == 0
+
+
+def test_who_reads_in_vain_too_often_is_given_up() -> None:
+    simulation = Simulation(FarthestUpdateScheduler, 3, most_restarts=2)
+    simulation.begin(single("Q", 1))
+    for _ in range(3):
+        scan = simulation.scheduler.choose()
+        assert scan is not None
+        simulation.move()
+        simulation.scheduler.finish(scan)
+    assert [one.name for one in simulation.scheduler.failed] == ["Q"]
+    assert simulation.scheduler.choose() is None
 
 
 @pytest.mark.parametrize("members", [[], [ReadMember("Q", 0)], [ReadMember("Q", 4)]])

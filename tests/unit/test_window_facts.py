@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,7 @@ from penstock.algebra.windows import (
 )
 from penstock.operators.window.hopping_window import windows_of
 from penstock.operators.window.time_windows import intervals
+from penstock.planner.physical.physical_plan import CODEC
 from penstock.reference.inputs import Arrival
 from penstock.reference.timeline import Element, Origin
 from penstock.reference.windows import windowed
@@ -63,6 +66,11 @@ def test_the_facts_agree_with_the_intervals_of_rows(spec: WindowSpec) -> None:
     if spec.time_slide is not None:
         moved = [at for one in elements for at in (one.start, one.end)]
         assert all(at % spec.time_slide == 0 for at in moved)
+
+
+@pytest.mark.parametrize("spec", WINDOWS, ids=lambda one: one.describe(TimeUnit.TICK))
+def test_a_window_can_be_part_of_a_plan_that_is_written_down(spec: WindowSpec) -> None:
+    assert CODEC.decoded(json.loads(json.dumps(CODEC.encoded(spec)))) == spec
 
 
 @pytest.mark.parametrize("spec", WINDOWS, ids=lambda one: one.describe(TimeUnit.TICK))

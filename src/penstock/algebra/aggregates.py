@@ -30,12 +30,15 @@ class AggregateFacts:
         ignores_copies: Whether copies of a row make no difference.
         partials: The calls whose values are put together; None: there is no partial form.
         total: The aggregate that puts them together.
+        ranks_values: Whether it keeps a counter for each value, by which it counts each once if
+            it is told to.
     """
 
     over_nothing: int | None = None
     ignores_copies: bool = False
     partials: Partials | None = None
     total: str = ""
+    ranks_values: bool = False
 
 
 def facts_of(function: str) -> AggregateFacts:
@@ -91,7 +94,7 @@ AGGREGATE_FACTS = {
     "var_pop": AggregateFacts(),
     "stddev_samp": AggregateFacts(),
     "stddev_pop": AggregateFacts(),
-    "median": AggregateFacts(),
-    "quantile": AggregateFacts(),
+    "median": AggregateFacts(ranks_values=True),
+    "quantile": AggregateFacts(ranks_values=True),
 }
 """Every aggregate by its canonical name."""

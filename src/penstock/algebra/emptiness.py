@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.windows import Hopping
 from penstock.errors import InternalError
@@ -37,8 +38,8 @@ NEEDS: Mapping[type[Plan], Need] = {
     op.StrictDifference: "first",
     op.Aggregate: "first",
     op.Combine: "first",
-    op.Sort: "first",
-    op.FirstRows: "first",
+    orders.Sort: "first",
+    orders.FirstRows: "first",
     op.Coalesce: "first",
     op.Split: "first",
     op.Final: "first",

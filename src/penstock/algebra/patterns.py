@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.windows import Unbounded
 from penstock.errors import InternalError
@@ -104,7 +105,7 @@ def _window(window: st.Window, announced: bool) -> Pattern:
     return Pattern.WKS if window.spec.ends_in_order else Pattern.WK
 
 
-def _sorted(plan: op.Sort, of: Pattern) -> Pattern:
+def _sorted(plan: orders.Sort, of: Pattern) -> Pattern:
     """A row within the limit may be pushed out of it."""
     return of if plan.limit is None and not plan.offset else Pattern.STR
 
@@ -159,8 +160,8 @@ RULES: Mapping[type[Plan], Rule] = {
     op.Difference: _strict,
     op.StrictDifference: _strict,
     op.Aggregate: _strict,
-    op.FirstRows: _strict,
-    op.Sort: lambda plan, inputs, _announced: _sorted(plan, inputs[0]),
+    orders.FirstRows: _strict,
+    orders.Sort: lambda plan, inputs, _announced: _sorted(plan, inputs[0]),
     op.Coalesce: _of_input(cut),
     op.Split: _of_input(cut),
     op.Final: _of_input(closed),

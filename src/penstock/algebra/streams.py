@@ -7,7 +7,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival, Sort
+from penstock.algebra.operators import Alias, Filter, Group, Map, OnArrival
+from penstock.algebra.orders import Sort
 from penstock.algebra.plan import Plan, Unary
 from penstock.algebra.time import TimeUnit
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
+from penstock.algebra.aggregates import facts_of
 from penstock.algebra.expressions import depth_of as depth_of_expression
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import depth_of, different_nodes, expressions_of
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 MAX_OPERATORS = 100
 MAX_EXPRESSIONS = 64
 """Python's stack bounds recursion; these leave room for what calls Penstock."""
-HOLISTIC = ("median", "quantile")
-"""Aggregates that keep their input."""
 
 
 def check_depth(plan: Plan) -> None:
@@ -94,12 +94,12 @@ def _keeps(node: Plan) -> str | None:
             return "EMIT FINAL holds every row"
         case op.Distinct():
             return "DISTINCT remembers every different row"
-        case op.FirstRows() if node.partition_by:
+        case orders.FirstRows() if node.partition_by:
             return "ROW_NUMBER remembers the first rows of every group"
         case op.BagOperation():
             return "the set operation remembers every row"
         case op.Aggregate(_, keys, aggregates):
-            if any(call.distinct or call.function in HOLISTIC for _, call in aggregates):
+            if any(call.distinct or facts_of(call.function).ranks_values for _, call in aggregates):
                 return "the aggregate remembers every different value"
             return "GROUP BY remembers every group" if keys else None
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import INFINITY, TimeUnit
-from penstock.algebra.types import TIMESTAMP, Field, Schema
+from penstock.algebra.types import BIGINT, DOUBLE, TIMESTAMP, Field, Schema
 from penstock.binder.types import type_of
 from penstock.binder.windows import length_in
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
@@ -13,11 +13,15 @@ from penstock.catalog.durations import seconds_of
 from penstock.catalog.retain_rules import NOTHING, RetainRule
 from penstock.cql.understood import refuse_what_would_be_dropped
 from penstock.errors import NotSupported, QueryError, UnknownName, did_you_mean
+from penstock.shedding.columns import SheddingColumns
 
 if TYPE_CHECKING:
     from penstock.cql.syntax import CreateSource, Name, RetainSyntax, Watermark
 
-OWN_OPTIONS = ("time_unit", "path", "header", "idle_timeout", "reload", "reader")
+OWN_OPTIONS = (
+    *("time_unit", "path", "header", "idle_timeout", "reload", "reader"),
+    *SheddingColumns._fields,
+)
 LENGTHS_OF_TIME = ("idle_timeout", "reload")
 EPOCH_UNITS = ("s", "ms", "us")
 """Units of numbers in TIMESTAMP columns."""
@@ -37,6 +41,7 @@ def declare(statement: CreateSource) -> StreamDefinition | RelationDefinition:
     _refuse_not_null(statement)
     options = {key: value.text for key, value in statement.options.items()}
     name = statement.name.text
+    _refuse_wrong_shedding(statement, schema)
     if statement.kind == "RELATION":
         if statement.watermark is not None:
             msg = "a relation has no WATERMARK: it never holds a query's time back"
@@ -104,6 +109,32 @@ def _refuse_wrong_options(statement: CreateSource) -> None:
             msg = f'there is no reader "{value.text}"'
             hint = "Write reader 'spark', or leave it out: then tasks read files where they can."
             raise UnknownName(msg, hint=hint, at=value.span)
+
+
+def _refuse_wrong_shedding(statement: CreateSource, schema: Schema) -> None:
+    """Columns that shedding goes by exist, and are numbers; only streams are shed."""
+    for key in SheddingColumns._fields:
+        option = statement.options.get(key)
+        if option is None:
+            continue
+        if statement.kind == "RELATION":
+            msg = f"a relation has no {key}: only rows of streams are shed"
+            raise QueryError(msg, hint="Leave the option out.", at=option.span)
+        found = [one for one in schema if one.name.lower() == option.text.lower()]
+        if not found:
+            msg = f"{key} '{option.text}': there is no such column"
+            raise UnknownName(msg, hint=did_you_mean(option.text, schema.names), at=option.span)
+        type_ = found[0].type
+        if key == "weight" and type_ not in (BIGINT, DOUBLE):
+            msg = f'the weight "{found[0].name}" is {type_}, and a weight is BIGINT or DOUBLE'
+            raise QueryError(msg, hint="It is multiplied, and has to have room.", at=option.span)
+        if not type_.is_numeric:
+            msg = f'the utility "{found[0].name}" is {type_}, and a utility is a number'
+            raise QueryError(msg, hint="0 for rows to be shed first, 1 for never.", at=option.span)
+        time = statement.watermark.column.text if statement.watermark else ""
+        if found[0].name.lower() == time.lower():
+            msg = f'"{found[0].name}" is the event time, and cannot be the {key}'
+            raise QueryError(msg, hint="Name another column.", at=option.span)
 
 
 def _schema(statement: CreateSource) -> Schema:

@@ -21,6 +21,7 @@ from penstock.algebra.types import INT
 from penstock.binder.expressions import ExpressionBinder
 from penstock.binder.predicates import ClauseBinder
 from penstock.catalog.functions import coerce, is_aggregate, resolve_aggregate, resolve_call
+from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.cql.syntax import span_of
 from penstock.errors import NotSupported, PenstockError, Refused, TypeMismatch
 
@@ -71,8 +72,8 @@ class BoundGrouping:
             elif _is_aggregate_call(part) and not isinstance(part.parent, exp.Filter):
                 self.aggregate_column(cast("exp.Anonymous", part), None)
 
-    def aggregate_column(self, node: exp.Anonymous, filter_: exp.Expr | None) -> Column:
-        """The column of an aggregate; the same aggregate is computed once."""
+    def aggregate_column(self, node: exp.Anonymous, filter_: exp.Expr | None) -> Expression:
+        """The column of an aggregate, or its root; the same aggregate is computed once."""
         try:
             arguments, distinct = self._arguments(node)
             if filter_ is not None:
@@ -83,7 +84,9 @@ class BoundGrouping:
             raise
         if call not in self.aggregates:
             self.aggregates[call] = self.inputs.context.unique(str(call))
-        return Column(self.aggregates[call], call.of)
+        column = Column(self.aggregates[call], call.of)
+        estimate = ESTIMATES.get(node.name.lower())
+        return resolve_call("sqrt", (column,)) if estimate and estimate.is_root else column
 
     def null_over_nothing(self, value: Expression) -> Expression:
         """A value computed from aggregates, NULL where there is no row to aggregate."""

@@ -8,7 +8,6 @@ from penstock.algebra import operators as op
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import TimeUnit
-from penstock.algebra.windows import Fixed, Hopping, Now, Range
 from penstock.binder.windows import length_in
 from penstock.cql.syntax import IntervalsClause, span_of
 from penstock.errors import PenstockError, Refused
@@ -54,10 +53,8 @@ def split(plan: Plan, length: int, at: Span | None = None) -> op.Split:
 
 def _ends(plan: Plan) -> bool:
     """Every row of a plan's result ceases to hold at some time."""
-    bounded = (Range, Fixed, Hopping, Now)
     windows = all(
-        isinstance(one, st.Window) and isinstance(one.spec, bounded)
-        for one in st.input_windows(plan)
+        isinstance(one, st.Window) and one.spec.span is not None for one in st.input_windows(plan)
     )
     for_ever = any(
         isinstance(one, st.Relation | st.Internal)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra.expressions import Column
 from penstock.algebra.plan import Named
 from penstock.cql.syntax import span_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class Ordering:
     """Bound ORDER BY, LIMIT and OFFSET; `hidden` columns are only there to order by."""
 
-    keys: tuple[op.OrderTerm, ...]
+    keys: tuple[orders.OrderTerm, ...]
     hidden: tuple[Named, ...]
     limit: int | None
     offset: int
@@ -33,7 +34,7 @@ class Ordering:
 
     def apply(self, plan: Plan) -> Plan:
         """The plan in order, without the hidden columns."""
-        return self._shown(op.Sort(plan, self.keys, self.limit, self.offset))
+        return self._shown(orders.Sort(plan, self.keys, self.limit, self.offset))
 
     def first_rows(self, plan: Plan) -> Plan:
         """The first rows of a result that changes, which has no order itself.
@@ -43,7 +44,7 @@ class Ordering:
         """
         if self.limit is None and not self.offset:
             raise self.refusal()
-        return self._shown(op.FirstRows(plan, self.keys, (), self.limit, self.offset))
+        return self._shown(orders.FirstRows(plan, self.keys, (), self.limit, self.offset))
 
     def _shown(self, plan: Plan) -> Plan:
         hidden = {one.name for one in self.hidden}
@@ -106,7 +107,7 @@ def _ordering(
             value = Column(hidden[-1].name, value.type)
         descending = bool(item.args.get("desc"))
         nulls_first = item.args.get("nulls_first")
-        keys.append(op.OrderTerm(value, descending, bool(nulls_first)))
+        keys.append(orders.OrderTerm(value, descending, bool(nulls_first)))
     at = next(span_of(clause) for clause in (order, limit, offset) if clause)
     return Ordering(tuple(keys), tuple(hidden), _count(limit), _count(offset) or 0, at)
 

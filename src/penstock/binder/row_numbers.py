@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra.expressions import Call, Column, Expression, Literal, conjunction
 from penstock.algebra.plan import Named, Plan
 from penstock.algebra.types import BIGINT
@@ -27,7 +28,7 @@ class RowNumber:
     """The places of rows in their groups: by which expressions, and the column that tells them."""
 
     partition_by: tuple[Expression, ...]
-    keys: tuple[op.OrderTerm, ...]
+    keys: tuple[orders.OrderTerm, ...]
     name: str
     at: Span | None
 
@@ -73,7 +74,7 @@ def _bound(node: exp.Window, binder: ExpressionBinder, unique: str) -> RowNumber
     parts = tuple(binder.bind(one) for one in node.args.get("partition_by") or ())
     order = node.args.get("order")
     keys = tuple(
-        op.OrderTerm(
+        orders.OrderTerm(
             binder.bind(one.this), bool(one.args.get("desc")), bool(one.args.get("nulls_first"))
         )
         for one in (order.expressions if order else ())
@@ -101,7 +102,7 @@ def numbered(
         for key in number.keys
     )
     parts = tuple(Column(known[one], one.type) for one in number.partition_by)
-    first = op.FirstRows(op.Map(plan, (*shown, *hidden)), keys, parts, None, 0, number.name)
+    first = orders.FirstRows(op.Map(plan, (*shown, *hidden)), keys, parts, None, 0, number.name)
     if qualify is not None:
         first = _qualified(first, number, qualify, columns)
     names = {one.name for one in shown}
@@ -113,8 +114,8 @@ def numbered(
 
 
 def _qualified(
-    first: op.FirstRows, number: RowNumber, qualify: exp.Expr, columns: tuple[Named, ...]
-) -> op.FirstRows:
+    first: orders.FirstRows, number: RowNumber, qualify: exp.Expr, columns: tuple[Named, ...]
+) -> orders.FirstRows:
     """The first rows as QUALIFY bounds them.
 
     Raises:
@@ -129,7 +130,7 @@ def _qualified(
     return bounded(first, bounds)
 
 
-def bounded(first: op.FirstRows, bounds: Bounds) -> op.FirstRows:
+def bounded(first: orders.FirstRows, bounds: Bounds) -> orders.FirstRows:
     """The first rows within more bounds."""
     low = max(bounds.low, first.offset + 1)
     high = bounds.high
@@ -155,7 +156,7 @@ def _rewritten(plan: Plan, known: dict[int, Plan]) -> Plan:
     made = plan
     if isinstance(plan, op.Filter):
         made = _filtered(plan)
-    if isinstance(made, op.FirstRows) and made.number is not None and made.limit is None:
+    if isinstance(made, orders.FirstRows) and made.number is not None and made.limit is None:
         msg = "ROW_NUMBER numbers the first rows of each group: it is not said how many"
         hint = f"Write QUALIFY {TOP}, or compare it in the WHERE of the query right around it."
         raise Refused(msg, hint=hint)
@@ -202,7 +203,7 @@ def _bounds_in(part: Expression) -> tuple[str, Bounds] | None:
 def _narrowed(plan: Plan, name: str, bounds: Bounds) -> Plan | None:
     """A plan in which a column is within bounds, where that is the number of its rows."""
     match plan:
-        case op.FirstRows() if plan.number == name:
+        case orders.FirstRows() if plan.number == name:
             return bounded(plan, bounds)
         case op.Filter():
             # What is asked of numbers that are there changes no number.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.tactics import Tactics
 from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, Span, UnknownName, did_you_mean
+from penstock.shedding.columns import SheddingColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,6 +50,13 @@ class StreamDefinition(Definition):
         """After how long without a row it holds others back no more; None: it always does."""
         text = self.options.get("idle_timeout")
         return None if text is None else seconds_of("idle_timeout", text)
+
+    @property
+    def shedding_columns(self) -> SheddingColumns:
+        """The columns that shedding goes by, which the options name."""
+        names = [one.lower() for one in self.schema.names]
+        chosen = (self.options.get(one) for one in SheddingColumns._fields)
+        return SheddingColumns(*(None if c is None else names.index(c.lower()) for c in chosen))
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, did_you_mean
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock.scheduling.work_rules import WorkRules
+from penstock.shedding.intake_rules import KINDS, IntakeRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    Value = float | str | None
+    Value = float | str | bool | None
 
 NONE = "none"
 _SIZES = {"kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
@@ -30,7 +31,10 @@ class WorkSettings:
         quantum: Seconds of a turn of round-robin.
         threshold: The slope below which Mixed takes the end of a chart as one chain.
         latency: Seconds that queries created from now on allow to their results; None: any.
-        queue_limit: Bytes that may wait in all lanes before more rows are taken in; None: any.
+        queue_limit: Bytes that may wait in all lanes before fewer rows are taken in; None: any.
+        shedding: The way to choose rows that are left out when too much waits; None: none are.
+        shedding_bound: Bytes that may wait in all lanes before rows are left out; None: any.
+        keep_shed: Whether rows that are left out are kept aside.
     """
 
     lane_budget: float | None = None
@@ -39,6 +43,14 @@ class WorkSettings:
     threshold: float = 0.0
     latency: float | None = None
     queue_limit: int | None = None
+    shedding: str | None = None
+    shedding_bound: int | None = None
+    keep_shed: bool = False
+
+    @property
+    def intake(self) -> IntakeRules:
+        """The rules of intake."""
+        return IntakeRules(self.queue_limit, self.shedding, self.shedding_bound, self.keep_shed)
 
     def rules(self, latency: Mapping[str, float]) -> WorkRules:
         """The rules of lanes, with the latencies that queries allow."""
@@ -118,6 +130,30 @@ def _scheduler(key: str, text: str) -> str:
     return text.lower()
 
 
+def _shedding(key: str, text: str) -> str | None:
+    if text.lower() not in (NONE, *KINDS):
+        msg = f'there is no shedding called "{text}"'
+        hint = did_you_mean(text, KINDS, otherwise=f"Write none, {' or '.join(KINDS)}.")
+        raise QueryError(msg, hint=hint)
+    del key
+    return None if text.lower() == NONE else text.lower()
+
+
+def _shown_word(value: Value) -> str:
+    return NONE if value is None else str(value)
+
+
+def _flag(key: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        msg = f'setting "{key}" does not take the value "{text}"'
+        raise QueryError(msg, hint="It takes true or false.")
+    return text.lower() == "true"
+
+
+def _shown_flag(value: Value) -> str:
+    return str(value).lower()
+
+
 def _shown_time(value: Value) -> str:
     if value is None:
         return NONE
@@ -136,5 +172,8 @@ MEASURES: dict[str, Measure] = {
     "threshold": Measure(_slope, _shown_slope),
     "latency": Measure(_time, _shown_time),
     "queue_limit": Measure(read_size, shown_size),
+    "shedding": Measure(_shedding, _shown_word),
+    "shedding_bound": Measure(read_size, shown_size),
+    "keep_shed": Measure(_flag, _shown_flag),
 }
 """Each setting of `WorkSettings`."""

@@ -18,6 +18,7 @@ from penstock.cli import (
     init,
     late,
     python,
+    query_command,
     run,
     status,
     test,
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("init")(init.init)
 app.command("run")(run.run)
+app.command("query")(query_command.query)
 app.command("status")(status.status)
 app.command("late")(late.late)
 app.command("explain")(explain.explain)

@@ -19,7 +19,7 @@ SMALL_FILES = 1000
 
 
 @dataclass(frozen=True)
-class Wishes:
+class EngineOptions:
     """Options of `run` that speak for an engine.
 
     Attributes:
@@ -31,12 +31,12 @@ class Wishes:
     needing_spark: tuple[str, ...] = ()
 
 
-def reason_for_spark(script: Script, wishes: Wishes) -> str | None:
+def reason_for_spark(script: Script, options: EngineOptions) -> str | None:
     """The reason for which a script cannot run in this process; None if it can."""
-    if not wishes.is_finite:
+    if not options.is_finite:
         return "--trigger continuous goes on for ever"
-    if wishes.needing_spark:
-        return f"{wishes.needing_spark[0]} is given"
+    if options.needing_spark:
+        return f"{options.needing_spark[0]} is given"
     written = [one for one in script.sinks if needs_spark(one)]
     if written:
         return f'sink "{written[0].name}" ({written[0].format}) is written by Spark'
@@ -49,13 +49,13 @@ def reason_for_spark(script: Script, wishes: Wishes) -> str | None:
     return None
 
 
-def said_choice(script: Script, wishes: Wishes) -> tuple[bool, str]:
+def said_choice(script: Script, options: EngineOptions) -> tuple[bool, str]:
     """The choice of this process, if it is enough, and a line that says why or why not.
 
     Raises:
         DataError: A path is not there.
     """
-    reason = reason_for_spark(script, wishes)
+    reason = reason_for_spark(script, options)
     if reason is not None:
         return False, f"on Spark, because {reason}"
     folders = [declared_folder(one) for one in script.sources()]
@@ -66,13 +66,13 @@ def said_choice(script: Script, wishes: Wishes) -> tuple[bool, str]:
     return True, f"in this process, because there is little to read: {what}"
 
 
-def require_inline(script: Script, wishes: Wishes) -> None:
+def require_inline(script: Script, options: EngineOptions) -> None:
     """See that a script can run in this process.
 
     Raises:
         QueryError: It cannot.
     """
-    reason = reason_for_spark(script, wishes)
+    reason = reason_for_spark(script, options)
     if reason is not None:
         msg = f"--engine inline cannot run this: {reason}"
         raise QueryError(msg, hint="Leave --engine inline out: then it runs on Spark.")

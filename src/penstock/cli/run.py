@@ -15,7 +15,7 @@ from penstock.cli.script_text import ScriptFile, ScriptText, read_script
 from penstock.cli.stopping import stop_at_once_on_signals
 
 if TYPE_CHECKING:
-    from penstock.cli.engine_choice import Wishes
+    from penstock.cli.engine_choice import EngineOptions
     from penstock.spark.script import Script
 
 
@@ -107,9 +107,9 @@ def run(
     from penstock.errors import QueryError, count
 
     is_finite = trigger is Trigger.available_now
-    if not is_finite and (at or intervals):
-        msg = "--at and --intervals show answers that are complete"
-        raise QueryError(msg, hint="Leave them out, or --trigger continuous.")
+    if not is_finite and at:
+        msg = "--at shows an answer that is complete"
+        raise QueryError(msg, hint="Leave it out, or --trigger continuous.")
     spark_settings = _pairs(settings or [])
     understood = _understood(script, text, home)
     if not understood.asked:
@@ -119,14 +119,14 @@ def run(
         if understood.text:
             typer.echo("there is no query to run", err=True)
         return
-    from penstock.cli.engine_choice import Wishes
+    from penstock.cli.engine_choice import EngineOptions
     from penstock.cli.first_use import tell_first_use
 
     _refuse(understood, options)
     _check(understood, home)
     given = (("--home", home), ("--master", master), ("--set", settings))
-    wishes = Wishes(is_finite, tuple(name for name, one in given if one))
-    is_inline, why = _choice(engine, understood, wishes)
+    engine_options = EngineOptions(is_finite, tuple(name for name, one in given if one))
+    is_inline, why = _choice(engine, understood, engine_options)
     if check:
         typer.echo(f"{count(len(understood.asked), 'query', 'queries')} could run {why}")
         return
@@ -141,25 +141,25 @@ def run(
     from penstock.cli.script_run import ScriptRun
     from penstock.spark.spark_session import DEFAULT_MASTER
 
-    piping = ScriptRun(
+    script_run = ScriptRun(
         understood, master or DEFAULT_MASTER, home, lanes, spark_settings, progress, most_unreadable
     )
     if is_finite:
-        piping.run_to_end(options)
+        script_run.run_to_end(options)
     else:
-        piping.run_until_stopped()
+        script_run.run_until_stopped(intervals=intervals)
 
 
-def _choice(engine: EngineName, script: Script, wishes: Wishes) -> tuple[bool, str]:
+def _choice(engine: EngineName, script: Script, options: EngineOptions) -> tuple[bool, str]:
     """The choice of this process for a script, or of Spark, and a line that says why."""
     from penstock.cli.engine_choice import require_inline, said_choice
 
     if engine is EngineName.spark:
         return False, "on Spark, as --engine says"
     if engine is EngineName.inline:
-        require_inline(script, wishes)
+        require_inline(script, options)
         return True, "in this process, as --engine says"
-    is_inline, why = said_choice(script, wishes)
+    is_inline, why = said_choice(script, options)
     return is_inline, f"{why} (--engine spark: on Spark)" if is_inline else why
 
 

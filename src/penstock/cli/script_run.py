@@ -129,19 +129,24 @@ class ScriptRun:
         if errors or unread:
             raise typer.Exit(1)
 
-    def run_until_stopped(self) -> NoReturn:
+    def run_until_stopped(self, *, intervals: bool) -> NoReturn:
         """Take in input as it comes, and print what queries say that no sink takes.
+
+        Args:
+            intervals: Whether rows are printed with the time in which they hold.
 
         Raises:
             typer.Exit: Somebody stopped it.
         """
-        say(self._script, self._paragraphs)
         try:
             with self._display, _plain_end():
+                say(self._script, self._paragraphs)
                 self._wait(self._begin, lambda: None)
                 for one in self._script.without_sinks():
                     since: Since = "beginning" if one.is_new else "now"
-                    self._sinks.print_answer(_printing(one), one.query, one.title, since)
+                    self._sinks.print_answer(
+                        _printing(one), one.query, one.title, since, intervals=intervals
+                    )
                 self._wait(self._follow, lambda: None)
         finally:
             self._close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.tables import scaled, size, table
-from penstock.cli.work_tables import charts, latencies, queues
+from penstock.cli.work_tables import charts, intake, latencies, queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,9 +137,11 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
     tables = {
         "Queries": _queries(facts),
         "Streams": _streams(facts),
+        "Retained": _retained(facts),
         "Conditions": _conditions(facts),
         "State": _state(facts),
         "In use": _in_use(facts),
+        "Intake": intake(facts.work),
         "Queues": queues(facts.work),
         "Latency": latencies(facts.work),
         "Charts": charts(facts.work),
@@ -182,8 +184,9 @@ def _queries(facts: Facts) -> Table:
         "behind",
         "new results",
         "failures",
+        "shed",
         "text",
-        left=(0, 3, 7),
+        left=(0, 3, 8),
     )
     for one in facts.queries:
         found.add_row(
@@ -194,6 +197,7 @@ def _queries(facts: Facts) -> Table:
             _lag(one.lag, one.lag_seconds),
             "-" if one.new_results is None else f"{one.new_results:,}",
             ", ".join(f"{name.upper()} {count:,}" for name, count in one.failures.items()) or "0",
+            f"{sum(one.shed.values()):,}",
             one.text,
         )
     return found
@@ -206,18 +210,33 @@ def _streams(facts: Facts) -> Table:
         "rows",
         "late",
         "aside",
+        "shed",
         "rate",
         "watermark",
         "latest row",
         "values of columns",
-        left=(0, 1, 6, 7, 8),
+        left=(0, 1, 7, 8, 9),
     )
     for one in facts.streams:
-        counts = [f"{number:,}" for number in (one.rows, one.late, one.aside)]
+        counts = [f"{number:,}" for number in (one.rows, one.late, one.aside, one.shed)]
         rate = _rate(one.rate, "tick" if one.unit == "tick" else "second")
         values = ", ".join(f"{name} {count:,}" for name, count in one.values.items())
         instants = [_shown(one.watermark), _shown(one.latest)]
         found.add_row(one.name, one.unit, *counts, rate, *instants, values or "-")
+    return found
+
+
+def _retained(facts: Facts) -> Table:
+    found = table(
+        "stream", "retain", "since", "sub-windows", "rows", "bytes", "in logs", "oldest pin",
+        left=(0, 1, 2),
+    )  # fmt: skip
+    for one in facts.retained:
+        rule = one.rule if one.is_declared else f"{one.rule}, its longest window"
+        counts = [f"{number:,}" for number in (one.sub_windows, one.rows)]
+        sizes = [size(one.bytes), size(one.unsealed_bytes)]
+        pin = "-" if one.oldest_pin is None else f"{one.oldest_pin:.0f} s"
+        found.add_row(one.stream, rule, one.since or "the start", *counts, *sizes, pin)
     return found
 
 

@@ -43,8 +43,8 @@ def cases(branches: Sequence[tuple[CompiledPart, CompiledPart]], default: Compil
                 break
             some = pieces.rows_left()
             true = truths(broadcast(condition.node(some, failures), some.length))
-            pieces.settle(true, result.node, failures)
-        pieces.settle(np.ones(len(pieces.left), np.bool_), default.node, failures)
+            pieces.assign(true, result.node, failures)
+        pieces.assign(np.ones(len(pieces.left), np.bool_), default.node, failures)
         return pieces.joined()
 
     return node
@@ -80,7 +80,7 @@ def coalesced(parts: Sequence[CompiledPart]) -> Node:
             known = truths(pc.is_valid(found))
             pieces.add(pieces.left[known], found.filter(pa.array(known)))
             pieces.left = pieces.left[~known]
-        pieces.settle(np.ones(len(pieces.left), np.bool_), parts[-1].node, failures)
+        pieces.assign(np.ones(len(pieces.left), np.bool_), parts[-1].node, failures)
         return pieces.joined()
 
     return node
@@ -99,7 +99,7 @@ class _Pieces:
         """The rows without a result so far."""
         return self._at(self.left)
 
-    def settle(self, chosen: Truths, node: Node, failures: Failures) -> None:
+    def assign(self, chosen: Truths, node: Node, failures: Failures) -> None:
         """Compute the result of the chosen ones of the rows left."""
         places = self.left[chosen]
         some = self._at(places)

@@ -108,6 +108,15 @@ class Query:
         self._answer()
         return self._engine.failures(self.name)
 
+    @property
+    def shed(self) -> dict[str, int]:
+        """The rows of its streams that were shed while it ran, by stream.
+
+        If there are any, its answers are of a sample: of the rows that stayed.
+        """
+        self._answer()
+        return dict(self.progress()["shed"])
+
     def start(self) -> None:
         """Let a stopped query run again: it begins with empty windows and no results."""
         self.connection.require_running()
@@ -281,7 +290,9 @@ class Query:
         what = "" if rows is None else f"{count(len(rows), 'row')}, "
         failed = "" if self.failure is None else f"; it has failed: {self.failure}"
         failed += "" if self.trouble is None else f"; {TRIED_AGAIN}: {self.trouble}"
-        return f'query "{self.name}": {what}{when}{failed}'
+        shed = sum(self.shed.values())
+        sample = f"; of a sample: {count(shed, 'row')} shed" if shed else ""
+        return f'query "{self.name}": {what}{when}{sample}{failed}'
 
     @property
     def _engine(self) -> Engine:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNDERSTOOD = {
     *("path", "maxfilespertrigger", "maxbytespertrigger"),
-    *("idle_timeout", "time_unit", "reload"),
+    *("idle_timeout", "time_unit", "reload", "utility", "weight"),
 }
 """Options that mean here what they mean to Spark; with any other one, Spark reads the files."""
 READER = "reader"

@@ -15,6 +15,8 @@ from penstock.operators.block import Block, arriving
 from penstock.operators.saved_tables import one_array
 from penstock.runtime.arriving_columns import canonical
 from penstock.runtime.lateness import UNREADABLE, admission, reasons_of
+from penstock.runtime.thinning import thinned
+from penstock.shedding.shedding import SHED
 from penstock.state.sorting import order_of
 from penstock.store.rejected_rows import POSITION, REASON, TEXT
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from penstock.lane_host.row_slots import RowFormat, StreamSlots
+    from penstock.shedding.shedding import Shedding
     from penstock.state.arrays import Flags, Ints
 
 
@@ -33,6 +36,7 @@ class Arrivals:
     rows: int
     latest: int
     late_by: int = 0
+    shed: int = 0
     aside: dict[str, pa.Table] = field(default_factory=dict)
     """Rows that are not taken in, by the kind of their reason."""
 
@@ -67,22 +71,40 @@ def split(
         yield int(codes[first]), own, rows.select(wanted).take(chosen)
 
 
-def arrivals(rows: pa.Table, stream: StreamSlots, watermark: int) -> Arrivals:
-    """The rows of one stream as a block; those before the watermark, or without time, aside."""
+def arrivals(
+    rows: pa.Table,
+    stream: StreamSlots,
+    watermark: int,
+    shedding: Shedding | None = None,
+    brought: int = 0,
+) -> Arrivals:
+    """The rows of one stream as a block; those before the watermark, or without time, aside.
+
+    Of the others some are shed, if that was decided; `brought` rows had come before.
+    """
     times = one_array(rows[INSTANT])
     known = _is_there(times)
     ts = np.asarray(times.fill_null(0).to_numpy())
     columns = _columns(rows, stream, times)
     unreadable = _is_unreadable(rows)
     admitted = admission(ts, known & ~unreadable, watermark)
-    block = arriving(columns, ts).take(admitted.taken)
-    found = Arrivals(block, len(rows), admitted.latest, admitted.late_by)
+    block, left_out = thinned(
+        arriving(columns, ts).take(admitted.taken),
+        shedding,
+        stream.definition.shedding_columns,
+        brought,
+    )
+    found = Arrivals(block, len(rows), admitted.latest, admitted.late_by, len(left_out))
     for kind, which in {UNREADABLE: unreadable, **admitted.rejected}.items():
         # What cannot be read has no event time, either; the first reason counts.
         chosen = np.flatnonzero(which if which is unreadable else which & ~unreadable)
         if len(chosen):
             reasons = reasons_of(kind, ts[chosen], watermark, stream.definition.unit)
             found.aside[kind] = _rejected(rows, stream, columns, chosen, reasons)
+    if shedding is not None and shedding.keeps_rows and len(left_out):
+        reasons = pa.repeat(pa.scalar(shedding.reason), len(left_out))
+        chosen = admitted.taken[left_out]
+        found.aside[SHED] = _rejected(rows, stream, columns, chosen, reasons)
     return found
 
 

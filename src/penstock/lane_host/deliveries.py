@@ -96,6 +96,8 @@ def deliveries_for(plan: HostedPlan, tasks: int) -> Deliveries:
             for number, lane in enumerate(fragment.lane_names()):
                 place = delivery.task if delivery.route is None else number
                 made.codes.setdefault(lane, {})[stream] = base + place
+    for stream in plan.unread:
+        made.of_stream[stream] = [Delivery(None, 1)]
     return made
 
 

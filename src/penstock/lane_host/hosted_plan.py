@@ -11,7 +11,7 @@ from penstock.planner.partition.partitioning import Partitioning, Route
 from penstock.runtime.lanes import Router
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from penstock.algebra.streams import Relation, Stream
     from penstock.planner.physical.graph import Graph, Node
@@ -159,6 +159,11 @@ class HostedPlan:
         several = [one for group in self.hosted.values() for one in group.fragments]
         self.fragments = {one.name: one for one in several}
         self.lanes = {name: one for one in several for name in one.lane_names()}
+
+    @property
+    def unread(self) -> Sequence[str]:
+        """The streams whose rows are kept although no fragment reads them."""
+        return ()
 
     def readers(self, sender: HostedFragment) -> list[HostedFragment]:
         """The fragments that read what one sends."""

@@ -28,9 +28,10 @@ from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
-from penstock.runtime.lane import Lane, LaneOutput
+from penstock.runtime.lane import Lane
 from penstock.runtime.lateness import LATE, watermark_after
 from penstock.runtime.work_clock import RealClock
+from penstock.shedding.shedding import SHED
 from penstock.store.bundles import write_bundle
 from penstock.store.rejected_rows import rejected_part
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.hosted_plan import HostedFragment
     from penstock.lane_host.work import Work
     from penstock.operators.block import Block
+    from penstock.runtime.lane_output import LaneOutput
     from penstock.runtime.work_clock import WorkClock
     from penstock.store.layout import Home
     from penstock.store.records import LaneState
@@ -111,7 +113,8 @@ class LaneHost:
         allotment = self._allotment(work)
         outcomes = {name: self._feed(plan, name, kept[name], log, allotment) for name in kept}
         fed = time.perf_counter()
-        done = Done(work.task, streams=_counted(log))
+        size = (self._home.segments / work.log).stat().st_size
+        done = Done(work.task, streams=_counted(log), log=(work.log, size))
         for name, one in kept.items():
             one.version = work.log
             _add_progress(done, plan.lanes[name], plan.hosted, one)
@@ -401,7 +404,9 @@ def _counted(log: Log) -> dict[str, StreamCounts]:
         late = len(one.aside.get(LATE, ()))
         total.rows += one.rows
         total.late += late
-        total.aside += sum(map(len, one.aside.values())) - late
+        kept = len(one.aside.get(SHED, ()))
+        total.aside += sum(map(len, one.aside.values())) - late - kept
+        total.shed += one.shed
         total.latest = max(total.latest, one.latest)
         total.late_by = max(total.late_by, one.late_by)
     return counted

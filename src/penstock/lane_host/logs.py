@@ -15,6 +15,8 @@ from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.types import Field, Schema, Type
 from penstock.catalog.definitions import StreamDefinition
 from penstock.lane_host.row_slots import slots_for
+from penstock.shedding.columns import SheddingColumns
+from penstock.shedding.shedding import shedding_from
 from penstock.store.bundles import Bundle
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 ROWS = "rows"
 """The part of a log that has the rows which Spark brought."""
+_SHEDDING = SheddingColumns._fields
+"""Options of a stream that say which of its rows stay."""
 CHANGES = "changes"
 """The part of a file that has changes of a relation."""
 
@@ -55,6 +59,8 @@ def about_log(
     relations: Mapping[str, Mapping[str, Sequence[str]]],
     clocks: Mapping[str, int] | None = None,
     holds: Mapping[str, int] | None = None,
+    shedding: Mapping[str, Any] | None = None,
+    brought: Mapping[str, int] | None = None,
     is_last: bool = False,
 ) -> dict[str, Any]:
     """The header of a log.
@@ -64,14 +70,17 @@ def about_log(
     `relations` names for each group the files whose changes are fed before the rows; the log has
     them as well, so that they need not be kept as long as it is. `clocks`
     say how far fragments have come whose rows are in the log, `holds` which rows of a stream are
-    known to come after the batch: its watermark does not pass them. The last log has no rows: it
-    says that the input has come to its end.
+    known to come after the batch: its watermark does not pass them. `shedding` is the decision that
+    the rows which stay follow from, with how many rows each stream had `brought` before. The last
+    log has no rows: it says that the input has come to its end.
     """
     return {
         "streams": list(streams),
         "coded": asdict(coded),
         "watermarks": dict(watermarks),
         "holds": dict(holds or {}),
+        "shedding": shedding,
+        "brought": dict(brought or {}) if shedding else {},
         "relations": relations,
         "clocks": dict(clocks or {}),
         "last": is_last,
@@ -99,6 +108,8 @@ class Log:
         self._coded = RowCoding(**about["coded"])
         self._watermarks: Mapping[str, int] = about["watermarks"]
         self._holds: Mapping[str, int] = about["holds"]
+        self._shedding = shedding_from(about.get("shedding"))
+        self._brought: Mapping[str, int] = about.get("brought", {})
         self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
 
     def changes(self, group: int) -> Iterator[tuple[str, list[pa.Table]]]:
@@ -143,8 +154,8 @@ class Log:
         if ROWS in self._bundle.names:
             found += split(self._bundle.table(ROWS), self.slots, self._coded.only)
         return {
-            (stream.definition.name, code): arrivals(
-                rows, stream, self.watermark(stream.definition.name)
+            (name := stream.definition.name, code): arrivals(
+                rows, stream, self.watermark(name), self._shedding, self._brought.get(name, 0)
             )
             for code, stream, rows in found
         }
@@ -189,10 +200,18 @@ def described(definition: StreamDefinition) -> dict[str, Any]:
         "time": definition.time_column,
         "unit": definition.unit.value,
         "slack": definition.slack,
+        "options": {key: value for key, value in definition.options.items() if key in _SHEDDING},
     }
 
 
 def _definition(about: dict[str, Any]) -> StreamDefinition:
     fields = tuple(Field(name, Type(*type_)) for name, *type_ in about["columns"])
     unit = TimeUnit(about["unit"])
-    return StreamDefinition(about["name"], Schema(fields), about["time"], unit, about["slack"])
+    return StreamDefinition(
+        about["name"],
+        Schema(fields),
+        about["time"],
+        unit,
+        about["slack"],
+        options=about.get("options", {}),
+    )

@@ -52,7 +52,7 @@ class Work:
 class StreamCounts:
     """Rows of a stream in a batch: all, late, set aside for another reason; the latest instant.
 
-    `late_by` is by how much a row was late, at the most.
+    `late_by` is by how much a row was late, at the most; `shed` counts rows that were left out.
     """
 
     rows: int
@@ -60,6 +60,7 @@ class StreamCounts:
     aside: int
     latest: int
     late_by: int = 0
+    shed: int = 0
 
 
 @dataclass
@@ -74,6 +75,7 @@ class Done:
     remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
     sent in this stage, `reached` says how far each of them has come. `behind` has the bytes that
     wait in lanes that could go on, `work` what each lane tells of its queues, if that was asked.
+    `log` is the file that has the rows of the streams, and its size.
     """
 
     task: int
@@ -91,6 +93,7 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
     behind: dict[str, int] = field(default_factory=dict)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
+    log: tuple[str, int] = ("", 0)
 
     def to_json(self) -> dict[str, Any]:
         """As it is sent."""
@@ -104,4 +107,5 @@ class Done:
             for name, one in values.pop("lanes").items()
         }
         streams = {name: StreamCounts(**one) for name, one in values.pop("streams").items()}
-        return Done(lanes=lanes, streams=streams, **values)
+        log, size = values.pop("log")
+        return Done(lanes=lanes, streams=streams, log=(log, size), **values)

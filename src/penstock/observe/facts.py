@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.observe.work_facts import WorkFacts
 
 if TYPE_CHECKING:
+    from penstock.observe.retained_facts import RetainedFacts
     from penstock.observe.status import Durations
 
 
@@ -32,7 +33,8 @@ class StreamFacts:
     Attributes:
         late: Rows that came after the watermark had passed them.
         aside: Rows that were not taken in for another reason.
-        forgotten: Of both, those that are not kept any more.
+        forgotten: Of what is kept aside, rows that are not kept any more.
+        shed: Rows that were left out as too much waited in lanes.
         rate: Rows in a second of event time, or in a tick; None if it was not measured.
         values: How many different values each column has, about, as lanes have seen it.
     """
@@ -45,6 +47,7 @@ class StreamFacts:
     forgotten: int
     watermark: Instant
     latest: Instant
+    shed: int = 0
     rate: float | None = None
     values: dict[str, int] = field(default_factory=dict)
 
@@ -77,6 +80,8 @@ class QueryFacts:
         new_results: Rows of results that the newest record added, withdrawals included; None if
             they cannot be read any more.
         failures: How many expressions failed, by function.
+        shed: Rows of its streams that were shed while it ran, by stream; if there are any, its
+            answers are of a sample.
     """
 
     name: str
@@ -89,6 +94,7 @@ class QueryFacts:
     lag_seconds: float | None
     new_results: int | None
     failures: dict[str, int]
+    shed: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -216,6 +222,7 @@ class Facts:
         disk: Kinds of files in the home, and the room they take.
         notes: What could not be found out, or cannot be kept of what was set, in sentences.
         work: What lanes with a budget tell of their queues.
+        retained: The rows of streams that can be asked about.
     """
 
     home: str
@@ -241,6 +248,7 @@ class Facts:
     disk: dict[str, DiskUse]
     notes: tuple[str, ...]
     work: WorkFacts = field(default_factory=WorkFacts)
+    retained: tuple[RetainedFacts, ...] = ()
 
     @property
     def commit_age(self) -> float:

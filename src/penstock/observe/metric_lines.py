@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from penstock.observe.status import BOUNDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from penstock.observe.status import Durations
 
 Labels = dict[str, str | int]
@@ -41,6 +40,19 @@ class Metric:
         yield f"# TYPE {name} {self.type}"
         for labels, value in known:
             yield f"{name}{_braced(labels)} {_number(value)}"
+
+
+Fact = TypeVar("Fact")
+Described = tuple[str, str, Callable[[Fact], float | int | None]]
+"""The name of a metric, its meaning, and its value of each of some facts that are alike."""
+
+
+def metrics_of(
+    facts: Sequence[tuple[Labels, Fact]], described: Iterable[Described[Fact]]
+) -> Iterator[Metric]:
+    """A metric for each that is described, with a sample for each fact."""
+    for name, meaning, value in described:
+        yield Metric(name, meaning, [(labels, value(one)) for labels, one in facts])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
+from penstock.catalog.work_notes import notes_on_settings
 from penstock.errors import DataError
 from penstock.observe.facts import (
     ConditionFacts,
@@ -30,6 +31,7 @@ from penstock.observe.facts import (
     StreamFacts,
 )
 from penstock.observe.lag import lag_of
+from penstock.observe.retained_facts import retained_facts
 from penstock.observe.status import read_status
 from penstock.observe.work_facts import WorkFacts, notes_on_work, work_facts
 from penstock.planner.statistics.measuring import (
@@ -106,9 +108,7 @@ class Observer:
             queries=tuple(_queries(plan, record, _new_results(self._home, record))),
             streams=tuple(_streams(plan, record, status.operators if status else {})),
             operators=tuple(_operators(plan, status.operators)) if status else (),
-            work=work_facts(status.work, plan.latencies, status.held_back)
-            if status
-            else WorkFacts(),
+            work=work_facts(status, plan.latencies) if status else WorkFacts(),
             conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
@@ -117,6 +117,7 @@ class Observer:
             errors=tuple(status.errors) if status else (),
             disk=_disk(self._home),
             notes=(*notes, *_notes(plan, status)),
+            retained=tuple(retained_facts(self._home, record, plan.session, plan.groups)),
         )
 
     def late(self, stream: str) -> pa.Table:
@@ -180,16 +181,11 @@ def _read_plan(path: Path) -> _Plan:
     )
 
 
-def _work(plan: _Plan, status: Status | None) -> WorkFacts:
-    if status is None:
-        return WorkFacts()
-    return work_facts(status.work, plan.latencies, status.held_back)
-
-
 def _notes(plan: _Plan, status: Status | None) -> list[str]:
+    notes = notes_on_settings(plan.session.settings.work, plan.session.catalog)
     if status is None:
-        return []
-    return notes_on_work(status.work, plan.latencies, plan.session.settings)
+        return notes
+    return [*notes, *notes_on_work(status.work, plan.latencies, plan.session.settings)]
 
 
 def _newest(home: Home) -> tuple[Record, int]:
@@ -249,6 +245,7 @@ def _streams(plan: _Plan, record: Record, lanes: Lanes) -> Iterator[StreamFacts]
             forgotten=one.forgotten,
             watermark=_instant(one.watermark, unit),
             latest=_instant(one.latest, unit),
+            shed=one.shed,
             rate=_per_second(seen.rate if seen else None, unit),
             values={k: round(v) for k, v in seen.values.items()} if seen else {},
         )
@@ -293,6 +290,7 @@ def _queries(
             lag_seconds=None if lag is None or unit.micros is None else lag * unit.micros / 1e6,
             new_results=None if results is None else results.get(found.name, 0),
             failures=record.failures.get(found.name, {}),
+            shed=record.shed.get(found.name, {}),
         )
 
 

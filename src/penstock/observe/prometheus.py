@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.observe.metric_lines import Histogram, Labels, Metric
+from penstock.observe.metric_lines import Described, Histogram, Labels, Metric, metrics_of
 from penstock.observe.work_metrics import work_metrics
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         QueryFacts,
         StreamFacts,
     )
+    from penstock.observe.retained_facts import RetainedFacts
 
 ERROR_LENGTH = 300
 """Of the text of an error so many characters are told; a label is no place for a long one."""
@@ -28,6 +29,7 @@ def exposition(facts: Facts) -> str:
     metrics: list[Metric | Histogram] = [
         *_pipeline(facts),
         *_streams(facts),
+        *_retained(facts),
         *_sources(facts),
         *_queries(facts),
         *_operators(facts),
@@ -83,31 +85,56 @@ def _pipeline(facts: Facts) -> Iterator[Metric]:
     )
 
 
-def _streams(facts: Facts) -> Iterator[Metric]:
-    streams: list[tuple[Labels, StreamFacts]] = [({"stream": s.name}, s) for s in facts.streams]
+def _retained(facts: Facts) -> Iterator[Metric]:
+    streams: list[tuple[Labels, RetainedFacts]] = [
+        ({"stream": one.stream}, one) for one in facts.retained
+    ]
     yield Metric(
-        "stream_rows_total", "Rows that came in.", [(labels, one.rows) for labels, one in streams]
+        "retained_sub_windows",
+        "Sub-windows of a stream that are kept for questions.",
+        [(labels, one.sub_windows) for labels, one in streams],
     )
     yield Metric(
+        "retained_bytes",
+        "Bytes of the rows of a stream that are kept for questions, logs included.",
+        [(labels, one.bytes + one.unsealed_bytes) for labels, one in streams],
+    )
+    yield Metric(
+        "oldest_pin_seconds",
+        "Seconds since the oldest reader began that still reads.",
+        [({}, one.oldest_pin) for one in facts.retained[:1]],
+    )
+
+
+STREAM_METRICS: tuple[Described[StreamFacts], ...] = (
+    ("stream_rows_total", "Rows that came in.", lambda one: one.rows),
+    (
         "stream_late_rows_total",
         "Rows set aside because they came after the watermark had passed them.",
-        [(labels, one.late) for labels, one in streams],
-    )
-    yield Metric(
-        "stream_aside_rows_total",
-        "Rows set aside for another reason.",
-        [(labels, one.aside) for labels, one in streams],
-    )
-    yield Metric(
+        lambda one: one.late,
+    ),
+    ("stream_aside_rows_total", "Rows set aside for another reason.", lambda one: one.aside),
+    (
+        "stream_shed_rows_total",
+        "Rows left out as too much waited in lanes.",
+        lambda one: one.shed,
+    ),
+    (
         "stream_forgotten_rows_total",
         "Late rows, and others set aside, that are not kept any more.",
-        [(labels, one.forgotten) for labels, one in streams],
-    )
-    yield Metric(
+        lambda one: one.forgotten,
+    ),
+    (
         "stream_rate",
         "Rows in a second of event time, or in a tick, as lanes have seen them.",
-        [(labels, one.rate) for labels, one in streams],
-    )
+        lambda one: one.rate,
+    ),
+)
+
+
+def _streams(facts: Facts) -> Iterator[Metric]:
+    streams: list[tuple[Labels, StreamFacts]] = [({"stream": s.name}, s) for s in facts.streams]
+    yield from metrics_of(streams, STREAM_METRICS)
     yield Metric(
         "stream_column_values",
         "Different values that a column has, about.",
@@ -169,6 +196,26 @@ def _shortened(text: str) -> str:
     return line if len(line) <= ERROR_LENGTH else f"{line[: ERROR_LENGTH - 3]}..."
 
 
+QUERY_METRICS: tuple[Described[QueryFacts], ...] = (
+    ("query_lanes", "Lanes that share its work.", lambda one: one.lanes),
+    (
+        "query_new_result_rows",
+        "Rows of results in the newest commit record, withdrawals included.",
+        lambda one: one.new_results,
+    ),
+    (
+        "query_clock_timestamp_seconds",
+        "The instant before which results are final, unless event time is in ticks.",
+        lambda one: one.clock.seconds,
+    ),
+    (
+        "query_event_lag_seconds",
+        "From the clock to the latest row that came in, unless event time is in ticks.",
+        lambda one: one.lag_seconds,
+    ),
+)
+
+
 def _queries(facts: Facts) -> Iterator[Metric]:
     queries: list[tuple[Labels, QueryFacts]] = [({"query": q.name}, q) for q in facts.queries]
     yield Metric(
@@ -176,26 +223,7 @@ def _queries(facts: Facts) -> Iterator[Metric]:
         "1 if the query takes part in batches, and a process has the home.",
         [(labels, facts.is_taken and one.group is not None) for labels, one in queries],
     )
-    yield Metric(
-        "query_lanes",
-        "Lanes that share its work.",
-        [(labels, one.lanes) for labels, one in queries],
-    )
-    yield Metric(
-        "query_new_result_rows",
-        "Rows of results in the newest commit record, withdrawals included.",
-        [(labels, one.new_results) for labels, one in queries],
-    )
-    yield Metric(
-        "query_clock_timestamp_seconds",
-        "The instant before which results are final, unless event time is in ticks.",
-        [(labels, one.clock.seconds) for labels, one in queries],
-    )
-    yield Metric(
-        "query_event_lag_seconds",
-        "From the clock to the latest row that came in, unless event time is in ticks.",
-        [(labels, one.lag_seconds) for labels, one in queries],
-    )
+    yield from metrics_of(queries, QUERY_METRICS)
     yield Metric(
         "query_event_lag",
         "The same, in the unit of event time.",
@@ -210,78 +238,69 @@ def _queries(facts: Facts) -> Iterator[Metric]:
             for function, count in one.failures.items()
         ],
     )
+    yield Metric(
+        "query_shed_rows_total",
+        "Rows shed that the query would have read: its answers are of a sample.",
+        [
+            ({**labels, "stream": stream}, count)
+            for labels, one in queries
+            for stream, count in one.shed.items()
+        ],
+    )
+
+
+WORK_OF_OPERATORS: tuple[Described[OperatorFacts], ...] = (
+    ("operator_rows_in_total", "Rows that an operator of a lane took in.", lambda one: one.rows_in),
+    ("operator_rows_out_total", "Rows that it gave.", lambda one: one.rows_out),
+    (
+        "operator_withdrawn_rows_total",
+        "Rows that it gave to withdraw others.",
+        lambda one: one.withdrawn,
+    ),
+)
+MORE_OF_OPERATORS: tuple[Described[OperatorFacts], ...] = (
+    (
+        "operator_selectivity",
+        "Rows that it gave for each row that it looked at.",
+        lambda one: one.selectivity,
+    ),
+    (
+        "operator_tested_pairs_total",
+        "Pairs of rows with equal keys that a join tested by what else it asks for.",
+        lambda one: one.pairs_tested,
+    ),
+    ("operator_held_pairs_total", "Those of them that satisfied it.", lambda one: one.pairs_held),
+    (
+        "operator_reordered_total",
+        "How often a join of many inputs has changed the order in which it probes them.",
+        lambda one: one.reordered if one.probes else None,
+    ),
+    ("operator_seconds_total", "Seconds that it worked.", lambda one: one.seconds),
+    ("operator_state_rows", "Rows that it remembers.", lambda one: one.state_rows),
+    ("operator_state_bytes", "Bytes of memory for them.", lambda one: one.state_bytes),
+)
 
 
 def _operators(facts: Facts) -> Iterator[Metric]:
-    """Labels tell apart operators that are alike: `number` is the place in the lane."""
-    operators: list[tuple[Labels, OperatorFacts]] = [
-        (
-            {
-                "group": o.group,
-                "fragment": o.fragment,
-                "lane": o.lane,
-                "number": o.number,
-                "operator": o.label,
-            },
-            o,
-        )
-        for o in facts.operators
-    ]
-    yield Metric(
-        "operator_rows_in_total",
-        "Rows that an operator of a lane took in.",
-        [(labels, one.rows_in) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_rows_out_total",
-        "Rows that it gave.",
-        [(labels, one.rows_out) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_withdrawn_rows_total",
-        "Rows that it gave to withdraw others.",
-        [(labels, one.withdrawn) for labels, one in operators],
-    )
+    operators = [(_labels_of(one), one) for one in facts.operators]
+    yield from metrics_of(operators, WORK_OF_OPERATORS)
     yield Metric(
         "operator_rate",
         "Rows that it gave in a second of event time, or in a tick.",
         [({**labels, "per": one.per}, one.rate) for labels, one in operators],
     )
-    yield Metric(
-        "operator_selectivity",
-        "Rows that it gave for each row that it looked at.",
-        [(labels, one.selectivity) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_tested_pairs_total",
-        "Pairs of rows with equal keys that a join tested by what else it asks for.",
-        [(labels, one.pairs_tested) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_held_pairs_total",
-        "Those of them that satisfied it.",
-        [(labels, one.pairs_held) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_reordered_total",
-        "How often a join of many inputs has changed the order in which it probes them.",
-        [(labels, one.reordered) for labels, one in operators if one.probes],
-    )
-    yield Metric(
-        "operator_seconds_total",
-        "Seconds that it worked.",
-        [(labels, one.seconds) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_state_rows",
-        "Rows that it remembers.",
-        [(labels, one.state_rows) for labels, one in operators],
-    )
-    yield Metric(
-        "operator_state_bytes",
-        "Bytes of memory for them.",
-        [(labels, one.state_bytes) for labels, one in operators],
-    )
+    yield from metrics_of(operators, MORE_OF_OPERATORS)
+
+
+def _labels_of(one: OperatorFacts) -> Labels:
+    """Labels that tell apart operators that are alike: `number` is the place in the lane."""
+    return {
+        "group": one.group,
+        "fragment": one.fragment,
+        "lane": one.lane,
+        "number": one.number,
+        "operator": one.label,
+    }
 
 
 def _conditions(facts: Facts) -> Iterator[Metric]:

@@ -58,6 +58,8 @@ class Status:
             in lanes.
         work: Of each lane that has a budget, what waits in its queues, for how long, and the charts
             by which its operators run.
+        intake: How many rows are taken in at once; None: as many as there are.
+        one_in: One row in so many stays of those that come.
         errors: The last errors, newest last, each with its time.
     """
 
@@ -74,6 +76,8 @@ class Status:
     batches: Durations = field(default_factory=Durations)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
     held_back: int = 0
+    intake: int | None = None
+    one_in: int = 1
 
 
 def write_status(home: Home, status: Status) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from penstock.catalog.settings import Settings
+    from penstock.observe.status import Status
 
 Reports = dict[str, dict[str, Any]]
 """By lane, what it tells of its queues."""
@@ -82,22 +83,26 @@ class WorkFacts:
     """The work of all lanes that have a budget.
 
     `held_back` counts the batches without rows that were run as too much waited to take in more.
+    `intake` says how many rows are taken in at once, if not all that are there, and `one_in` that
+    one row in so many stays of those that come.
     """
 
     queues: tuple[QueueFacts, ...] = ()
     latencies: tuple[LatencyFacts, ...] = ()
     charts: tuple[ChartFacts, ...] = ()
     held_back: int = 0
+    intake: int | None = None
+    one_in: int = 1
 
 
-def work_facts(reports: Reports, allowed: Mapping[str, float], held_back: int = 0) -> WorkFacts:
+def work_facts(status: Status, allowed: Mapping[str, float]) -> WorkFacts:
     """The facts in what lanes tell.
 
     Args:
-        reports: That.
+        status: That, and what the input monitor decided.
         allowed: By query, the seconds that it allows.
-        held_back: How often rows had to wait for lanes.
     """
+    reports = status.work
     return WorkFacts(
         tuple(
             QueueFacts(
@@ -107,7 +112,9 @@ def work_facts(reports: Reports, allowed: Mapping[str, float], held_back: int = 
         ),
         tuple(_latencies(reports, allowed)),
         tuple(_chart(lane, chart) for lane, one in reports.items() for chart in one["charts"]),
-        held_back,
+        status.held_back,
+        status.intake,
+        status.one_in,
     )
 
 

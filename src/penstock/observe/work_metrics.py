@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.observe.metric_lines import Labels, Metric
+from penstock.observe.metric_lines import Described, Labels, Metric, metrics_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,30 +12,37 @@ if TYPE_CHECKING:
     from penstock.observe.work_facts import QueueFacts, WorkFacts
 
 
+QUEUES: tuple[Described[QueueFacts], ...] = (
+    ("queue_bytes", "Bytes that wait between the operators of a lane.", lambda one: one.bytes),
+    ("queue_rows", "Rows that wait between the operators of a lane.", lambda one: one.rows),
+    (
+        "queue_peak_bytes",
+        "The most bytes that have waited since the lane was made in memory.",
+        lambda one: one.peak_bytes,
+    ),
+)
+
+
 def work_metrics(work: WorkFacts) -> Iterator[Metric]:
     """Queues, latencies, and the priorities of operators."""
     by_lane: list[tuple[Labels, QueueFacts]] = [
         ({"lane": one.lane, "scheduler": one.scheduler}, one) for one in work.queues
     ]
-    yield Metric(
-        "queue_bytes",
-        "Bytes that wait between the operators of a lane.",
-        [(labels, one.bytes) for labels, one in by_lane],
-    )
-    yield Metric(
-        "queue_rows",
-        "Rows that wait between the operators of a lane.",
-        [(labels, one.rows) for labels, one in by_lane],
-    )
-    yield Metric(
-        "queue_peak_bytes",
-        "The most bytes that have waited since the lane was made in memory.",
-        [(labels, one.peak_bytes) for labels, one in by_lane],
-    )
+    yield from metrics_of(by_lane, QUEUES)
     yield Metric(
         "held_back_batches_total",
         "Batches without rows that were run as too much waited to take in more rows.",
         [({}, work.held_back)] if work.queues else [],
+    )
+    yield Metric(
+        "intake_rows",
+        "Rows that are taken in at once, unless as many as there are.",
+        [({}, work.intake)] if work.intake is not None else [],
+    )
+    yield Metric(
+        "shedding_one_in",
+        "Of the rows that come, one in so many stays.",
+        [({}, work.one_in)] if work.queues else [],
     )
     yield Metric(
         "latency_seconds",
@@ -54,18 +61,19 @@ def work_metrics(work: WorkFacts) -> Iterator[Metric]:
     yield Metric(
         "chain_slope",
         "The priority of a chain of operators: the part of a block that a second of work frees.",
-        [
-            (
-                {
-                    "lane": chart.lane,
-                    "source": chart.source,
-                    "query": chart.query,
-                    "chain": str(number),
-                    "operators": " > ".join(operators),
-                },
-                slope,
-            )
-            for chart in work.charts
-            for number, (operators, slope) in enumerate(chart.chains)
-        ],
+        list(_slopes(work)),
     )
+
+
+def _slopes(work: WorkFacts) -> Iterator[tuple[Labels, float]]:
+    """Of each chain the operators, and how steep it is."""
+    for chart in work.charts:
+        for number, (operators, slope) in enumerate(chart.chains):
+            labels: Labels = {
+                "lane": chart.lane,
+                "source": chart.source,
+                "query": chart.query,
+                "chain": str(number),
+                "operators": " > ".join(operators),
+            }
+            yield labels, slope

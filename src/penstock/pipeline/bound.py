@@ -7,16 +7,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
+from penstock.catalog.retain_rules import rule_of
 from penstock.errors import InternalError
 from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
 from penstock.operators.window.window_specs import RowsWindowSpec
 from penstock.planner.physical.building import Choices
+from penstock.planner.reach import longest_windows
 from penstock.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock.algebra.plan import Plan
+    from penstock.catalog.retain_rules import RetainRule
     from penstock.pipeline.plans import PipelinePlan, QueryGroup
 
 
@@ -64,12 +67,40 @@ class BoundPlan(HostedPlan):
 
     @cached_property
     def streams(self) -> list[StreamDefinition]:
-        """The streams that running queries read, in the order of their declaration."""
-        read = {name for one in self.groups.values() for name in one.streams}
+        """The streams that running queries read, or that say how long they keep their rows.
+
+        In the order of their declaration.
+        """
+        read = {*self._read, *self.unread}
         return [
             one
             for one in self.session.catalog
             if isinstance(one, StreamDefinition) and one.name in read
+        ]
+
+    @cached_property
+    def _read(self) -> set[str]:
+        return {name for one in self.groups.values() for name in one.streams}
+
+    @cached_property
+    def rules(self) -> dict[str, tuple[RetainRule, bool]]:
+        """The rule by which each stream keeps its rows, and that it is declared or set, or not."""
+        plans = [plan for one in self.groups.values() for plan in one.plans.values()]
+        windows = [longest_windows(one) for one in plans]
+        setting = self.session.settings.store.retain
+        return {
+            one.name: rule_of(one, setting, max((w.get(one.name, 0) for w in windows), default=0))
+            for one in self.session.catalog
+            if isinstance(one, StreamDefinition)
+        }
+
+    @cached_property
+    def unread(self) -> list[str]:
+        """The streams that no query reads, and that keep their rows all the same."""
+        return [
+            name
+            for name, (rule, is_declared) in self.rules.items()
+            if is_declared and not rule.is_none and name not in self._read
         ]
 
     @cached_property

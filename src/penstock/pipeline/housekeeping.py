@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.pipeline.result_folding import fold, said_by
+from penstock.pipeline.sealing import is_due, seal
 from penstock.pipeline.sweeping import sweep
 
 if TYPE_CHECKING:
@@ -49,8 +50,9 @@ class Housekeeping:
         self._said[record.number] = self._read(record)
 
     def is_pressing(self, retention: Retention) -> bool:
-        """So much has come since results were folded that it is time again."""
-        return self._is_content_due(self._ledger.record, retention)
+        """So much has come since results were folded, or rows sealed, that it is time again."""
+        record = self._ledger.record
+        return self._is_content_due(record, retention) or self._is_sealing_due(record, retention)
 
     def begin(
         self, retention: Retention, may_commit: Callable[[], bool], *, sweeping: bool = True
@@ -117,8 +119,24 @@ class Housekeeping:
                 if newest.plan == record.plan and newest.kind != "flush" and may_commit():
                     self._ledger.commit_content(content)
             self._forget()
+        if self._is_sealing_due(self._ledger.record, retention):
+            self._seal(may_commit)
         if sweeping:
             sweep(self._home, self._ledger.record, retention)
+
+    def _is_sealing_due(self, record: Record, retention: Retention) -> bool:
+        return record.kind != "flush" and is_due(record, retention.seal_bytes)
+
+    def _seal(self, may_commit: Callable[[], bool]) -> None:
+        """Put the rows of logs into sub-windows."""
+        with self._lock:
+            record, plan = self._ledger.record, self._ledger.plan
+        sealed = seal(self._home, record, plan)
+        with self._lock:
+            newest = self._ledger.record
+            # Another plan may keep rows of other streams.
+            if newest.plan == record.plan and newest.kind != "flush" and may_commit():
+                self._ledger.commit_sealed(sealed)
 
     def _is_content_due(self, record: Record, retention: Retention) -> bool:
         if _unfolded(record) >= _most_unfolded(record, retention):

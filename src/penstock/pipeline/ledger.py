@@ -19,6 +19,8 @@ from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
+from penstock.pipeline.retaining import after_batch, retained_after, retained_from
+from penstock.pipeline.shed_counts import shed_of_queries
 from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.file_cuts import FilesShare
+    from penstock.pipeline.sealing import Sealed
     from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
     from penstock.store.records import FoldedContent, Kind, LaneState
@@ -92,6 +96,7 @@ class Ledger:
                     if told.changes:
                         pending.setdefault(str(number), {})[name] = list(told.changes)
         queries = {name for group in plan.groups for name in group.queries}
+        retained = retained_after(before, self.plan, made)
         files = {name: one for name, one in before.files.items() if name in known}
         self._known_files = {name: one for name, one in self._known_files.items() if name in known}
         self._commit(
@@ -105,8 +110,11 @@ class Ledger:
             clocks={name: one for name, one in before.open_clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
             result_rows={name: n for name, n in before.result_rows.items() if name in queries},
+            shed={name: one for name, one in before.shed.items() if name in queries},
             relations=relations,
             pending=pending,
+            retained=retained,
+            unsealed=before.unsealed if retained else (),
         )
         self.plan = made
 
@@ -148,6 +156,7 @@ class Ledger:
             clocks={name: one for name, one in before.clocks.items() if name in queries},
             failures={name: one for name, one in before.failures.items() if name in queries},
             result_rows=dict(rows),
+            shed={name: one for name, one in before.shed.items() if name in queries},
         )
         self.plan = made
 
@@ -174,10 +183,12 @@ class Ledger:
                 own = pending.setdefault(str(number), {})
                 file = segment if is_whole else self._changes_file(due)
                 own[definition.name] = [*own.get(definition.name, []), file]
-        files = put_together(
-            self.home, self.record.number + 1, (*known.changes, segment), self.passed
-        )
-        progress = replace(known, changes=files, clock=max(known.clock, self._now))
+        # Questions are asked about instants that all queries have passed.
+        clock = min(self.passed, retained_from(self.record, self.plan))
+        together = (*known.changes, segment)
+        files = put_together(self.home, self.record.number + 1, together, clock)
+        since = known.since if files == together else max(known.since, clock)
+        progress = replace(known, changes=files, clock=max(known.clock, self._now), since=since)
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
 
@@ -266,6 +277,11 @@ class Ledger:
         """Lanes have left something undone for which no row has to come."""
         return bool(self.record.behind) and self.record.kind != "flush"
 
+    @property
+    def waiting_bytes(self) -> int:
+        """The bytes that wait in all lanes."""
+        return sum(self.record.behind.values())
+
     def has_committed(self, query: str, batch: int) -> bool:
         """A micro-batch of Spark's that has been committed; if not, it is the next one.
 
@@ -294,7 +310,7 @@ class Ledger:
         done: Sequence[Done],
         tasks: int,
         batch: tuple[str, int] | None,
-        files: Mapping[str, Sequence[str]] | None = None,
+        files: Mapping[str, FilesShare] | None = None,
         offsets: Mapping[str, Any] | None = None,
         holds: Mapping[str, int] | None = None,
     ) -> None:
@@ -304,15 +320,15 @@ class Ledger:
             done: What they say.
             tasks: How many there are.
             batch: Spark's query and micro-batch, if Spark brought rows.
-            files: The files that the tasks have read, by stream.
+            files: The files that the tasks have read, by stream, or a part of one.
             offsets: Up to where Spark has read streams, if it brought rows.
             holds: The earliest row of a stream in files that wait.
         """
         _require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
         read = {
-            name: self.known_files(name).after(number, names)
-            for name, names in (files or {}).items()
+            name: self.known_files(name).after(number, share.read_to_the_end, share.begun)
+            for name, share in (files or {}).items()
         }
         lanes: dict[str, LaneState] = dict(self.record.lanes)
         for one in done:
@@ -323,6 +339,7 @@ class Ledger:
             "batch",
             lanes=lanes,
             streams=self._streams(done, forgotten, read, holds or {}),
+            shed=shed_of_queries(self.record.shed, self.plan, done),
             aside=aside,
             relations=self._relations(done),
             pending={},
@@ -330,15 +347,21 @@ class Ledger:
             batch=batch or self.record.batch,
             offsets=dict(offsets or {}) if batch else self.record.offsets,
             files={**self.record.files, **read},
+            **after_batch(self.record, done, self.plan),
             **self._reached(done),
         )
-        for name, names in (files or {}).items():
-            self.known_files(name).note(read[name], names)
+        for name, share in (files or {}).items():
+            self.known_files(name).note(read[name], share.read_to_the_end)
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
         _require_all(done, tasks, self.plan.stages)
         self._commit("flush", resumed=self.record.open_clocks, **self._reached(done))
+
+    def commit_sealed(self, sealed: Sealed) -> None:
+        """Publish that rows of logs have been put into sub-windows."""
+        unsealed = tuple(one for one in self.record.unsealed if one.file not in sealed.logs)
+        self._commit("change", retained=sealed.retained, unsealed=unsealed)
 
     def commit_content(self, content: FoldedContent) -> None:
         """Publish that results have been folded."""
@@ -366,6 +389,7 @@ class Ledger:
                     before.aside + counts.aside,
                     before.forgotten,
                     max(before.late_by, counts.late_by),
+                    before.shed + counts.shed,
                 )
         for name in read:
             # What held the watermark may have been a file without rows.

@@ -48,8 +48,9 @@ def step_back(home: Home) -> str | None:
 
 
 def _files_of(record: Record) -> list[str]:
-    """The files that a record needs."""
-    return sorted(state_of(record) | set(record.results))
+    """The files that a record needs, but for the rows that questions are asked of."""
+    own = {one.file for one in record.unsealed if number_of(one.file) == record.number}
+    return sorted(state_of(record) | set(record.results) | own)
 
 
 def _first_damaged(home: Home, names: list[str], *, whole: bool = True) -> str | None:

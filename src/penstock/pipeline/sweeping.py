@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.plan_files import physical_files
+from penstock.pipeline.retained_files import pinned_files, retained_files
 from penstock.store.layout import number_of
+from penstock.store.pins import pinned_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +33,7 @@ class Retention:
         grace: A file that no record names is kept so long: a task may be writing it.
         fold_bytes: Results are folded when so many bytes of them have come,
         fold_records: or so many records.
+        seal_bytes: Rows are put into sub-windows when so many bytes of logs have them.
     """
 
     seconds: float = 3600.0
@@ -38,6 +41,7 @@ class Retention:
     grace: float = 120.0
     fold_bytes: int = 64 << 20
     fold_records: int = 1000
+    seal_bytes: int = 64 << 20
 
 
 def sweep(home: Home, record: Record, retention: Retention, now: float | None = None) -> list[Path]:
@@ -51,7 +55,8 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
     """
     now = time.time() if now is None else now
     oldest = _oldest_kept(home, record, retention, now)
-    state = state_of(record) | set(oldest.results)
+    state = state_of(record) | retained_files(home, record) | set(oldest.results)
+    state |= pinned_files(home)
     # A group that runs in any record between runs in the oldest, or came by a later one.
     plans = {oldest.plan, record.plan}
     plans |= {file for name in plans for file in physical_files(home, name)}
@@ -77,7 +82,9 @@ def sweep(home: Home, record: Record, retention: Retention, now: float | None = 
 def _oldest_kept(home: Home, record: Record, retention: Retention, now: float) -> Record:
     """Remove old records; the oldest that is left."""
     numbers = home.chain.numbers()
-    last = min(record.folded_up_to, _written_to_sinks(home))
+    # Who reads a record reads results of it, and of those before.
+    pinned = min(pinned_records(home), default=sys.maxsize)
+    last = min(record.folded_up_to, _written_to_sinks(home), pinned - 1)
     place, excess = 0, len(numbers) - retention.records
     while place + 1 < len(numbers) and numbers[place] <= last:
         following = numbers[place + 1]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.errors import InternalError
 
@@ -70,8 +71,8 @@ FACTS: Mapping[type[Plan], PlanningFacts] = {
     op.StrictDifference: _KEEPS,
     op.Aggregate: PlanningFacts(True, True, False, False),
     op.Combine: PlanningFacts(False, False, False, False),
-    op.Sort: _OTHER_INTERVALS,
-    op.FirstRows: _OTHER_INTERVALS,
+    orders.Sort: _OTHER_INTERVALS,
+    orders.FirstRows: _OTHER_INTERVALS,
     op.Coalesce: _OTHER_INTERVALS,
     op.Split: _OTHER_INTERVALS,
     op.Final: _OTHER_INTERVALS,

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra.failures import Failures
 from penstock.algebra.values import row_key, sort_key
 from penstock.reference.aggregate_values import aggregate
@@ -157,14 +158,14 @@ class Definitions:
             result.append(Tagged(a.row + values, a.tag))
         return result
 
-    def _sort(self, plan: op.Sort | op.FirstRows, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _sort(self, plan: orders.Sort | orders.FirstRows, inputs: Sequence[Snapshot]) -> Snapshot:
         rows = sorted(inputs[0], key=lambda one: row_key(one.row))
         for key in reversed(plan.keys):
             rows = self._sorted_by(key, plan.child.schema, rows)
         end = None if plan.limit is None else plan.offset + plan.limit
         return rows[plan.offset : end]
 
-    def _first_rows(self, plan: op.FirstRows, inputs: Sequence[Snapshot]) -> Snapshot:
+    def _first_rows(self, plan: orders.FirstRows, inputs: Sequence[Snapshot]) -> Snapshot:
         schema = plan.child.schema
         groups: dict[Row, list[Tagged]] = {}
         for one in inputs[0]:
@@ -176,7 +177,7 @@ class Definitions:
             found += [Tagged((*one.row, place), one.tag) for place, one in first]
         return found if plan.number else [Tagged(one.row[:-1], one.tag) for one in found]
 
-    def _sorted_by(self, key: op.OrderTerm, schema: Schema, rows: Snapshot) -> Snapshot:
+    def _sorted_by(self, key: orders.OrderTerm, schema: Schema, rows: Snapshot) -> Snapshot:
         """Stable, so that sorting by the last key first gives the order of all keys."""
         valued = [(self._value(key.expression, schema, one), one) for one in rows]
         nulls = [one for value, one in valued if value is None]
@@ -218,7 +219,7 @@ DEFINITIONS: dict[type[Plan], Callable[..., Snapshot]] = {
     op.Aggregate: Definitions._aggregate,
     op.ScalarProduct: Definitions._scalar_product,
     op.GroupJoin: Definitions._group_join,
-    op.Sort: Definitions._sort,
-    op.FirstRows: Definitions._first_rows,
+    orders.Sort: Definitions._sort,
+    orders.FirstRows: Definitions._first_rows,
 }
 """The definition of each operator; a test checks that none is missing."""

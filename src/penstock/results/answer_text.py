@@ -89,15 +89,16 @@ class AnswerText:
         yield from self._shown(self._arranged(block))
 
     def flush(self) -> Iterator[str]:
-        """The text of all changes so far, for who cannot wait until they fill a portion."""
-        for portion in self._portions.rest():
-            yield self._text(portion)
+        """The text of all that is known so far, for who cannot wait until it fills a portion."""
+        if self._validities is not None:
+            yield from self._shown(self._validities.flush())
+        yield from self._rest()
 
     def end(self) -> Iterator[str]:
         """All has come: the text that is left."""
         if self._validities is not None:
             yield from self._shown(self._validities.end())
-        yield from self.flush()
+        yield from self._rest()
         if not self._is_begun:
             yield self._head if self._validities is not None else f"{self._head}\n{NO_RESULTS}"
 
@@ -105,6 +106,16 @@ class AnswerText:
         """Another text was printed since the last one: the next one stands for itself."""
         self._is_head_due = True
         self._layout.begin()
+
+    def pass_over(self, block: Block) -> None:
+        """The next net changes, which were printed before this text was begun."""
+        if self._validities is not None:
+            self._validities.add(block)
+            self._validities.flush()
+
+    def _rest(self) -> Iterator[str]:
+        for portion in self._portions.rest():
+            yield self._text(portion)
 
     def _arranged(self, block: Block) -> Block | None:
         if self._validities is not None:

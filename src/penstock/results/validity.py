@@ -49,6 +49,11 @@ class Validities:
             return None
         return self._released()
 
+    def flush(self) -> Block | None:
+        """The rows whose turn it is now, for who cannot wait until there are more."""
+        self._match()
+        return self._released()
+
     def end(self) -> Block | None:
         """No change will come any more: all that is left, also rows that never leave."""
         self._match()

@@ -18,9 +18,13 @@ from penstock.algebra.types import TIMESTAMP
 from penstock.operators.block import Block, arriving
 from penstock.runtime.arriving_columns import read_columns
 from penstock.runtime.lateness import admission, is_instant, reasons_of, watermark_after
+from penstock.runtime.thinning import thinned
+from penstock.shedding.columns import NO_COLUMNS, SheddingColumns
+from penstock.shedding.shedding import SHED
 
 if TYPE_CHECKING:
     from penstock.algebra.types import Schema
+    from penstock.shedding.shedding import Shedding
     from penstock.state.arrays import Flags, Ints
 
 
@@ -28,10 +32,10 @@ if TYPE_CHECKING:
 class RejectedRows:
     """Rows that were not taken in as they came: of which source, why, and the rows themselves.
 
-    `kind` is `late`, `overdue`, or another one; `reasons` has a sentence for each row, and `texts`
-    what stands there, of rows that cannot be read. The rows have the declared columns. `positions`
-    are their places among all rows the source has brought; of a relation, among the changes of one
-    feed; of a file, texts that say where they stand.
+    `kind` is `late`, `shed`, `overdue`, or another one; `reasons` has a sentence for each row, and
+    `texts` what stands there, of rows that cannot be read. The rows have the declared columns.
+    `positions` are their places among all rows the source has brought; of a relation, among the
+    changes of one feed; of a file, texts that say where they stand.
     """
 
     source: str
@@ -49,6 +53,8 @@ class Intake:
     Attributes:
         late_by: By how much a row has been late, at the most.
         hold: The earliest row that is known to come; the watermark does not pass it.
+        own: The columns that shedding goes by.
+        shed: How many rows were shed.
     """
 
     name: str
@@ -60,6 +66,8 @@ class Intake:
     latest: int = BEGINNING
     late_by: int = 0
     hold: int = INFINITY
+    own: SheddingColumns = NO_COLUMNS
+    shed: int = 0
     aside: list[RejectedRows] = field(default_factory=list)
 
     @property
@@ -102,24 +110,49 @@ class Reading:
         """The event times that are instants, in the order the rows came."""
         return self.ts[self.known & is_instant(self.ts)]
 
-    def take_in(self) -> Block:
-        """The rows that are not late; the watermark follows, the others are set aside."""
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.ts)
+
+    def part(self, start: int, stop: int) -> Reading:
+        """Some of the rows, in the order they came."""
+        columns = tuple(one[start:stop] for one in self.columns)
+        return Reading(self.intake, columns, self.ts[start:stop], self.known[start:stop])
+
+    def earliest_from(self, start: int) -> int:
+        """The earliest instant of the rows from one on; INFINITY if there is none."""
+        left = self.part(start, len(self)).instants()
+        return int(left.min()) if len(left) else INFINITY
+
+    def take_in(self, shedding: Shedding | None = None) -> Block:
+        """The rows that are not late, and stay; the watermark follows, the others are set aside.
+
+        Rows that are shed move the watermark, too: so which rows are late depends on no shedding.
+        """
         intake = self.intake
         positions = np.arange(intake.brought, intake.brought + len(self.ts))
-        intake.brought += len(self.ts)
         found = admission(self.ts, self.known, intake.watermark)
         for kind, which in found.rejected.items():
-            self._reject(np.flatnonzero(which), kind, positions)
+            chosen = np.flatnonzero(which)
+            reasons = reasons_of(kind, self.ts[chosen], intake.watermark, intake.unit)
+            self._reject(chosen, kind, positions, reasons)
+        block, left_out = thinned(
+            arriving(self.columns, self.ts).take(found.taken), shedding, intake.own, intake.brought
+        )
+        intake.brought += len(self.ts)
+        intake.shed += len(left_out)
+        if shedding is not None and shedding.keeps_rows and len(left_out):
+            reasons = pa.repeat(pa.scalar(shedding.reason), len(left_out))
+            self._reject(found.taken[left_out], SHED, positions, reasons)
         intake.latest = max(intake.latest, found.latest)
         intake.late_by = max(intake.late_by, found.late_by)
         reached = watermark_after(intake.latest, intake.slack, intake.hold)
         intake.watermark = max(intake.watermark, reached)
-        return arriving(self.columns, self.ts).take(found.taken)
+        return block
 
-    def _reject(self, chosen: Ints, kind: str, positions: Ints) -> None:
+    def _reject(self, chosen: Ints, kind: str, positions: Ints, reasons: pa.Array) -> None:
         rows = pa.table(list(self.columns), names=list(self.intake.schema.names))
         rejected = rows.take(pa.array(chosen))
-        reasons = reasons_of(kind, self.ts[chosen], self.intake.watermark, self.intake.unit)
         aside = RejectedRows(self.intake.name, kind, reasons, rejected, positions[chosen])
         self.intake.aside.append(aside)
 

@@ -13,6 +13,9 @@ from penstock.runtime.changes import due_from, read_changes, told_by
 from penstock.runtime.intake import Intake, RejectedRows
 from penstock.runtime.jumps import periodic_parts, refuse_jumps
 from penstock.runtime.lanes import Lanes
+from penstock.shedding.columns import NO_COLUMNS
+from penstock.shedding.input_monitor import InputMonitor
+from penstock.shedding.intake_rules import IntakeRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +26,10 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
     from penstock.runtime.changes import RelationChanges
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
     from penstock.runtime.work_clock import WorkClock
     from penstock.scheduling.work_rules import WorkRules
+    from penstock.shedding.columns import SheddingColumns
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Saved:
     """The state of running queries: of each lane, and of each stream's way in."""
 
     lanes: list[dict[str, pa.Table]]
-    intakes: dict[str, tuple[int, int, int]]
+    intakes: dict[str, tuple[int, int, int, int]]
 
 
 class LocalRun:
@@ -46,6 +50,8 @@ class LocalRun:
         choices: Strategy and structures.
         rules: How long lanes work in a feed, and in which order.
         clock: What measures that; None: that of this machine.
+        intake: When rows are shed.
+        own: By stream, the columns that shedding goes by.
     """
 
     def __init__(
@@ -56,6 +62,8 @@ class LocalRun:
         choices: Choices | None = None,
         rules: WorkRules | None = None,
         clock: WorkClock | None = None,
+        intake: IntakeRules | None = None,
+        own: Mapping[str, SheddingColumns] | None = None,
     ) -> None:
         plans = plans_to_run(plans, choices=choices)
         self.partitioning = common_partitioning(list(plans.values()))
@@ -64,8 +72,17 @@ class LocalRun:
         self.lanes = Lanes(self.graph, self.partitioning, lanes, rules=rules, clock=clock)
         self._periodic = periodic_parts(plans.values())
         self.aside: list[RejectedRows] = []
+        self._rules = intake or IntakeRules()
+        self.monitor = InputMonitor()
+        self._last_rows = 0
         self.intakes = {
-            name: Intake(name, plan.schema, plan.time_column, (slack or {}).get(name, 0))
+            name: Intake(
+                name,
+                plan.schema,
+                plan.time_column,
+                (slack or {}).get(name, 0),
+                own=(own or {}).get(name, NO_COLUMNS),
+            )
             for name, (plan, _) in self.graph.streams.items()
         }
 
@@ -90,8 +107,10 @@ class LocalRun:
         refuse_jumps(self._periodic, self.intakes, readings)
         blocks = {name: self._dated(one) for name, one in changes.items()}
         watermarks = told_by(blocks)
+        shedding = self.monitor.look(self._rules, self.lanes.waiting_bytes, self._last_rows)
+        self._last_rows = sum(len(tables[name]) for name in readings)
         for name, reading in readings.items():
-            blocks[name] = reading.take_in()
+            blocks[name] = reading.take_in(shedding)
             self.aside += self.intakes[name].taken_rejected()
         watermarks |= {name: intake.watermark for name, intake in self.intakes.items()}
         return self.lanes.feed(blocks, watermarks)
@@ -116,13 +135,15 @@ class LocalRun:
     def save(self) -> Saved:
         """The state between two feeds, complete."""
         intakes = {
-            name: (one.watermark, one.brought, one.latest) for name, one in self.intakes.items()
+            name: (one.watermark, one.brought, one.latest, one.shed)
+            for name, one in self.intakes.items()
         }
         return Saved(self.lanes.segments(), intakes)
 
     def restore(self, saved: Saved) -> None:
         """Go on from saved state; these queries are the same, and new."""
         self.lanes.restore(saved.lanes)
-        for name, (watermark, brought, latest) in saved.intakes.items():
+        for name, (watermark, brought, latest, shed) in saved.intakes.items():
             intake = self.intakes[name]
-            intake.watermark, intake.brought, intake.latest = watermark, brought, latest
+            intake.watermark, intake.brought = watermark, brought
+            intake.latest, intake.shed = latest, shed

@@ -55,7 +55,7 @@ def repartitioned(
     if any(place.numbers for place in places):
         for number in range(len(graph.nodes)):
             _divided(graph, places, number, [one[number] for one in parts], lanes, numbers)
-    numbers.settle()
+    numbers.assign()
     made: list[dict[str, pa.Table]] = [{} for _ in range(lanes)]
     for number, identity in enumerate(graph.identities):
         stations = [one[number] for one in parts]

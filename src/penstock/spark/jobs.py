@@ -12,16 +12,26 @@ from penstock.lane_host.exchange import Sent
 from penstock.lane_host.logs import RowCoding, described
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
-from penstock.spark.tasks import FILES, HOLDS, RECORD, REPORTS, RULES, SENT, LaneTask
+from penstock.spark.tasks import (
+    FILES,
+    HOLDS,
+    RECORD,
+    REPORTS,
+    RULES,
+    SENT,
+    SHEDDING,
+    LaneTask,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.files.folders import Folder
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.ledger import Ledger
+    from penstock.shedding.shedding import Shedding
 
 
 class Jobs:
@@ -46,9 +56,10 @@ class Jobs:
     def run(
         self,
         first: DataFrame | None,
-        files: Mapping[str, tuple[Folder, Sequence[str]]] | None = None,
+        files: Mapping[str, FilesShare] | None = None,
         holds: Mapping[str, int] | None = None,
         *,
+        shedding: Shedding | None = None,
         is_last: bool = False,
         with_reports: bool = True,
         to_the_end: bool = False,
@@ -59,14 +70,20 @@ class Jobs:
             first: The job of the first stage, if Spark brings rows.
             files: The files that tasks read otherwise, by stream.
             holds: The earliest row of a stream in files that wait.
+            shedding: Which of the rows are shed; None: none are.
             is_last: Whether the input has come to its end.
             with_reports: Whether operators are asked what they have done.
             to_the_end: Whether lanes do all that waits, however long that takes.
         """
         context = self._spark.sparkContext
-        told = {name: (str(folder.path), names) for name, (folder, names) in (files or {}).items()}
+        told = {
+            name: (str(one.folder.path), one.names, one.start, one.stop)
+            for name, one in (files or {}).items()
+        }
         context.setLocalProperty(FILES, json.dumps(told))
         context.setLocalProperty(HOLDS, json.dumps(dict(holds or {})))
+        decision = None if shedding is None else shedding.to_json()
+        context.setLocalProperty(SHEDDING, json.dumps(decision))
         context.setLocalProperty(REPORTS, "yes" if with_reports else "no")
         rules = self._ledger.rules
         if to_the_end:

@@ -16,12 +16,15 @@ from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
+from penstock.pipeline.file_cuts import FileCuts
+from penstock.pipeline.file_rows import FileRows
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
+from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
 from penstock.spark.jobs import Jobs
@@ -70,6 +73,7 @@ class Pipeline:
         status: How the last batch went.
         failure: Why micro-batches run no more, if they failed too often.
         trouble: Why the last micro-batch failed, while it is tried again.
+        monitor: Decides how many rows are taken in, and how many of them stay.
         retention: What is kept, and for how long.
     """
 
@@ -94,6 +98,7 @@ class Pipeline:
         self._ended = threading.Event()
         self.failure: PipelineFailed | None = None
         self.trouble: str | None = None
+        self.monitor = InputMonitor()
         self.retention = Retention()
         self._swept = self._looked = time.monotonic()
 
@@ -115,12 +120,9 @@ class Pipeline:
                 begun.append(self._streaming(by_spark, finite=finite))
                 undoing.callback(begun[-1].stop)
             if folders:
-                backlogs = [
-                    Backlog(folder_of(self.home, one), self.ledger.known_files(one.name), one)
-                    for one in folders
-                ]
-                take = partial(self._take, self._run)
-                begun.append(FolderFeed(backlogs, take, finite=finite))
+                cuts = [self._cuts(one) for one in folders]
+                take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
+                begun.append(FolderFeed(cuts, most, take, finite=finite))
             undoing.pop_all()
         # All at once: without feeds, whoever waits would take it that there is nothing to read.
         self._feeds = begun
@@ -128,6 +130,19 @@ class Pipeline:
         for feed in feeds:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
+
+    def _cuts(self, stream: StreamDefinition) -> FileCuts:
+        """The files of a stream that tasks read themselves."""
+        folder = folder_of(self.home, stream)
+        backlog = Backlog(folder, self.ledger.known_files(stream.name), stream)
+        return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
+
+    def _most_rows(self, run: int) -> int | None:
+        """The rows of a stream that the next micro-batch reads at most; it is about to come."""
+        with self.lock:
+            self._require(run)
+            self._watch_input()
+            return self.monitor.most_rows
 
     def _streaming(self, streams: Sequence[StreamDefinition], *, finite: bool) -> SparkFeed:
         """Spark's streaming query over the streams that only Spark can read."""
@@ -312,6 +327,7 @@ class Pipeline:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if not self.ledger.has_committed(query, batch):
+                self._watch_input()
                 self._run_batch(frame, None, (query, batch))
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
@@ -319,9 +335,9 @@ class Pipeline:
         with self.lock:
             self._require(run)
             self._run_batch(None, files, None, holds)
-            for folder, names in files.values():
-                if folder.is_inserted:
-                    self._remove_earlier(folder, names)
+            for one in files.values():
+                if one.folder.is_inserted:
+                    self._remove_earlier(one.folder, one.read_to_the_end)
 
     def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
         """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
@@ -347,14 +363,14 @@ class Pipeline:
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
-        self._hold_back()
+        shedding = self.monitor.decision
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-        done = self._jobs.run(frame, files, holds, with_reports=is_looked_at)
+        done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
-        read = {stream: names for stream, (_, names) in (files or {}).items()}
+        self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)
+        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
         Sent.by(done).remove(self.home)
         self._failed, self.trouble = 0, None
         self._tell()
@@ -363,10 +379,14 @@ class Pipeline:
         if is_looked_at:
             self._report(done, seconds)
 
-    def _hold_back(self) -> None:
-        """Let lanes work until what waits in them is below the limit, before rows are taken in."""
-        limit = self.ledger.plan.session.settings.work.queue_limit
-        while limit is not None and sum(self.ledger.record.behind.values()) > limit:
+    def _watch_input(self) -> None:
+        """Decide, before rows are taken in, how many at once, and which of them are shed.
+
+        Unless some may be, lanes work first until what waits in them is below the limit.
+        """
+        rules = self.ledger.plan.session.settings.work.intake
+        self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
+        while rules.holds_back and self.ledger.waiting_bytes > (rules.queue_limit or 0):
             self.status.held_back += 1
             self.tick()
 
@@ -397,7 +417,6 @@ class Pipeline:
     def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
         """Say how a batch went."""
         status = self.status
-        status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         status.operators = {name: one for task in done for name, one in task.operators.items()}
         status.work = {name: one for task in done for name, one in task.work.items()}
         status.seconds = seconds
@@ -407,6 +426,7 @@ class Pipeline:
 
     def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
         self.status.is_running = self.is_running
+        self.status.intake, self.status.one_in = self.monitor.most_rows, self.monitor.one_in
         for feed in (*self._feeds, *stopped):
             self.status.found |= feed.found()
         self.status.record = self.ledger.record.number

@@ -51,7 +51,7 @@ class PipelineRunner:
         self._over = threading.Event()
         self._starts = 0
         self._failure: PipelineFailed | None = None
-        self._settled = -1
+        self._told_at = -1
         pipeline.listeners.append(self._tell)
         self._looking = threading.Thread(target=self._look, name="penstock looking", daemon=True)
 
@@ -114,8 +114,11 @@ class PipelineRunner:
             return
         if plan.groups == before.groups:
             with self.pipeline.lock:
+                read = [one.name for one in self.pipeline.ledger.plan.streams]
                 self.pipeline.ledger.change_plan(plan)
-            return
+                is_same = read == [one.name for one in self.pipeline.ledger.plan.streams]
+            if is_same:
+                return
         self.pipeline.stop()
         with self.pipeline.lock:
             self.pipeline.ledger.change_plan(plan)
@@ -147,17 +150,17 @@ class PipelineRunner:
         self._tell(self.record)
         return any(replaced)
 
-    def settle(self) -> None:
+    def tell_watermarks(self) -> None:
         """Let all lanes know the watermarks, which each knows of its own rows only.
 
         Without this the clock of a query lags until the next micro-batch, whenever that is.
         """
         with self.pipeline.lock:
             plan = self.pipeline.ledger.plan
-            if self.record.number == self._settled or not _lags(plan, self.record):
+            if self.record.number == self._told_at or not _lags(plan, self.record):
                 return
             self._do(self.pipeline.tick)
-            self._settled = self.record.number
+            self._told_at = self.record.number
 
     def advance(self, stream: str, instant: int) -> None:
         """Let no row of a stream before an instant come any more, and all lanes know of it."""
@@ -268,7 +271,7 @@ class PipelineRunner:
                 )
             if not came:
                 self.check()
-                self.settle()
+                self.tell_watermarks()
         return True
 
     def _tell(self, record: Record) -> None:

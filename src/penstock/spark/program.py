@@ -16,6 +16,7 @@ from penstock.errors import PenstockError
 from penstock.expected_load import stated_of
 from penstock.pipeline.bound import understood
 from penstock.pipeline.query_groups import groups_for
+from penstock.pipeline.weights_as_keys import refuse_weights_as_keys
 from penstock.planner.physical.building import Choices
 
 if TYPE_CHECKING:
@@ -244,6 +245,7 @@ class Program:
             choices = Choices.of(tactics, self._plan.partitions)
             known, first = stated_of(alike.values()), self._next_group + len(found)
             found += groups_for(plans, first, self._lanes, choices, known)
+        refuse_weights_as_keys(found, self.session.catalog)
         return found
 
 

@@ -24,6 +24,7 @@ def progress_of(program: Program, running: PipelineRunner, queries: list[str]) -
         "record": record.number,
         "streams": {one.name: _stream_facts(record, one.name) for one in streams},
         "queries": {name: _query_facts(program, record, name) for name in queries},
+        "intake": running.pipeline.monitor.facts(running.pipeline.status.held_back),
         "state": {
             part: sum(one[f"state_{part}"] for lane in lanes for one in lane)
             for part in ("rows", "bytes")
@@ -41,6 +42,7 @@ def _stream_facts(record: Record, name: str) -> dict[str, Any]:
         "late_by": known.late_by,
         "aside": known.aside,
         "forgotten": known.forgotten,
+        "shed": known.shed,
         "watermark": _instant(known.watermark),
         "latest": _instant(known.latest),
     }
@@ -52,6 +54,7 @@ def _query_facts(program: Program, record: Record, name: str) -> dict[str, Any]:
         "clock": _instant(record.clocks.get(name, BEGINNING)),
         "lag": lag_of(record, program.definition(name)),
         "elements": record.result_rows.get(name, 0),
+        "shed": dict(record.shed.get(name, {})),
         "failures": dict(record.failures.get(name, {})),
     }
 

@@ -37,7 +37,7 @@ class Registrar:
         bound = running.pipeline.ledger.plan
         plan = replace(bound.plan, session=bound.session)
         self.program = Program(plan, next_group_of(home), lanes)
-        self._wished: set[str] = set()
+        self._waiting: set[str] = set()
 
     def _written_down(self) -> Program:
         """The program of the plan that runs."""
@@ -83,7 +83,7 @@ class Registrar:
         # By what is only assumed, a plan that was chosen by what was measured would go again.
         if not statistics:
             if later:
-                self._wished.add(query.lower())
+                self._waiting.add(query.lower())
             return Replanned("nothing has been measured yet: planned anew when it has", waits=True)
         if plan is None:
             return Replanned("runs by the best plan known already")
@@ -101,14 +101,14 @@ class Registrar:
         (unit,) = {one.time_unit for one in bound.streams.values()}
         return Replanned(f"{what}: takes over when the clock has come to {unit.format(made.since)}")
 
-    def has_wishes(self, statistics: Statistics) -> bool:
+    def may_replan_waiting(self, statistics: Statistics) -> bool:
         """Enough has been measured for queries that wait for that to be planned anew."""
-        return any(self._is_measured(one, statistics) for one in list(self._wished))
+        return any(self._is_measured(one, statistics) for one in list(self._waiting))
 
-    def grant_wishes(self, statistics: Statistics) -> None:
+    def replan_waiting(self, statistics: Statistics) -> None:
         """Plan queries anew for which enough has been measured."""
-        for query in [one for one in self._wished if self._is_measured(one, statistics)]:
-            self._wished.discard(query)
+        for query in [one for one in self._waiting if self._is_measured(one, statistics)]:
+            self._waiting.discard(query)
             # It may have come to run with others, in another way, or not at all.
             with suppress(Refused, UnknownName):
                 self.replan(query, statistics)

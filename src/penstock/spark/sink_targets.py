@@ -71,17 +71,30 @@ class ConsoleSink(Append):
     Args:
         title: What the answer is called, if it has a name.
         paragraphs: Where it is printed, beside others.
+        intervals: Whether rows are printed with the time in which they hold.
     """
 
-    def __init__(self, title: str | None, paragraphs: Paragraphs) -> None:
+    def __init__(
+        self, title: str | None, paragraphs: Paragraphs, *, intervals: bool = False
+    ) -> None:
         self._title = title
         self._paragraphs = paragraphs
-        self._text: AnswerText | None = None
+        self._intervals = intervals
+        self._made: AnswerText | None = None
 
     def print(self, plan: Plan, block: Block) -> None:
         """Print what a commit says: net changes or rows sent out, in time order."""
-        text = self._text = self._text or AnswerText(plan, self._title)
+        text = self._text(plan)
         self._paragraphs.go_on(text, chain(text.add(block), text.flush()))
+
+    def pass_over(self, plan: Plan, block: Block) -> None:
+        """Take in a commit that was printed before: rows that it began may end now."""
+        self._text(plan).pass_over(block)
+
+    def _text(self, plan: Plan) -> AnswerText:
+        if self._made is None:
+            self._made = AnswerText(plan, self._title, intervals=self._intervals)
+        return self._made
 
 
 class MemorySink:

@@ -96,21 +96,24 @@ class Sink:
 
     def _deliver(self, end: int | None) -> None:
         """Write the commit that waits, unless that was done before."""
-        commit = self._pending
-        if commit is not None and commit.block is not None and not self._has(commit.number):
-            assert self._plan is not None
-            self._write(commit.number, self._plan, commit.block)
-            self._done(commit.number, end)
+        commit, plan = self._pending, self._plan
+        if commit is not None and commit.block is not None:
+            assert plan is not None
+            if not self._has(commit.number):
+                self._write(commit.number, plan, commit.block)
+                self._done(commit.number, end)
+            elif isinstance(self.target, ConsoleSink) and commit.number != end:
+                self.target.pass_over(plan, commit.block)
         self._pending = None
+
+    def _has(self, number: int) -> bool:
+        return number <= self.progress.record or number == self.progress.end
 
     def _write(self, number: int, plan: Plan, block: Block) -> None:
         if isinstance(self.target, ConsoleSink):
             self.target.print(plan, block)
         else:
             self.target.write(number, results_table(plan, block))
-
-    def _has(self, number: int) -> bool:
-        return number <= self.progress.record or number == self.progress.end
 
     def _done(self, number: int, end: int | None) -> None:
         """Write down that all up to a record is written."""

@@ -26,6 +26,7 @@ from penstock.spark.sink_targets import (
     place_of,
     refuse_columns,
     refuse_sink,
+    sink_format,
     target_for,
 )
 from penstock.spark.sink_writing import Sink
@@ -155,7 +156,13 @@ class Sinks:
         self._add(name, query, CallSink(function), since)
 
     def print_answer(
-        self, name: str, query: str, title: str | None, since: Since = "beginning"
+        self,
+        name: str,
+        query: str,
+        title: str | None,
+        since: Since = "beginning",
+        *,
+        intervals: bool = False,
     ) -> None:
         """Print the answer of a query as it goes on, until `forget` is called.
 
@@ -164,8 +171,10 @@ class Sinks:
             query: Whose answer.
             title: What it is called, if it has a name.
             since: Where a new one begins: with all that is kept, or with what comes next.
+            intervals: Whether rows are printed with the time in which they hold.
         """
-        self._add(name, query, ConsoleSink(title, self.paragraphs), since)
+        target = ConsoleSink(title, self.paragraphs, intervals=intervals)
+        self._add(name, query, target, since)
 
     def _add(self, name: str, query: str, target: SinkTarget | ConsoleSink, since: Since) -> None:
         definition = self._engine.program.definition(query)
@@ -210,7 +219,7 @@ class Sinks:
             raise QueryError(msg, hint="CREATE SINK name FROM query USING memory makes one.")
         return found.target.table()
 
-    def settle(self, timeout: float | None = None) -> bool:
+    def wait_written(self, timeout: float | None = None) -> bool:
         """Wait until all that is committed has been written, but by sinks that fail.
 
         Returns:
@@ -229,7 +238,7 @@ class Sinks:
 
     def close(self) -> None:
         """Write what is committed, unless it takes long, and write no more."""
-        self.settle(CLOSING_SECONDS)
+        self.wait_written(CLOSING_SECONDS)
         with self._news:
             self._is_closed = True
             self._news.notify_all()
@@ -242,7 +251,7 @@ class Sinks:
             definition, self._engine.program.definition(definition.query).plan.schema.names
         )
         progress = self._files.read(definition.name)
-        in_memory = definition.format == "memory"
+        in_memory = sink_format(definition).written == "memory"
         is_new = in_memory or progress is None or not progress.is_of(definition)
         if progress is None or is_new:
             progress = Progress(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
+from penstock.connection.questions.one_time_query import asked
 from penstock.connectors.memory import is_inserted
 from penstock.connectors.zoned_times import with_zone
 from penstock.errors import NotSupported, PipelineFailed, QueryError
@@ -17,6 +18,7 @@ from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.explaining import explained_query
 from penstock.spark.groups import first_record_of
+from penstock.spark.home_view import view_of
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
@@ -204,9 +206,12 @@ class SparkEngine:
 
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question from what is retained."""
-        del text
-        msg = "a pipeline does not answer questions yet"
-        raise NotSupported(msg, hint="CREATE QUERY, and read its snapshot().")
+        ledger = self.running.pipeline.ledger
+        view = view_of(self.home, ledger.plan, ledger.record.plan)
+        try:
+            return asked(text, self.session, view, view.tables)
+        finally:
+            view.release()
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
@@ -221,7 +226,9 @@ class SparkEngine:
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
         if not is_time or self._taking_over.locked():
             return
-        if due(self.running.pipeline.ledger) or self._registrar.has_wishes(self._measured()):
+        if due(self.running.pipeline.ledger) or self._registrar.may_replan_waiting(
+            self._measured()
+        ):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -231,7 +238,7 @@ class SparkEngine:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
-                    self._registrar.grant_wishes(self._measured())
+                    self._registrar.replan_waiting(self._measured())
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Write rows down, to be taken in together."""
@@ -276,7 +283,7 @@ class SparkEngine:
     def wait_idle(self) -> None:
         """Wait until all rows have been taken in."""
         self.running.drain()
-        self.running.settle()
+        self.running.tell_watermarks()
 
     def wait_for_news(self, after: int, timeout: float) -> bool:
         """Wait for a record after one; False if the time is over."""
@@ -285,7 +292,7 @@ class SparkEngine:
     def finish(self) -> None:
         """Take it that the input has come to its end."""
         self.running.end()
-        self.sinks.settle()
+        self.sinks.wait_written()
 
     def resume(self) -> None:
         """Let the pipeline run again after a failure."""

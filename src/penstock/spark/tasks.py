@@ -43,6 +43,8 @@ REPORTS = "penstock.reports"
 """The local property that is "yes" where operators are asked what they have done."""
 RULES = "penstock.rules"
 """The local property with the rules of the work of lanes."""
+SHEDDING = "penstock.shedding"
+"""The local property with the decision which rows are shed; "null" if none are."""
 DONE = pa.schema([("done", pa.string())])
 
 
@@ -87,7 +89,8 @@ class LaneTask:
         began = time.perf_counter()
         log = home.new_segment(opening.number + 1, task, "log")
         holds = json.loads(context.getLocalProperty(HOLDS) or "{}")
-        about = self._about(opening, task, sent, holds)
+        shedding = json.loads(context.getLocalProperty(SHEDDING) or "null")
+        about = self._about(opening, task, sent, holds, shedding)
         with bundle_writer(home.segments / log, about) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
@@ -120,12 +123,18 @@ class LaneTask:
         """The rows that the task's lanes get from files, by the names that they have in a log."""
         told = json.loads(context.getLocalProperty(FILES) or "{}")
         for one in self.files or ():
-            path, names = told.get(one.definition.name, ("", ()))
+            path, names, start, stop = told.get(one.definition.name, ("", (), 0, None))
             if names:
-                yield from one.parts(Folder(one.definition.name, Path(path)), names, task)
+                folder = Folder(one.definition.name, Path(path))
+                yield from one.parts(folder, names, task, start, stop)
 
     def _about(
-        self, opening: Record, task: int, sent: Sent | None, holds: dict[str, int]
+        self,
+        opening: Record,
+        task: int,
+        sent: Sent | None,
+        holds: dict[str, int],
+        shedding: dict[str, Any] | None,
     ) -> dict[str, Any]:
         coded = self.coded or RowCoding()
         return about_log(
@@ -135,6 +144,8 @@ class LaneTask:
             relations=opening.pending,
             clocks=sent.clocks if sent else None,
             holds=holds,
+            shedding=shedding,
+            brought={name: one.rows for name, one in opening.streams.items()},
             is_last=self.is_last,
         )
 

@@ -31,8 +31,9 @@ Kind = Literal["start", "change", "batch", "flush"]
 class StreamProgress:
     """The progress of a stream: its watermark, its latest row, and how many rows it brought.
 
-    Of these, `late` ones and others were set `aside`; of both, `forgotten` ones are kept no more.
-    `late_by` is by how much a row was late, at the most.
+    Of these, `late` ones and others were set `aside`, and some were `shed`; of what was set aside,
+    also of those shed, `forgotten` ones are kept no more. `late_by` is by how much a row was late,
+    at the most.
     """
 
     watermark: int = BEGINNING
@@ -42,6 +43,7 @@ class StreamProgress:
     aside: int = 0
     forgotten: int = 0
     late_by: int = 0
+    shed: int = 0
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,13 @@ class RelationProgress:
     """A relation: the files with its changes, and the latest instant that undated ones were given.
 
     `groups` has how far each group of queries has looked at it: a change that is dated earlier
-    takes effect then.
+    takes effect then. What it held is known from the instant `since` on.
     """
 
     changes: tuple[str, ...] = ()
     clock: int = BEGINNING
     groups: dict[str, int] = field(default_factory=dict)
+    since: int = BEGINNING
 
     def clock_of(self, group: int) -> int:
         """The instant before which no change takes effect for the queries of a group."""
@@ -99,12 +102,42 @@ class FilesRead:
     """The files of a folder that have been read, by their names within it.
 
     `listed` are segments with names, `recent` are names that are in none of them yet. `count` has
-    all that were read, also those whose names are forgotten, as they are removed.
+    all that were read, also those whose names are forgotten, as they are removed. `begun` is one of
+    which only so many rows have been read.
     """
 
     listed: tuple[str, ...] = ()
     recent: tuple[str, ...] = ()
     count: int = 0
+    begun: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class UnsealedLog:
+    """A log with rows that are retained, and not in sub-windows yet.
+
+    `last` has the latest row of each stream in it.
+    """
+
+    file: str
+    bytes: int
+    last: dict[str, int]
+
+
+@dataclass(frozen=True)
+class RetainedProgress:
+    """The retained rows of a stream: a list of the pieces of its sub-windows, and what is missing.
+
+    All rows from `since` on are there, in pieces and unsealed logs.
+    """
+
+    pieces: str | None = None
+    since: int = BEGINNING
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Rows have been dropped, or were not kept."""
+        return self.since > BEGINNING
 
 
 @dataclass(frozen=True)
@@ -118,9 +151,12 @@ class Record:
     files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
     committed, `offsets` has up to where that one read each stream, as far as it could be told.
     `behind` has the lanes that could go on without further rows, and the bytes that wait in each.
+    `retained` has the streams that keep rows, `unsealed` the logs whose rows are not in their
+    sub-windows yet.
     `resumed` has the clocks before the end of the input, with
     which a later batch goes on. `result_rows` counts the elements of queries, all records
-    together.
+    together. `shed` has for each query the rows of streams that it would have read and that were
+    shed.
     """
 
     number: int
@@ -142,6 +178,9 @@ class Record:
     offsets: dict[str, Any] = field(default_factory=dict)
     written_at: float = 0.0
     behind: dict[str, int] = field(default_factory=dict)
+    retained: dict[str, RetainedProgress] = field(default_factory=dict)
+    unsealed: tuple[UnsealedLog, ...] = ()
+    shed: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def open_clocks(self) -> dict[str, int]:
@@ -191,7 +230,12 @@ def decoded(content: bytes) -> Record:
         raise ValueError(msg)
     values["streams"] = {name: StreamProgress(**one) for name, one in values["streams"].items()}
     values["files"] = {
-        name: FilesRead(tuple(one["listed"]), tuple(one["recent"]), one["count"])
+        name: FilesRead(
+            tuple(one["listed"]),
+            tuple(one["recent"]),
+            one["count"],
+            tuple(one["begun"]) if one.get("begun") else None,
+        )
         for name, one in values["files"].items()
     }
     values["lanes"] = {
@@ -199,9 +243,12 @@ def decoded(content: bytes) -> Record:
         for name, one in values["lanes"].items()
     }
     values["relations"] = {
-        name: RelationProgress(tuple(one["changes"]), one["clock"], one.get("groups", {}))
+        name: RelationProgress(**{**one, "changes": tuple(one["changes"])})
         for name, one in values["relations"].items()
     }
+    retained = values.get("retained", {})
+    values["retained"] = {name: RetainedProgress(**one) for name, one in retained.items()}
+    values["unsealed"] = tuple(UnsealedLog(**one) for one in values.get("unsealed", ()))
     values["content"] = FoldedContent(**values["content"]) if values["content"] else None
     values["results"] = tuple(values["results"])
     values["aside"] = tuple(RejectedFile(**one) for one in values["aside"])

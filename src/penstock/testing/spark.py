@@ -30,7 +30,7 @@ from penstock.testing.inline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from penstock.testing.engines import CaseAnswer, Question
 
@@ -54,22 +54,34 @@ class SparkCaseEngine:
     """Runs queries on Spark: all input in one micro-batch, then the end.
 
     Of half of the queries the input is read by Spark, of the others by the tasks themselves.
+
+    Args:
+        tasks: How many tasks there are.
+        settings: Statements that each pipeline runs first.
+        look: Called with each pipeline that has finished, and the questions that it has answered.
     """
 
-    def __init__(self, tasks: int = 2) -> None:
+    def __init__(
+        self,
+        tasks: int = 2,
+        settings: tuple[str, ...] = (),
+        look: Callable[[Pipeline, Sequence[SparkQuestion]], None] = lambda *_: None,
+    ) -> None:
         self._tasks = tasks
+        self._settings = settings
+        self._look = look
         self._spark = start_session("penstock test")
         self._spark.sparkContext.setLogLevel("ERROR")
 
     def answer(self, question: Question) -> CaseAnswer:
         """The complete result."""
         refuse_bad_inputs(question.plan, question.inputs)
-        return self._answered([_SparkQuestion(question, question, QUERY)])[0]
+        return self._answered([SparkQuestion(question, question, QUERY)])[0]
 
     def answers(self, questions: Sequence[Question]) -> list[CaseAnswer | PenstockError]:
         """The complete results; questions with the same settings share a pipeline."""
         found: dict[int, CaseAnswer | PenstockError] = {}
-        companies: dict[tuple[str, ...] | int, dict[int, _SparkQuestion]] = {}
+        companies: dict[tuple[str, ...] | int, dict[int, SparkQuestion]] = {}
         for number, question in enumerate(questions):
             try:
                 refuse_bad_inputs(question.plan, question.inputs)
@@ -83,25 +95,26 @@ class SparkCaseEngine:
             found.update(zip(company, self._answered(list(company.values())), strict=True))
         return [found[number] for number in range(len(questions))]
 
-    def _answered(self, asked: Sequence[_SparkQuestion]) -> list[CaseAnswer]:
+    def _answered(self, asked: Sequence[SparkQuestion]) -> list[CaseAnswer]:
         with tempfile.TemporaryDirectory(prefix="penstock-test-") as folder:
             home = Home(Path(folder))
             home.open()
             try:
                 pipeline = Pipeline(self._spark, home, self._tasks)
-                pipeline.ledger.change_plan(_plan_of(asked, self._tasks))
+                pipeline.ledger.change_plan(_plan_of(asked, self._tasks, self._settings))
                 for one in asked:
                     _bring_inputs(pipeline, one)
                 pipeline.start(finite=True)
                 pipeline.wait()
                 pipeline.flush()
+                self._look(pipeline, asked)
                 return [_answer_of(pipeline, one) for one in asked]
             finally:
                 home.close()
 
 
 @dataclass(frozen=True)
-class _SparkQuestion:
+class SparkQuestion:
     """A question as it was asked, as it runs, and the name of its query.
 
     In company names have a prefix; `question` has the plan that the answer is read by.
@@ -113,14 +126,16 @@ class _SparkQuestion:
     prefix: str = ""
 
 
-def _in_company(question: Question, number: int) -> _SparkQuestion:
+def _in_company(question: Question, number: int) -> SparkQuestion:
     prefix = f"q{number}_"
-    return _SparkQuestion(question, named_apart(question, prefix), f"{prefix}{QUERY}", prefix)
+    return SparkQuestion(question, named_apart(question, prefix), f"{prefix}{QUERY}", prefix)
 
 
-def _plan_of(asked: Sequence[_SparkQuestion], tasks: int) -> PipelinePlan:
+def _plan_of(
+    asked: Sequence[SparkQuestion], tasks: int, settings: Sequence[str] = ()
+) -> PipelinePlan:
     """All queries in one catalog, each in a group of its own."""
-    statements: list[str] = []
+    statements: list[str] = list(settings)
     session = Session()
     groups: list[QueryGroup] = []
     for one in asked:
@@ -136,7 +151,7 @@ def _plan_of(asked: Sequence[_SparkQuestion], tasks: int) -> PipelinePlan:
     return PipelinePlan(tuple(statements), tuple(groups))
 
 
-def _bring_inputs(pipeline: Pipeline, asked: _SparkQuestion) -> None:
+def _bring_inputs(pipeline: Pipeline, asked: SparkQuestion) -> None:
     """The rows of streams and the changes of relations that a query reads."""
     inputs = asked.question.inputs
     [group] = [one for one in pipeline.ledger.plan.groups.values() if asked.query in one.plans]
@@ -148,7 +163,7 @@ def _bring_inputs(pipeline: Pipeline, asked: _SparkQuestion) -> None:
         pipeline.ledger.change_relation(name, changes_table(relation.schema, history))
 
 
-def _answer_of(pipeline: Pipeline, asked: _SparkQuestion) -> CaseAnswer:
+def _answer_of(pipeline: Pipeline, asked: SparkQuestion) -> CaseAnswer:
     """The answer that a finished pipeline has written down to a query."""
     home = pipeline.home
     blocks = [

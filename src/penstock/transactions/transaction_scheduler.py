@@ -28,8 +28,7 @@ class TransactionScheduler(ABC):
     """Decides when the window moves, and who reads which sub-window next.
 
     The driver calls `move` as soon as a movement is due and `may_move` says so, before all else;
-    `choose` when it can read, and `finish` when that has been read. Sub-windows from `oldest` on
-    must still be there.
+    `choose` when it can read, and `finish` when that has been read.
 
     Args:
         length: The number of sub-windows in the window.
@@ -39,10 +38,12 @@ class TransactionScheduler(ABC):
     Attributes:
         name: In the list of schedulers.
         isolation: What holds for all that commit.
+        keeps_state: Whether a read is of the state at its first read, which has to be kept.
     """
 
     name: str
     isolation: Isolation
+    keeps_state = False
 
     def __init__(
         self, length: int, latest: int, record: Callable[[Operation], None] = ignored
@@ -87,27 +88,31 @@ class TransactionScheduler(ABC):
         # Round robin inside a class: who has had a turn goes behind the others.
         self.running.remove(transaction)
         self.running.append(transaction)
-        transaction.is_reading = transaction.has_read = True
+        transaction.is_reading = True
         if transaction.undoing:
             return self._undo(transaction)
         state = self.state(transaction)
         number = self.pick(transaction, transaction.unread(state))
-        for member in transaction.members:
-            if number in member.wanted(state) and number not in member.taken:
-                member.taken.add(number)
-                self.record(Operation(Act.READ, member.name, number))
-        return Scan(transaction, number)
+        takers = [one for one in transaction.members if one.is_without(number, state)]
+        return Scan(transaction, number, tuple(takers))
 
     def _undo(self, transaction: ReadTransaction) -> Scan:
         number = min(transaction.undoing)
-        for member in transaction.undoing.pop(number):
-            self.record(Operation(Act.UNDO, member.name, number))
-        return Scan(transaction, number, undo=True)
+        return Scan(transaction, number, tuple(transaction.undoing[number]), undo=True)
 
     def finish(self, scan: Scan) -> list[ReadMember]:
-        """The read that was chosen has been done; the queries that commit by that."""
+        """The read that was chosen has been done; the queries that commit by that.
+
+        It takes effect now: what has left a window while it was read is not taken in.
+        """
         transaction = scan.transaction
         transaction.is_reading = False
+        transaction.has_read = True
+        if scan.undo:
+            for member in transaction.undoing.pop(scan.number):
+                self.record(Operation(Act.UNDO, member.name, scan.number))
+        else:
+            self._take_in(scan)
         if transaction.undoing:
             return []
         state = self.state(transaction)
@@ -117,6 +122,20 @@ class TransactionScheduler(ABC):
             self.record(Operation(Act.COMMIT, member.name))
             self.dismiss(transaction, member)
         return committed
+
+    def _take_in(self, scan: Scan) -> None:
+        state = self.state(scan.transaction)
+        for member in scan.members:
+            if member not in scan.transaction.members:
+                continue
+            if member.is_without(scan.number, state):
+                member.taken.add(scan.number)
+                self.record(Operation(Act.READ, member.name, scan.number))
+            else:
+                self.lost(scan.transaction, member)
+
+    def lost(self, transaction: ReadTransaction, member: ReadMember) -> None:  # noqa: B027
+        """A read was in vain, as the window moved on meanwhile."""
 
     def dismiss(self, transaction: ReadTransaction, member: ReadMember) -> None:
         """A member does not read on; without members, a transaction is done."""
@@ -131,15 +150,6 @@ class TransactionScheduler(ABC):
     def turn(self, transaction: ReadTransaction) -> tuple[int, ...]:
         """The least is chosen, and of equal ones that which has waited longest."""
         return (transaction.priority,)
-
-    @property
-    def oldest(self) -> int:
-        """The oldest sub-window that is in the window, or that some read still wants."""
-        wanted = [self.latest - self.length + 1]
-        for one in self.running:
-            wanted.append(self.state(one) - one.window + 1)
-            wanted += one.undoing
-        return min(wanted)
 
     @abstractmethod
     def state(self, transaction: ReadTransaction) -> int:

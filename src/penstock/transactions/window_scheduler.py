@@ -16,6 +16,7 @@ class WindowScheduler(TransactionScheduler):
 
     name = "ws"
     isolation = Isolation.WINDOW
+    keeps_state = True
 
     def state(self, transaction: ReadTransaction) -> int:
         """The state at the first read."""

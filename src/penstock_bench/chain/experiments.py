@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from penstock.scheduling.scheduler_list import made_scheduler
+from penstock.scheduling.scheduler_list import SCHEDULERS, made_scheduler
 from penstock_bench.chain.least_memory import least_memory
 from penstock_bench.chain.model import BlockArrival, Model
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
@@ -102,26 +102,28 @@ def compared(workload: ModelWorkload, times: Sequence[BlockArrival]) -> dict[str
     fifo = run(workload, times, made_scheduler("fifo"))
     longest = SPARE * fifo.longest_latency
     quantum = QUANTUM * workload.time
-    mixed = made_scheduler("mixed", threshold=middle_slope(workload))
-    return {
-        "fifo": fifo,
-        "round_robin": run(workload, times, made_scheduler("round_robin", quantum=quantum)),
-        "greedy": run(workload, times, made_scheduler("greedy")),
-        "mixed": run(workload, times, mixed),
-        "chain_flush": run(workload, times, made_scheduler("chain_flush"), longest),
-        "chain": run(workload, times, made_scheduler("chain")),
+    options = {
+        "round_robin": {"quantum": quantum},
+        "mixed": {"threshold": middle_slope(workload)},
+    }
+    latencies = {"chain_flush": longest}
+    return {"fifo": fifo} | {
+        one.name: run(
+            workload,
+            times,
+            made_scheduler(one.name, **options.get(one.name, {})),
+            latencies.get(one.name),
+        )
+        for one in SCHEDULERS
+        if one.name != "fifo"
     }
 
 
 def least_peak(workload: ModelWorkload, times: Sequence[BlockArrival]) -> float:
     """The peak below which no order of work stays; memory of paths without joins."""
-    charts = {
-        source: [one.chart for one in workload.paths if one.source == source]
-        for source in workload.sources
-    }
     # Just when something has come, memory is highest.
     instants = sorted({one.time for one in times})
-    return float(least_memory(charts, times, instants).max())
+    return float(least_memory(workload.paths, times, instants).max())
 
 
 def summary(trace: Trace) -> Figures:

@@ -47,6 +47,6 @@ def kinds() -> set[type[Operator]]:
 
 
 def drawn(case: Case, seed: int, size: Size) -> tuple[Draws, Trial]:
-    """A trial of a case, always the same for a seed."""
-    random = Draws(f"{case} {seed}", size)
+    """A trial of a case: the same for a seed, whatever classes and cases are called."""
+    random = Draws(f"trial {seed}", size)
     return random, case.draw(random)

@@ -71,7 +71,7 @@ def divided(drivers: Sequence[Driver], trial: Trial, results: Spread, lanes: int
         # Once to note numbers that tell elements apart, and once more when all are known.
         division = Division("it", inputs, results, lanes, numbers, meets=operator.meets)
         made = operator.divided(parts, division)
-        numbers.settle()
+        numbers.assign()
     return [Driver(trial.make, segments) for segments in made]
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
 
 import penstock
 from penstock.observe.observation import Observer
 from penstock.observe.prometheus import exposition
 from penstock.spark.spark_engine import spark_engine
-from spark.connection.test_other_lanes import QUERIES, SCRIPT, counted, feed
+from spark.connection.test_other_lanes import QUERIES, SCRIPT, counted, feed, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,14 +54,33 @@ def test_another_number_of_lanes_takes_over_what_waits(connect: Callable[..., Co
 def test_rows_are_held_back_while_too_much_waits(connect: Callable[..., Connection]) -> None:
     db, expected = connect(), penstock.connect_inline()
     db.execute("SET lane_budget = '1 ms'; SET queue_limit = '0.001 kB'")
+    many = 40_000
+    ts = random.Random(1).choices(range(60, 100), k=many)
+    large = pa.table({"ts": ts, "k": [one % 7 for one in ts], "v": [one % 11 for one in ts]})
     for one in (db, expected):
         one.execute(SCRIPT)
         for first in range(0, 60, 20):
             feed(one, first)
+        one.insert("s", large)
+        feed(one, 100)
     db["sums"].wait_idle()
-    assert spark_engine(db).running.pipeline.status.held_back > 0
-    for query in QUERIES:
+    intake = db.progress()["intake"]
+    assert intake["held_back"] > 0
+    assert intake["rows"] < many
+    records = spark_engine(db).home.chain.since(0)
+    taken = [one.streams["s"].rows for one in records if "s" in one.streams]
+    steps = {later - before for before, later in pairwise(taken)}
+    # What was inserted together came in by parts, of which no row was late.
+    assert 0 < max(steps) < many
+    assert len(steps - {0, 20}) > 1
+    assert db.progress()["streams"]["s"]["late"] == 0
+    for query in QUERIES[:3]:
         assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+    db.close()
+    facts = Observer(spark_engine(db).home).look()
+    assert facts.work.intake is not None
+    assert f"penstock_intake_rows {facts.work.intake}" in exposition(facts)
+    assert "penstock_held_back_batches_total" in exposition(facts)
 
 
 def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Connection]) -> None:
@@ -74,3 +98,46 @@ def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Conn
     text = exposition(facts)
     assert 'penstock_queue_peak_bytes{lane="' in text
     assert 'penstock_latency_seconds{query="sums",quantile="0.99"}' in text
+
+
+@pytest.mark.parametrize("kind", ["random", "semantic"])
+def test_an_answer_is_that_over_the_rows_that_stay(
+    connect: Callable[..., Connection], kind: str
+) -> None:
+    db, expected = connect(lanes=2), penstock.connect_inline()
+    db.execute(
+        f"SET lane_budget = '0.01 ms'; SET shedding = {kind}; SET shedding_bound = '0.001 kB';"
+        " SET keep_shed = true"
+    )
+    script = SCRIPT.replace("AS ts);", "AS ts) OPTIONS (utility 'v');").replace("last AS", "l AS")
+    for one in (db, expected):
+        one.execute(script)
+    for first in range(0, 160, 20):
+        feed(db, first)
+    db["sums"].wait_idle()
+    late = {name: db.late(name).to_arrow() for name in ("s", "t")}
+    for first in range(0, 160, 20):
+        for stream in ("s", "t"):
+            gone = set(late[stream]["ts"].to_pylist())
+            table = rows(first)
+            expected.insert(
+                stream, table.filter([one not in gone for one in table["ts"].to_pylist()])
+            )
+    for stream in ("s", "t"):
+        last = max(rows(140)["ts"].to_pylist())
+        expected.advance(stream, last)
+    for query in QUERIES[:3]:
+        assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+    assert db["sums"].shed == {"s": len(late["s"])}
+    assert db["regrouped"].shed == {name: len(one) for name, one in late.items()}
+    assert len(late["s"])
+    assert "of a sample: " in repr(db["sums"])
+    if kind == "semantic":
+        assert set(late["s"]["v"].to_pylist()) == {0}
+    db.close()
+    facts = Observer(spark_engine(db).home).look()
+    assert {one.name: one.shed for one in facts.streams} == {n: len(one) for n, one in late.items()}
+    text = exposition(facts)
+    assert f'penstock_stream_shed_rows_total{{stream="s"}} {len(late["s"])}' in text
+    assert f'penstock_query_shed_rows_total{{query="sums",stream="s"}} {len(late["s"])}' in text
+    assert "penstock_shedding_one_in" in text

@@ -99,7 +99,7 @@ def test_queries_of_one_pipeline_answer_what_the_oracle_says(db: Connection) -> 
             assert Counter(rows([db[name].snapshot(at=instant)])) == line.at(instant), name
     facts = db.progress()
     assert facts["streams"]["s"] == {
-        "rows": 6, "late": 0, "late_by": 0, "aside": 0, "forgotten": 0,
+        "rows": 6, "late": 0, "late_by": 0, "aside": 0, "forgotten": 0, "shed": 0,
         "watermark": 26, "latest": 30,
     }  # fmt: skip
     assert facts["queries"]["grouped"]["lag"] == 30 - 26

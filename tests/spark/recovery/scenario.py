@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.algebra.streams import RelationToStream
@@ -28,7 +29,7 @@ from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.reference.timeline import Timeline
 from penstock.session import Session
-from penstock.store.rejected_rows import read_rejected
+from penstock.store.rejected_rows import REASON, read_rejected
 from penstock.store.result_files import result_blocks
 from penstock.testing.inline import answer_of
 
@@ -66,6 +67,7 @@ class Scenario:
     files: Mapping[str, Sequence[Sequence[Row]]]
     by_spark: str = "a"
     later: int | None = None
+    utility: bool = False
 
     @property
     def batches(self) -> int:
@@ -107,6 +109,7 @@ class Scenario:
             f"CREATE STREAM {name} (ts BIGINT, {key} INT, {value} BIGINT,"
             f" WATERMARK FOR ts AS ts - {SLACK})"
             f" USING parquet OPTIONS (path '{self.folder / name}', maxFilesPerTrigger 1"
+            + (f", utility '{value}'" if self.utility else "")
             + (", reader 'spark')" if name in self.by_spark else ")")
             for name, (key, value) in STREAMS.items()
         )
@@ -235,8 +238,17 @@ def counting(records: Sequence[Record]) -> list[Record]:
     return [one for one in records if one.kind != "flush" or one is records[-1]]
 
 
-def check(home: Home, scenario: Scenario, queries: Sequence[str] = tuple(QUERIES)) -> None:
-    """The committed results are the oracle's; each row was taken in once, late ones set aside."""
+def check(
+    home: Home,
+    scenario: Scenario,
+    queries: Sequence[str] = tuple(QUERIES),
+    *,
+    sheds: bool = False,
+) -> None:
+    """The committed results are the oracle's; each row was taken in once, late ones set aside.
+
+    If rows are shed, and kept aside, the results are those over the others.
+    """
     records = list(home.chain.since(0))
     assert [one.number for one in records] == list(range(len(records)))
     taken, late = on_time(as_cut(scenario, records), scenario=scenario)
@@ -250,6 +262,19 @@ def check(home: Home, scenario: Scenario, queries: Sequence[str] = tuple(QUERIES
         assert is_one_backlog or late[name], "the scenario has no late rows: it shows too little"
     plan = make_plan(scenario.statements(), queries, lanes=2)
     assert _aside(home, last, plan) == {name: Counter(rows) for name, rows in late.items()}
+    shed = _aside(home, last, plan, sheds=True)
+    assert {name: one.shed for name, one in last.streams.items()} == {
+        name: rows.total() for name, rows in shed.items()
+    }
+    assert any(shed.values()) == sheds, "nothing was shed: it shows too little"
+    for name, rows in shed.items():
+        assert not rows - Counter(taken[name]), "rows were shed that never came"
+        taken[name] = _without(taken[name], rows)
+    for query in queries:
+        read = {name: n for name, n in last.shed.get(query, {}).items() if n}
+        assert read == {
+            name: rows.total() for name, rows in shed.items() if rows and reads(query, name)
+        }
     compare(home, counting(records), plan, Inputs(streams=taken))
 
 
@@ -275,14 +300,33 @@ def compare(home: Home, records: Sequence[Record], plan: PipelinePlan, inputs: I
             assert different is None, f"{name}: {different}"
 
 
-def _aside(home: Home, record: Record, plan: PipelinePlan) -> dict[str, Counter[Row]]:
-    """The rows that were set aside, by stream."""
+def reads(query: str, stream: str) -> bool:
+    """A query reads a stream."""
+    return f" {stream} [" in QUERIES[query]
+
+
+def _without(rows: Sequence[Row], gone: Counter[Row]) -> list[Row]:
+    """Rows without some of them, of equal ones the first."""
+    left, stay = Counter(gone), []
+    for row in rows:
+        if left[row]:
+            left[row] -= 1
+        else:
+            stay.append(row)
+    return stay
+
+
+def _aside(
+    home: Home, record: Record, plan: PipelinePlan, *, sheds: bool = False
+) -> dict[str, Counter[Row]]:
+    """The rows that were set aside because they were late, or shed, by stream."""
     catalog = bound(plan).session.catalog
     found: dict[str, Counter[Row]] = {}
     for name, columns in STREAMS.items():
         stream = catalog.find(name, "stream")
         assert isinstance(stream, StreamDefinition)
         rows = read_rejected(home, record.aside, name, stream.schema)
+        rows = rows.filter(pc.equal(pc.starts_with(rows[REASON], "shed:"), sheds))
         values = rows.select(["ts", *columns]).to_pydict().values()
         found[name] = Counter(zip(*values, strict=True))
     return found

@@ -40,7 +40,7 @@ class Opened:
         """Bring rows of the stream in a commit of their own, and wait for all sinks."""
         self.db.insert("s", rows)
         self.db.wait_idle()
-        assert self.sinks.settle(30)
+        assert self.sinks.wait_written(30)
 
     def close(self) -> None:
         """Close both."""

@@ -53,7 +53,7 @@ def test_files_hold_the_changes_of_each_commit(opened: Opened) -> None:
     opened.feed((1, 1, 0), (2, 2, 0))
     opened.feed((5, 1, 0))
     opened.db.finish()
-    assert opened.sinks.settle(30)
+    assert opened.sinks.wait_written(30)
     expected = rows(opened.db["counted"].changes())
     assert len(expected) > 6
     assert written(folder / "parquet") == expected
@@ -94,6 +94,19 @@ def test_the_console_says_what_changes(opened: Opened, capsys: pytest.CaptureFix
     assert "@1  + 1 | 1\n" in capsys.readouterr().out
 
 
+def test_rows_that_were_there_before_end_in_their_intervals(
+    opened: Opened, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened.feed((1, 1, 0))
+    opened.feed((4, 2, 0))
+    opened.feed((4, 2, 0))
+    opened.sinks.print_answer("shown", "counted", "counted", "now", intervals=True)
+    opened.feed((20, 3, 0))
+    opened.feed((30, 3, 0))
+    shown = capsys.readouterr().out
+    assert shown == "counted: k | n\n[1, 8)   1 | 1\n[4, 11)  2 | 2\n[20, 27)  3 | 1\n"
+
+
 def test_a_commit_that_is_written_again_counts_once(
     opened: Opened, opening: Callable[[], Opened]
 ) -> None:
@@ -113,7 +126,7 @@ def test_a_commit_that_is_written_again_counts_once(
     files.write(progress)
     (out / f".{names[1]}").write_bytes(b"half a file")
     again = opening()
-    assert again.sinks.settle(30)
+    assert again.sinks.wait_written(30)
     assert written(out) == before
     assert sorted(path.name for path in out.iterdir() if path.name[0] != ".") == names
     again.feed((20, 3, 0))
@@ -127,12 +140,12 @@ def test_an_end_of_input_that_was_none_is_taken_back(
     opened.execute(to_parquet(out))
     opened.feed((1, 1, 0), (3, 1, 0))
     opened.db.finish()
-    assert opened.sinks.settle(30)
+    assert opened.sinks.wait_written(30)
     at_end = written(out)
     assert at_end == rows(opened.db["counted"].changes())
     opened.close()
     again = opening()
-    assert again.sinks.settle(30)
+    assert again.sinks.wait_written(30)
     assert written(out) == at_end
     again.feed((4, 1, 0))
     again.feed((6, 1, 0))
@@ -176,14 +189,14 @@ def test_a_sink_that_fails_is_reported_and_nothing_is_lost(opened: Opened) -> No
     opened.execute(to_parquet(opened.folder / "out"))
     db.insert("s", [(1, 1, 0), (3, 1, 0)])
     db.wait_idle()
-    assert not sinks.settle(30)
+    assert not sinks.wait_written(30)
     assert sinks.errors == {"wire": "the wire is cut"}
     assert 'sink "wire": the wire is cut' in [
         text for _, text in spark_engine(db).running.pipeline.status.errors
     ]
     db.insert("s", [(5, 1, 0)])
     db.wait_idle()
-    sinks.settle(30)
+    sinks.wait_written(30)
     expected = rows(db["counted"].changes())
     assert written(opened.folder / "out") == expected
     is_broken = False
@@ -191,7 +204,7 @@ def test_a_sink_that_fails_is_reported_and_nothing_is_lost(opened: Opened) -> No
     while sinks.errors and time.monotonic() < deadline:
         time.sleep(0.1)
     assert sinks.errors == {}
-    assert sinks.settle(30)
+    assert sinks.wait_written(30)
     assert rows(taken) == expected
 
 
@@ -203,16 +216,16 @@ def test_the_pipeline_does_not_wait_for_a_slow_sink(opened: Opened) -> None:
     opened.db.insert("s", [(9, 1, 0)])
     opened.db.wait_idle()
     assert opened.db["counted"].clock is not None
-    assert not opened.sinks.settle(0.1)
+    assert not opened.sinks.wait_written(0.1)
     release.set()
-    assert opened.sinks.settle(30)
+    assert opened.sinks.wait_written(30)
 
 
 def test_a_sink_of_a_query_that_runs_begins_with_all_that_is_kept(opened: Opened) -> None:
     opened.feed((1, 1, 0))
     opened.feed((5, 1, 0))
     opened.execute(to_parquet(opened.folder / "out"))
-    assert opened.sinks.settle(30)
+    assert opened.sinks.wait_written(30)
     expected = rows(opened.db["counted"].changes())
     assert written(opened.folder / "out") == expected
     opened.execute("DROP SINK out")
@@ -315,7 +328,7 @@ def test_instants_in_parquet_files_are_instants_for_others(opened: Opened) -> No
     plain = noon.replace(tzinfo=None)
     opened.db.insert("visits", [(plain, 1), (plain + timedelta(hours=1), 2)])
     opened.db.finish()
-    assert opened.sinks.settle(30)
+    assert opened.sinks.wait_written(30)
     columns = pq.read_table(out).to_pandas().sort_values("k")
     assert columns["at"].min() == columns["_at"].min() == noon
     spark = spark_engine(opened.db).spark.newSession()

@@ -9,6 +9,7 @@ from penstock.catalog.functions.arithmetic import ARITHMETIC
 from penstock.catalog.functions.bits import BITS
 from penstock.catalog.functions.logic import CHOICES, LOGIC
 from penstock.catalog.functions.numbers import NUMBERS
+from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.catalog.functions.strings import STRINGS
 from penstock.catalog.functions.times import TIMES
 from penstock.catalog.functions.window_functions import is_window_function, refused_as
@@ -71,13 +72,13 @@ def is_scalar(name: str) -> bool:
 
 
 def is_aggregate(name: str) -> bool:
-    """An aggregate has this name or alias."""
-    return name.lower() in _AGGREGATE_BY_NAME
+    """An aggregate has this name or alias, or an estimate."""
+    return name.lower() in _AGGREGATE_BY_NAME or name.lower() in ESTIMATES
 
 
 def function_names() -> list[str]:
     """Every name that can be called, aliases included, operators not, in order."""
-    spellings = (*_BY_NAME, *_AGGREGATE_BY_NAME)
+    spellings = (*_BY_NAME, *_AGGREGATE_BY_NAME, *ESTIMATES)
     return sorted(name for name in spellings if name.isidentifier() and name not in _OPERATORS)
 
 
@@ -109,7 +110,7 @@ def resolve_call(
 def resolve_aggregate(
     name: str, args: tuple[Expression, ...], *, distinct: bool = False
 ) -> AggregateCall:
-    """The typed call of an aggregate. COUNT(*) has no arguments.
+    """The typed call of an aggregate. COUNT(*) has no arguments. An estimate is a sum.
 
     Raises:
         UnknownName: No aggregate has the name.
@@ -117,6 +118,8 @@ def resolve_aggregate(
         Refused: The aggregate's answer would not be determined by the rows.
     """
     aggregate = _AGGREGATE_BY_NAME.get(name.lower())
+    if name.lower() in ESTIMATES:
+        return ESTIMATES[name.lower()].resolve(args, distinct=distinct)
     if aggregate is None:
         raise _unknown(name)
     return aggregate.resolve(name.upper(), args, distinct=distinct)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
 from penstock.operators.output.order_limit import OrderKey, ranks_of
@@ -16,17 +17,25 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
 
 
-def unordered(plan: Plan) -> tuple[Plan, op.Sort | None]:
+def unordered(plan: Plan) -> tuple[Plan, orders.Sort | None]:
     """The plan of a question without its order, and the order."""
     match plan:
-        case op.Sort():
+        case orders.Sort():
             return plan.child, plan
-        case op.Map(op.Sort() as sort):
+        case op.Map(orders.Sort() as sort):
             return sort.child, sort
     return plan, None
 
 
-def in_order(plan: Plan, sort: op.Sort, columns: tuple[pa.Array, ...]) -> tuple[pa.Array, ...]:
+def first_rows(plan: Plan) -> Plan:
+    """The plan without its order, and only with rows that may be shown by it."""
+    below, sort = unordered(plan)
+    if sort is None or sort.limit is None:
+        return below
+    return orders.Sort(below, sort.keys, sort.limit + sort.offset)
+
+
+def in_order(plan: Plan, sort: orders.Sort, columns: tuple[pa.Array, ...]) -> tuple[pa.Array, ...]:
     """The rows below an order as the whole plan shows them."""
     schema = sort.child.schema
     keys = [

@@ -79,7 +79,7 @@ class AggregateOperator(Operator):
         emptied: list[tuple[Ints, Flags]] = []
         for events, payloads in self._events(arrived, clock):
             made += self._changes(events, payloads, emptied)
-            self._members.settle(emptied[-1][0], clock)
+            self._members.end_sweep(emptied[-1][0], clock)
         self._forget(emptied)
         self._give_back(block, arrived.payloads)
         return made

@@ -48,7 +48,7 @@ class Members(Protocol):
     def after(self, events: GroupEvents) -> Ints:
         """A number for each point: 0 if its group has no members after it, else more."""
 
-    def settle(self, groups: Ints, clock: int) -> None:
+    def end_sweep(self, groups: Ints, clock: int) -> None:
         """A sweep is over that touched these groups; the step goes up to the clock."""
 
     def clear(self, groups: Ints) -> None:
@@ -102,7 +102,7 @@ class CountedMembers:
         """Count."""
         return counts_at(events.groups, events.signs, events.points, self._counts.values)
 
-    def settle(self, groups: Ints, clock: int) -> None:
+    def end_sweep(self, groups: Ints, clock: int) -> None:
         """All ends are known already."""
 
     def clear(self, groups: Ints) -> None:
@@ -156,7 +156,7 @@ class Candidates:
             self._latest.values,
         )
 
-    def settle(self, groups: Ints, clock: int) -> None:
+    def end_sweep(self, groups: Ints, clock: int) -> None:
         """Await the ends of what became a candidate, and of groups."""
         parts = [one.new_elements() for one in self._accumulators]
         for part in parts:

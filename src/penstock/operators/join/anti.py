@@ -76,7 +76,7 @@ class AntiJoinOperator(Operator):
         )
         results += [block for pairs in found for block in self._blocks(pairs)]
         self._coverage.drop_unused(
-            np.concatenate([self._rows.settle(incoming, clock, heads), changes.key])
+            np.concatenate([self._rows.expire(incoming, clock, heads), changes.key])
         )
         return results
 

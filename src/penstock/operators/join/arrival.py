@@ -97,7 +97,7 @@ class ReadOnArrival(Matching):
             results = self._answer(rows, self._matches(arrived, rows))
         else:
             self._apply(arrived)
-        self._chains.drop_empty(self._rows.settle(arrived, clock, self._chains.heads))
+        self._chains.drop_empty(self._rows.expire(arrived, clock, self._chains.heads))
         return results
 
     def _accept(self, changes: Sequence[Block]) -> Incoming:

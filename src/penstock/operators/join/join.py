@@ -63,7 +63,7 @@ class JoinOperator(Matching):
         found = pairs_of_step(left, right, self._chains.heads, self._pairs_at_once)
         results = [self._result(part) for pairs in found for part in self._portions(pairs)]
         touched = [
-            rows.settle(came, clock, self._chains.heads)
+            rows.expire(came, clock, self._chains.heads)
             for rows, came in zip(self._rows, arrived, strict=True)
         ]
         self._chains.drop_empty(np.concatenate(touched))

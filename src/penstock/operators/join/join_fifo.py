@@ -89,7 +89,7 @@ class FifoSide:
         places = self._spots(np.arange(self._oldest, self._oldest + count))
         return self._records[places, TE], places
 
-    def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
+    def expire(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the oldest rows that have ended."""
         del incoming
         self._lately.note(len(self))

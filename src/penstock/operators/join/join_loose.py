@@ -101,7 +101,7 @@ class LooseSide:
         self._due = ends, places.astype(np.int64)
         return self._due
 
-    def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
+    def expire(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget the rows that were withdrawn, and those that have ended."""
         negative = incoming.sign < 0
         self._release(incoming.place[negative])

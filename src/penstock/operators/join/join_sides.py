@@ -78,10 +78,10 @@ class SideStore(Protocol):
     def due(self, incoming: Incoming, clock: int) -> tuple[Ints, Ints]:
         """Ends before the clock, by time, and where the rows are; the rows of the step included.
 
-        Where rows are withdrawn, some may be gone. Those that are not, `settle` forgets.
+        Where rows are withdrawn, some may be gone. Those that are not, `expire` forgets.
         """
 
-    def settle(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
+    def expire(self, incoming: Incoming, clock: int, heads: Ints) -> Ints:
         """Forget what was withdrawn or ended at the clock; keys which may have no rows now."""
 
     def shrink(self, heads: Ints) -> None:

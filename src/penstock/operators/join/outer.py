@@ -66,7 +66,7 @@ class OuterJoinOperator(JoinOperator):
         # What ends at the clock has to be there when the next step tells what begins then.
         until = max(clock - 1, BEGINNING)
         touched = [
-            rows.settle(came, until, self._chains.heads)
+            rows.expire(came, until, self._chains.heads)
             for rows, came in zip(self._rows, arrived, strict=True)
         ]
         self._chains.drop_empty(np.concatenate(touched))

@@ -140,7 +140,7 @@ class MultiJoin(Matching):
                 results += self._results(found)
             behind = self._clock_behind(portion, ts, starts, cuts, clock)
             for rows in self._rows:
-                rows.settle(behind, self._is_eager)
+                rows.expire(behind, self._is_eager)
         for rows in self._rows:
             rows.clock = clock
         return results

@@ -128,7 +128,7 @@ class InputRows(RowsPart):
             self.lives = self.lives[:room].copy()
         self.lives = grown(self.lives, room)
 
-    def settle(self, clock: int, is_eager: bool) -> None:
+    def expire(self, clock: int, is_eager: bool) -> None:
         """Forget what was withdrawn and, if it is worth it, what has ended at the clock."""
         is_due = is_eager or self._is_due(clock)
         if is_due:
@@ -136,7 +136,7 @@ class InputRows(RowsPart):
         elif self._side.pattern is not Pattern.STR or not len(self.first.incoming.ts):
             return
         for table in self.tables:
-            table.settle(clock if is_due else BEGINNING, self.lives)
+            table.expire(clock if is_due else BEGINNING, self.lives)
             table.shrink()
 
     def shrink(self) -> None:

@@ -98,11 +98,11 @@ class Table:
         """Keep rows that look for nobody."""
         keep_all(self.incoming, self.kept, self.heads, PORT)
 
-    def settle(self, clock: int, lives: Ints) -> None:
+    def expire(self, clock: int, lives: Ints) -> None:
         """Forget what was withdrawn, or has ended at the clock."""
         self._lately.note(len(self.rows))
         take_out(self.incoming, self.kept, self.heads, lives)
-        self.rows.settle(self.incoming, clock, self.heads)
+        self.rows.expire(self.incoming, clock, self.heads)
         self.incoming = no_rows()
 
     def shrink(self) -> None:

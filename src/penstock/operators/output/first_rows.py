@@ -15,7 +15,8 @@ import pyarrow as pa
 from penstock.algebra.failures import Failures
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.time import INFINITY
-from penstock.operators.aggregate.accumulators.pool import Pool
+from penstock.algebra.types import STRING
+from penstock.operators.aggregate.accumulators.codes import PooledCodes
 from penstock.operators.aggregate.accumulators.tree import CountedTree
 from penstock.operators.block import Block
 from penstock.operators.declared_state.slot_entries import SlotEntries
@@ -145,7 +146,9 @@ class _InOrder(SlotEntries):
         self._reset()
 
     def _reset(self) -> None:
-        self._pool, self._tree, self._index = Pool(), CountedTree(distinct=False), KeyIndex()
+        codes = PooledCodes(STRING)
+        self._pool, self._tree = codes.pool, CountedTree(codes, distinct=False)
+        self._index = KeyIndex()
         self._slot_of = np.zeros(0, np.int64)
         self._code_of = np.full(0, UNKNOWN, np.int64)
         self._group_of = np.zeros(0, np.int64)
@@ -225,5 +228,5 @@ class _InOrder(SlotEntries):
     def nbytes(self) -> int:
         """Bytes of memory in use."""
         own = (self._slot_of, self._code_of, self._group_of, self._totals)
-        parts = self._pool.state_bytes + self._tree.state_bytes + self._index.nbytes
+        parts = self._pool.nbytes + self._tree.nbytes + self._index.nbytes
         return parts + sum(one.nbytes for one in own)

@@ -70,7 +70,7 @@ class Number(Operator):
         if block is not None:
             incoming, numbers = self._follow(block)
             results.append(_numbered(block, numbers))
-        self._chains.drop_empty(self._rows.settle(incoming, clock, self._chains.heads))
+        self._chains.drop_empty(self._rows.expire(incoming, clock, self._chains.heads))
         return results
 
     def _known(self, block: Block) -> Incoming:

@@ -25,13 +25,13 @@ class Numbers:
     """All numbers in the state of some lanes, and what they become.
 
     State is gone through twice: first to note the numbers, and in which new lane the rows are
-    whose keys say so; then, after `settle`, to write the new numbers, and to find the lane of rows
+    whose keys say so; then, after `assign`, to write the new numbers, and to find the lane of rows
     that have a number and no key. Rows with a number whose lane nobody says come together in one.
     """
 
     def __init__(self) -> None:
         self._noted: list[tuple[Ints, Ints, Ints]] = []
-        self._settled = False
+        self._is_assigned = False
         nothing = np.zeros(0, np.int64)
         # Numbers in order, the old lanes that gave them, what they become, and their new lanes.
         self._values, self._places, self._new, self._targets = (nothing,) * 4
@@ -40,7 +40,7 @@ class Numbers:
         self, place: int, table: pa.Table, columns: Sequence[int], targets: Ints | None
     ) -> None:
         """Numbers in a table of an old lane, and the new lanes of its rows, where keys say."""
-        if self._settled:
+        if self._is_assigned:
             return
         for column in columns:
             values, valid = _column(table, column)
@@ -48,9 +48,9 @@ class Numbers:
             kept = np.flatnonzero(valid)
             self._noted.append((values[kept], np.full(len(kept), place), goes[kept]))
 
-    def settle(self) -> None:
+    def assign(self) -> None:
         """All numbers have been noted."""
-        self._settled = True
+        self._is_assigned = True
         if not self._noted:
             return
         values, places, targets = map(np.concatenate, zip(*self._noted, strict=True))
@@ -74,7 +74,7 @@ class Numbers:
 
     def renumbered(self, place: int, table: pa.Table, columns: Sequence[int]) -> pa.Table:
         """A table of an old lane with the new numbers."""
-        if not self._settled:
+        if not self._is_assigned:
             return table
         for column in columns:
             values, valid = _column(table, column)
@@ -86,7 +86,7 @@ class Numbers:
 
     def lanes(self, place: int, table: pa.Table, columns: Sequence[int], lanes: int) -> Ints:
         """The new lanes of rows of an old lane, by the first of their numbers that says."""
-        if not self._settled:
+        if not self._is_assigned:
             # Nobody will go there: state is gone through once more.
             return np.zeros(len(table), np.int64)
         found = np.full(len(table), NOWHERE)

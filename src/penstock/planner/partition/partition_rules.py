@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.emptiness import empties
 from penstock.algebra.patterns import Pattern, pattern_of
@@ -84,7 +85,7 @@ def _aggregate(search: Search, plan: op.Aggregate, need: Need | None) -> Routes:
     return search.routes(plan.child, both(below(need, meaning), keys, why), ())
 
 
-def _first_rows(search: Search, plan: op.FirstRows, need: Need | None) -> Routes:
+def _first_rows(search: Search, plan: orders.FirstRows, need: Need | None) -> Routes:
     if not plan.partition_by:
         raise reasons.all_ordered()
     why = search.because(f"PARTITION BY {', '.join(map(str, plan.partition_by))}")
@@ -146,7 +147,7 @@ def _read_on_arrival(
     return search.routes(plan.reading, need, equal)
 
 
-def _sorted(_search: Search, _plan: op.Sort, _need: Need | None) -> Routes:
+def _sorted(_search: Search, _plan: orders.Sort, _need: Need | None) -> Routes:
     raise reasons.all_ordered()
 
 
@@ -314,8 +315,8 @@ RULES: Mapping[type[Plan], Rule] = {
     op.Difference: _SET,
     op.StrictDifference: _SET,
     op.Aggregate: _by_need(_aggregate),
-    op.FirstRows: _by_need(_first_rows),
-    op.Sort: _by_need(_sorted),
+    orders.FirstRows: _by_need(_first_rows),
+    orders.Sort: _by_need(_sorted),
     op.Coalesce: _passed,
     op.Split: _passed,
     op.Final: _by_need(_finalised),

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.positions import positional
 from penstock.errors import InternalError
@@ -130,11 +131,11 @@ def _combine(lowering: Lowering, plan: op.Combine) -> int:
     return rows.combine_node(lowering.building, child, keys, calls, plan.label())
 
 
-def _sort(lowering: Lowering, plan: op.Sort) -> int:
+def _sort(lowering: Lowering, plan: orders.Sort) -> int:
     child = lowering.lower(plan.child)
     if plan.limit is None and not plan.offset:
         return child
-    first = op.FirstRows(plan.child, plan.keys, (), plan.limit, plan.offset)
+    first = orders.FirstRows(plan.child, plan.keys, (), plan.limit, plan.offset)
     return rows.first_rows_node(lowering.building, child, first)
 
 
@@ -168,8 +169,8 @@ RULES: Mapping[type[Plan], Rule] = {
     op.Split: _row_by_row(rows.cut_node),
     op.Coalesce: _row_by_row(rows.cut_node),
     op.Final: lambda lowering, plan: rows.final_node(lowering.building, lowering.lower(plan.child)),
-    op.Sort: _sort,
-    op.FirstRows: _row_by_row(rows.first_rows_node),
+    orders.Sort: _sort,
+    orders.FirstRows: _row_by_row(rows.first_rows_node),
     op.Difference: partial(_counted, Target.DIFFERENCE),
     op.StrictDifference: partial(_counted, Target.STRICT_DIFFERENCE),
     op.Intersection: partial(_counted, Target.INTERSECTION),

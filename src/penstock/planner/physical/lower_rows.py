@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock.algebra import operators as op
+    from penstock.algebra import orders
     from penstock.algebra.expressions import AggregateCall, Expression
     from penstock.algebra.plan import Plan
     from penstock.operators.source_specs import MapSpec
@@ -155,7 +156,7 @@ def final_node(building: Building, child: int) -> int:
     )
 
 
-def first_rows_node(building: Building, child: int, plan: op.FirstRows) -> int:
+def first_rows_node(building: Building, child: int, plan: orders.FirstRows) -> int:
     """The first rows of each group."""
     order = order_of(building, child, plan)
     groups = tuple(positional(one, plan.child.schema) for one in plan.partition_by)
@@ -170,7 +171,10 @@ def first_rows_node(building: Building, child: int, plan: op.FirstRows) -> int:
 
 
 def order_of(
-    building: Building, child: int, plan: op.Sort | op.FirstRows, maps: tuple[MapSpec, ...] = ()
+    building: Building,
+    child: int,
+    plan: orders.Sort | orders.FirstRows,
+    maps: tuple[MapSpec, ...] = (),
 ) -> OrderSpec:
     """The order of a Sort over a node, with what is shown of the rows."""
     keys = tuple(

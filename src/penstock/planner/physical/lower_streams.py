@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.emptiness import empties
 from penstock.algebra.patterns import Pattern
@@ -228,7 +229,7 @@ def whole_node(lowering: Lowering, sender: st.RStream | st.AtEnds | st.Internal)
         while isinstance(result, op.Map):
             maps.insert(0, result)
             result = result.child
-    sort = result if isinstance(result, op.Sort) else None
+    sort = result if isinstance(result, orders.Sort) else None
     child = lowering.lower(plan if sort is None else sort.child)
     inputs = [child, instants_node(lowering, sender)]
     order = None

@@ -43,14 +43,13 @@ _MODULES: tuple[ModuleType, ...] = (
     set_specs,
     source_specs,
     window_specs,
+    windows,
 )
 """Where the specs are, and what they are made of."""
 _PARTS = (
     *(expressions.Column, expressions.Literal, expressions.Call, expressions.Cast),
     *(expressions.Case, expressions.AggregateCall),
     *(types.Type, types.Field, types.Schema, patterns.Pattern, time.TimeUnit, Target),
-    *(windows.Range, windows.Hopping, windows.Fixed, windows.Now, windows.Unbounded, windows.Since),
-    *(windows.Between, windows.Rows),
     *(streams.Stream, streams.Relation, streams.Exchanged),
     *(JoinModel, Side, ConditionEstimate, Weights, Condition),
     *(Edge, Node, Estimate, Predicate, MatchCondition, Partitioning, Route),

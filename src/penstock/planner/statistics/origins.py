@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import Call, Column, columns_of, substituted, walk
 from penstock.algebra.time import TimeUnit
@@ -60,7 +61,7 @@ def _origin(column: Column, over: Plan, window: str) -> Expression:
     return _rules(over).column(over, column, window)
 
 
-def _rules(plan: Plan) -> Origin:
+def _rules(plan: Plan) -> OriginRules:
     if type(plan) not in ORIGINS:
         msg = f"nobody has said where rows of {type(plan).__name__} come from"
         raise InternalError(msg)
@@ -260,7 +261,7 @@ def _asked(condition: Expression, over: Plan, window: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Origin:
+class OriginRules:
     """Origins of what an operator makes.
 
     Args:
@@ -273,42 +274,42 @@ class Origin:
     rows: Callable[[Any, str], Rows]
 
 
-_COPIED = Origin(_of_place, _result_of)
-_OTHER_ROWS = Origin(_of_side, _result_of)
-_SENT = Origin(_of_sent, _result_of)
-_SOURCE = Origin(_of_source, _source_rows)
+_COPIED = OriginRules(_of_place, _result_of)
+_OTHER_ROWS = OriginRules(_of_side, _result_of)
+_SENT = OriginRules(_of_sent, _result_of)
+_SOURCE = OriginRules(_of_source, _source_rows)
 
-ORIGINS: Mapping[type[Plan], Origin] = {
+ORIGINS: Mapping[type[Plan], OriginRules] = {
     st.Stream: _SOURCE,
     st.Relation: _SOURCE,
-    st.Exchanged: Origin(_unknown_column, _unknown_rows),
-    st.Window: Origin(_of_window, _window_rows),
-    st.Internal: Origin(_unknown_column, _result_of),
+    st.Exchanged: OriginRules(_unknown_column, _unknown_rows),
+    st.Window: OriginRules(_of_window, _window_rows),
+    st.Internal: OriginRules(_unknown_column, _result_of),
     st.IStream: _SENT,
     st.DStream: _SENT,
     st.RStream: _SENT,
     st.AtEnds: _SENT,
-    op.Filter: Origin(_of_side, _filtered),
-    op.Map: Origin(_of_map, _same_rows),
-    op.Alias: Origin(_of_place, _same_rows),
-    op.Group: Origin(_of_side, _grouped),
-    op.OnArrival: Origin(_of_side, _same_rows),
-    op.Distinct: Origin(_of_side, _different),
-    op.Product: Origin(_of_side, _paired),
-    op.Join: Origin(_of_side, _joined),
-    op.ScalarProduct: Origin(_of_side, _paired),
-    op.SemiJoin: Origin(_of_side, _judged),
-    op.AntiJoin: Origin(_of_side, _judged),
-    op.GroupJoin: Origin(_of_group_join, _result_of),
-    op.UnionAll: Origin(_of_either, _result_of),
+    op.Filter: OriginRules(_of_side, _filtered),
+    op.Map: OriginRules(_of_map, _same_rows),
+    op.Alias: OriginRules(_of_place, _same_rows),
+    op.Group: OriginRules(_of_side, _grouped),
+    op.OnArrival: OriginRules(_of_side, _same_rows),
+    op.Distinct: OriginRules(_of_side, _different),
+    op.Product: OriginRules(_of_side, _paired),
+    op.Join: OriginRules(_of_side, _joined),
+    op.ScalarProduct: OriginRules(_of_side, _paired),
+    op.SemiJoin: OriginRules(_of_side, _judged),
+    op.AntiJoin: OriginRules(_of_side, _judged),
+    op.GroupJoin: OriginRules(_of_group_join, _result_of),
+    op.UnionAll: OriginRules(_of_either, _result_of),
     op.Intersection: _COPIED,
     op.MaxUnion: _COPIED,
     op.Difference: _COPIED,
     op.StrictDifference: _COPIED,
-    op.Aggregate: Origin(_of_aggregate, _groups),
-    op.Combine: Origin(_unknown_column, _result_of),
-    op.FirstRows: _OTHER_ROWS,
-    op.Sort: _OTHER_ROWS,
+    op.Aggregate: OriginRules(_of_aggregate, _groups),
+    op.Combine: OriginRules(_unknown_column, _result_of),
+    orders.FirstRows: _OTHER_ROWS,
+    orders.Sort: _OTHER_ROWS,
     op.Coalesce: _OTHER_ROWS,
     op.Split: _OTHER_ROWS,
     op.Final: _OTHER_ROWS,

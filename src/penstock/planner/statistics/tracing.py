@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import (
     TRUE,
@@ -217,8 +218,8 @@ TRACES: Mapping[type[Plan], Trace] = {
     op.StrictDifference: _of_none,
     op.Aggregate: _of_none,
     op.Combine: _of_none,
-    op.FirstRows: _of_none,
-    op.Sort: _of_none,
+    orders.FirstRows: _of_none,
+    orders.Sort: _of_none,
     op.Coalesce: _of_none,
     op.Split: _of_none,
     op.Final: _of_none,

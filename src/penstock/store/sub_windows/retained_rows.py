@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 OPEN_ROWS = 1 << 16
 """So many rows wait to be divided among sub-windows, if none is complete before."""
 LONGEST = 1 << 62
-"""Where all rows are kept, a sub-window holds all of them."""
+"""The length of the one sub-window where all rows are kept."""
 
 
 class RetainedRows:
@@ -56,7 +56,7 @@ class RetainedRows:
             latest: The instant of the latest row that came.
         """
         self._most_bytes = most_bytes
-        length = LONGEST if span == INFINITY else max(-(-span // parts), 1)
+        length = length_of(span, parts)
         if self.span == 0 and span > 0 and latest > BEGINNING:
             self.since = latest + 1
         if span == 0:
@@ -145,6 +145,11 @@ class RetainedRows:
         if "rows" in segments and self.span:
             self._open = [block_of(segments["rows"])]
             self._due = BEGINNING
+
+
+def length_of(span: int, parts: int) -> int:
+    """The length of sub-windows, if a retention is divided into so many."""
+    return LONGEST if span == INFINITY else max(-(-span // parts), 1)
 
 
 def pieces_of(table: pa.Table, length: int) -> Iterator[tuple[int, MemoryPiece]]:

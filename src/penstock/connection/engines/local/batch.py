@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
 
 Shape = tuple[list["pa.DataType"], int, int]
 """Types and span of rows, and into how many parts that time is divided."""
@@ -54,6 +55,7 @@ class Batch:
     State that is saved belongs to a graph of the same `shape`.
 
     Attributes:
+        shed: By query and stream, how many rows were shed.
         known: What the plan was chosen by: rates that streams state.
     """
 
@@ -79,14 +81,29 @@ class Batch:
         self._rules = rules
         self.lanes.follow(rules)
 
+    def go_on(self) -> None:
+        """Let lanes do some of what was left undone, for as long as they have in a call."""
+        if self.lanes.is_behind:
+            self._take_in(self.lanes.feed({}, {}))
+
     def work_off(self) -> None:
         """Let lanes do what the time for earlier calls has left undone."""
         if self.lanes.is_behind:
             self._take_in(self.lanes.work_off())
 
+    def count_shed(self, stream: str, rows: int) -> None:
+        """Rows of a stream were shed, for those queries that read it."""
+        if stream not in self.graph.streams:
+            return
+        number = self.graph.streams[stream][1]
+        for query in self.outcomes:
+            if number in self.graph.below(self.graph.results[query]):
+                self.shed.setdefault(query, Counter())[stream] += rows
+
     def begin_anew(self) -> None:
         """Be as if nothing had come; what was planned stays, and to plan takes longest."""
         self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes, rules=self._rules)
+        self.shed: dict[str, Counter[str]] = {}
         self.outcomes = {
             name: ElementLog(self._options.keep, has_content=is_relation(plan))
             for name, plan in self.plans.items()

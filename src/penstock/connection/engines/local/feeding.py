@@ -18,6 +18,8 @@ from penstock.connection.relation_log import RelationLog
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps
+from penstock.shedding.input_monitor import InputMonitor
+from penstock.shedding.intake_rules import IntakeRules
 from penstock.store.sub_windows.retained_rows import RetainedRows
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
     from penstock.planner.statistics.statistics import Statistics
+    from penstock.runtime.intake import Reading
+    from penstock.shedding.shedding import Shedding
 
 
 class Feeding:
@@ -41,6 +45,10 @@ class Feeding:
         self.retention = LocalRetention()
         self.aside = RejectedCounts(options.keep)
         self.now = BEGINNING
+        self.rules = IntakeRules()
+        self.monitor = InputMonitor()
+        self.held_back = 0
+        self._last_rows = 0
 
     def declare(self, source: StreamDefinition | RelationDefinition) -> None:
         """A stream or relation, new or in place of one of the same name."""
@@ -51,7 +59,11 @@ class Feeding:
         else:
             self.retention.streams[source.name] = RetainedRows(source.schema)
             self.intakes[source.name] = Intake(
-                source.name, source.schema, source.time_column, source.slack
+                source.name,
+                source.schema,
+                source.time_column,
+                source.slack,
+                own=source.shedding_columns,
             )
 
     def forget(self, source: str) -> None:
@@ -120,9 +132,42 @@ class Feeding:
         for batch in self.batches:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
-        block = reading.take_in()
-        self.retention.streams[name].take_in(block, self.intakes[name].watermark)
+        hold, start = reading.intake.hold, 0
+        while not start or start < len(reading):
+            shedding = self._look()
+            most = self.monitor.most_rows or len(reading)
+            reading.intake.hold = min(hold, reading.earliest_from(start + most))
+            self._take_in(name, reading.part(start, start + most), shedding)
+            start += max(most, 1)
+
+    def _take_in(self, name: str, part: Reading, shedding: Shedding | None) -> None:
+        """Rows that are taken in at once."""
+        intake = part.intake
+        before = intake.shed
+        block = part.take_in(shedding)
+        self._last_rows = len(part)
+        if intake.shed > before:
+            for batch in self.batches:
+                batch.count_shed(name, intake.shed - before)
+        self.retention.streams[name].take_in(block, intake.watermark)
         self._feed(name, block)
+
+    @property
+    def _waiting(self) -> int:
+        """The bytes that wait in lanes that could go on."""
+        return sum(batch.lanes.waiting_bytes for batch in self.batches)
+
+    def _look(self) -> Shedding | None:
+        """Decide, before rows are taken in, how many at once, and which of them are shed.
+
+        Unless some may be, lanes work first until what waits in them is below the limit.
+        """
+        shedding = self.monitor.look(self.rules, self._waiting, self._last_rows)
+        while self.rules.holds_back and self._waiting > (self.rules.queue_limit or 0):
+            self.held_back += 1
+            for batch in self.batches:
+                batch.go_on()
+        return shedding
 
     def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
         """Rows of files, which are taken in together."""
@@ -168,9 +213,9 @@ class Feeding:
             batch.finish()
 
     def counts(self) -> dict[str, list[int]]:
-        """Of each stream: watermark, rows brought, latest instant, by how much rows were late."""
+        """Of each stream: watermark, rows brought, latest instant, lateness at most, rows shed."""
         return {
-            name: [one.watermark, one.brought, one.latest, one.late_by]
+            name: [one.watermark, one.brought, one.latest, one.late_by, one.shed]
             for name, one in self.intakes.items()
         }
 
@@ -184,10 +229,10 @@ class Feeding:
 
     def restore(self, segments: Mapping[str, pa.Table], counts: Mapping[str, list[int]]) -> None:
         """Take it back; the sources are declared, and the batches are there, new."""
-        for name, (watermark, brought, latest, late_by) in counts.items():
+        for name, (watermark, brought, latest, late_by, shed) in counts.items():
             intake = self.intakes[name]
             intake.watermark, intake.brought = watermark, brought
-            intake.latest, intake.late_by = latest, late_by
+            intake.latest, intake.late_by, intake.shed = latest, late_by, shed
         for name, relation in self.relations.items():
             relation.restore(within(segments, f"relation/{name}"))
         for number, batch in enumerate(self.batches):

@@ -26,6 +26,7 @@ def progress_of(engine: LocalEngine) -> dict[str, Any]:
             for one in queries
             if isinstance(one, QueryDefinition)
         },
+        "intake": engine.feeding.monitor.facts(engine.feeding.held_back),
         "state": {
             part: sum(getattr(one, f"state_{part}") for lane in lanes for one in lane)
             for part in ("rows", "bytes")
@@ -41,6 +42,7 @@ def _stream_facts(engine: LocalEngine, name: str) -> dict[str, Any]:
         "late_by": intake.late_by,
         "aside": aside.count(name, late=False),
         "forgotten": aside.forgotten(name),
+        "shed": intake.shed,
         "watermark": _instant(intake.watermark),
         "latest": _instant(intake.latest),
     }
@@ -57,6 +59,7 @@ def _query_facts(engine: LocalEngine, query: QueryDefinition) -> dict[str, Any]:
         "clock": _instant(clock),
         "lag": None if BEGINNING in (clock, latest) else max(0, latest - clock),
         "elements": 0 if log is None else log.end,
+        "shed": {} if batch is None else dict(batch.shed.get(query.name, {})),
         "failures": engine.failures(query.name),
     }
 

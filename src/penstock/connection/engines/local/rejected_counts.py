@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from penstock.runtime.lateness import LATE
+from penstock.shedding.shedding import SHED
 from penstock.store.rejected_rows import POSITION, REASON, TEXT, rejected_schema
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class RejectedCounts:
         return sum(
             rows
             for (name, kind), rows in self.counts.items()
-            if name == source and (kind == "late") == late
+            if name == source and (kind == LATE if late else kind not in (LATE, SHED))
         )
 
     def forgotten(self, source: str) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-VERSION = 3
+VERSION = 4
 """Of the layout of the folder and of what is in it."""
 PAGE = "connection.json"
 

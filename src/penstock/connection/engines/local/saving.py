@@ -47,6 +47,9 @@ def save_engine(engine: LocalEngine, path: Path) -> None:
         "streams": engine.feeding.counts(),
         "now": engine.feeding.now,
         "aside": [[*key, rows] for key, rows in engine.feeding.aside.counts.items()],
+        "shed": {
+            name: counts for one in engine.feeding.batches for name, counts in one.shed.items()
+        },
         "failures": {
             name: engine.failures(name)
             for started in registry.started
@@ -77,5 +80,8 @@ def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa
     engine.feeding.restore(tables, page["streams"])
     engine.feeding.now = page["now"]
     engine.feeding.aside.restore(within(tables, "aside"), page["aside"])
+    for batch in engine.feeding.batches:
+        own = {name: Counter(page["shed"][name]) for name in batch.outcomes if name in page["shed"]}
+        batch.shed = own
     engine.failed_before = {name: Counter(one) for name, one in page["failures"].items()}
     engine.is_finished = page["finished"]

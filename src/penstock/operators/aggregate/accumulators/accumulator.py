@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregate.accumulators.events import GroupEvents, Payload
+    from penstock.operators.aggregate.accumulators.pool import Pool
     from penstock.state.moving import Moved
 
 Values = tuple["pa.Array", int]
@@ -30,18 +31,41 @@ FLOAT64 = np.dtype(np.float64)
 BOOL = np.dtype(np.bool_)
 
 
+class GroupState(Protocol):
+    """State of groups: a table whose column `group` says of whom each row is."""
+
+    def move(self, moved: Moved) -> None:
+        """Groups have been given other slots; those that have none any more have no rows."""
+
+    def table(self) -> pa.Table:
+        """All of it."""
+
+    def restore(self, table: pa.Table) -> None:
+        """Take back a table."""
+
+    @property
+    def in_use(self) -> int:
+        """The number of groups, counters or candidates that are kept."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory allocated."""
+
+
 @dataclass(frozen=True)
 class CodeUse:
     """The codes of a pool that are in the state of an accumulator.
 
     Args:
-        pool: The table with what codes stand for.
+        texts: The pool.
+        pool: As which what codes stand for is saved.
         table: The table whose rows hold codes, in a column; as often as `count` says.
         column: That column.
         count: A column with numbers of elements; None: one for each row.
         payload: The place of the codes in the payload of elements that will leave, if it is kept.
     """
 
+    texts: Pool
     pool: str
     table: str
     column: str
@@ -60,10 +84,14 @@ class Accumulator(ABC):
         needs_departures: Whether leaving events must be fed. If not, they are ignored, and the
             payload may be forgotten once the element has entered.
         payload_types: The types of the payload's arrays.
+        kept: All it keeps of groups, by name; what the first has says how much that is.
+        coded: The codes of texts among that.
     """
 
     needs_departures = True
     payload_types: tuple[np.dtype[Any], ...] = ()
+    kept: Mapping[str, GroupState]
+    coded: Sequence[CodeUse] = ()
 
     def __init__(self, call: AggregateCall) -> None:
         self.call = call
@@ -86,9 +114,10 @@ class Accumulator(ABC):
         Sums and counts are exact, so they are zero by then; there is nothing to do.
         """
 
-    @abstractmethod
     def move(self, moved: Moved) -> None:
         """Groups have been given other slots; those that have none any more have no rows."""
+        for one in self.kept.values():
+            one.move(moved)
 
     def shrink(self) -> Mapping[int, npt.NDArray[np.int64]]:
         """Give back room that has been empty for a while, between two sweeps.
@@ -99,82 +128,29 @@ class Accumulator(ABC):
         """
         return {}
 
-    @abstractmethod
     def segments(self) -> Segments:
-        """The complete state; the column `group` of a table says of whom, only pools have none."""
+        """The complete state."""
+        pools = {one.pool: one.texts.table() for one in self.coded}
+        return {name: one.table() for name, one in self.kept.items()} | pools
 
-    def coded(self) -> list[CodeUse]:
-        """The codes in the state that a pool has given."""
-        return []
-
-    @abstractmethod
     def restore(self, segments: Segments) -> None:
         """Take back what `segments` of another accumulator for the same call gave."""
-
-    @property
-    @abstractmethod
-    def state_rows(self) -> int:
-        """The number of groups, counters or candidates that are kept."""
-
-    @property
-    @abstractmethod
-    def state_bytes(self) -> int:
-        """Memory allocated for them."""
-
-
-class GroupNumbers(Protocol):
-    """Numbers that an accumulator keeps of each group."""
-
-    def move(self, moved: Moved) -> None:
-        """Groups have been given other slots."""
-
-    def table(self) -> pa.Table:
-        """The groups in use, and their numbers."""
-
-    def restore(self, table: pa.Table) -> None:
-        """Take back a table."""
-
-    @property
-    def in_use(self) -> int:
-        """The number of groups that have numbers."""
-
-    @property
-    def nbytes(self) -> int:
-        """Memory allocated."""
-
-
-class Numeric(Accumulator):
-    """An accumulator that only keeps numbers of each group.
-
-    Attributes:
-        numbers: All it keeps, by name; the first say which groups have rows that count.
-    """
-
-    numbers: Mapping[str, GroupNumbers]
-
-    def move(self, moved: Moved) -> None:
-        """The numbers are those of the groups under their other slots."""
-        for one in self.numbers.values():
-            one.move(moved)
-
-    def segments(self) -> Segments:
-        """All numbers."""
-        return {name: one.table() for name, one in self.numbers.items()}
-
-    def restore(self, segments: Segments) -> None:
-        """Take them back."""
-        for name, one in self.numbers.items():
+        # Where codes compare as texts do, the order of what is kept needs these.
+        for pool in self.coded:
+            pool.texts.restore(segments[pool.pool])
+        for name, one in self.kept.items():
             one.restore(segments[name])
 
     @property
     def state_rows(self) -> int:
-        """The number of groups with rows that count."""
-        return next(iter(self.numbers.values())).in_use
+        """The number of groups, counters or candidates that are kept."""
+        return next(iter(self.kept.values())).in_use
 
     @property
     def state_bytes(self) -> int:
-        """Memory of the numbers."""
-        return sum(one.nbytes for one in self.numbers.values())
+        """Memory allocated for them, and for what their codes stand for."""
+        pools = sum(one.texts.nbytes for one in self.coded)
+        return sum(one.nbytes for one in self.kept.values()) + pools
 
 
 class SelfExpiring(Accumulator):

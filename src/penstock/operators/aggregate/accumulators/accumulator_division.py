@@ -47,7 +47,7 @@ def divided_calls(
     kept = [dict(part) for part in parts]
     first = _FIRST
     for number, accumulator in enumerate(accumulators):
-        for coded in accumulator.coded():
+        for coded in accumulator.coded:
             pools.append(_DividedPool(coded, f"{number}/", first, accumulator))
             pools[-1].unite(kept, ends)
         first += len(accumulator.payload_types) if accumulator.needs_departures else 0

@@ -21,13 +21,10 @@ if TYPE_CHECKING:
     from penstock.algebra.expressions import AggregateCall
     from penstock.operators.aggregate.accumulators.accumulator import Accumulator
 
-RANKED = ("median", "quantile")
-"""Have their counters per value themselves, and count each once if told to."""
-
 
 def accumulator_for(call: AggregateCall, input_pattern: Pattern) -> Accumulator:
     """A new, empty accumulator for a call over an input of a pattern."""
-    if not call.distinct or call.function in RANKED:
+    if not call.distinct or facts_of(call.function).ranks_values:
         return _plain(call, input_pattern)
     plain = replace(call, distinct=False)
     if facts_of(call.function).ignores_copies:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.types import BOOLEAN, DOUBLE, STRING, Type, to_arrow
+from penstock.operators.aggregate.accumulators.accumulator import CodeUse
 from penstock.operators.aggregate.accumulators.counting import truth_of
 from penstock.operators.aggregate.accumulators.decimal_words import from_words, words_of
 from penstock.operators.aggregate.accumulators.events import owned
@@ -21,7 +22,6 @@ from penstock.operators.aggregate.accumulators.pool import Pool, binary_of
 from penstock.state.arrays import check_text, text_array
 
 if TYPE_CHECKING:
-    from penstock.operators.aggregate.accumulators.accumulator import Segments
     from penstock.operators.aggregate.accumulators.events import Bools, Bytes, Doubles, Int64s
 
 NO_TEXTS = np.zeros((0, 4), np.int64)
@@ -52,27 +52,17 @@ class Codes(ABC):
         """Give back room that has been empty for a while; if codes are others now, by old ones."""
         return None
 
-    @property
-    def is_pooled(self) -> bool:
-        """Codes that are numbers in a pool."""
-        return False
+    def used(
+        self, pool: str, table: str, column: str, count: str | None, payload: int = 0
+    ) -> list[CodeUse]:
+        """That such codes are in the state of an accumulator; nothing if no pool has given them."""
+        del pool, table, column, count, payload
+        return []
 
     @property
     def order(self) -> tuple[Int64s, Bytes]:
         """The texts and bytes that loops compare codes by; none if codes compare directly."""
         return NO_TEXTS, NO_BYTES
-
-    def segments(self) -> Segments:
-        """The values that codes stand for."""
-        return {}
-
-    def restore(self, segments: Segments) -> None:  # noqa: B027
-        """Take back what codes stand for."""
-
-    @property
-    def state_bytes(self) -> int:
-        """Memory taken by what codes stand for."""
-        return 0
 
 
 class DirectCodes(Codes):
@@ -144,28 +134,16 @@ class PooledCodes(Codes):
         """Number the values anew, if most room has been empty for a while."""
         return self.pool.compact() if self.pool.is_spacious else None
 
-    @property
-    def is_pooled(self) -> bool:
-        """They are."""
-        return True
+    def used(
+        self, pool: str, table: str, column: str, count: str | None, payload: int = 0
+    ) -> list[CodeUse]:
+        """That they are there."""
+        return [CodeUse(self.pool, pool, table, column, count, payload)]
 
     @property
     def order(self) -> tuple[Int64s, Bytes]:
         """The texts of the pool."""
         return self.pool.texts, self.pool.data
-
-    def segments(self) -> Segments:
-        """The pool."""
-        return {"pool": self.pool.table()}
-
-    def restore(self, segments: Segments) -> None:
-        """Take back the pool."""
-        self.pool.restore(segments["pool"])
-
-    @property
-    def state_bytes(self) -> int:
-        """Memory of the pool."""
-        return self.pool.state_bytes
 
 
 def codes_for(type_: Type) -> Codes:

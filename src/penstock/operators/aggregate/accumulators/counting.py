@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.operators.aggregate.accumulators.accumulator import (
-    BOOL,
-    Numeric,
-    Values,
-)
+from penstock.operators.aggregate.accumulators.accumulator import BOOL, Accumulator, Values
 from penstock.operators.aggregate.accumulators.count_loops import count
 from penstock.operators.aggregate.accumulators.events import owned
 from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
@@ -31,17 +27,14 @@ if TYPE_CHECKING:
     )
 
 
-class Counts:
+class Counts(GroupSlots):
     """Several counts of rows per group."""
-
-    def __init__(self, width: int = 1) -> None:
-        self.slots = GroupSlots(width)
 
     def sweep(self, events: GroupEvents, weights: Int8s | Int64s, column: int = 0) -> Int64s:
         """Add the weights of events; the counts at the points."""
-        self.slots.reach(events.slots)
+        self.reach(events.slots)
         out = np.empty(len(events.points), np.int64)
-        count(events.groups, weights, events.points, self.slots.rows, column, out)
+        count(events.groups, weights, events.points, self.rows, column, out)
         return out
 
 
@@ -62,7 +55,7 @@ def truth_of(arg: pa.Array) -> Bools:
     return truth
 
 
-class _Counting(Numeric):
+class _Counting(Accumulator):
     """The common part of the aggregates that are counts."""
 
     width = 1
@@ -70,7 +63,7 @@ class _Counting(Numeric):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.counts = Counts(self.width)
-        self.numbers = {"counts": self.counts.slots}
+        self.kept = {"counts": self.counts}
 
 
 class Count(_Counting):

@@ -11,7 +11,7 @@ from penstock.operators.aggregate.accumulators import limbs
 from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     INT64,
-    Numeric,
+    Accumulator,
     Values,
 )
 from penstock.operators.aggregate.accumulators.counting import Counts, known_of, rows_of
@@ -39,31 +39,30 @@ ONE_WORD = 18
 """Decimals of so many digits fit into one 64-bit word."""
 
 
-class Sums:
+class Sums(GroupSlots):
     """Exact sums of wide integers per group."""
 
     def __init__(self, width: int) -> None:
-        self.slots = GroupSlots(width, np.uint64)
+        super().__init__(width, np.uint64)
 
     def sweep(
         self, events: GroupEvents, weights: Int8s, lows: Int64s, highs: Int64s, shifts: Int64s
     ) -> UInt64s:
         """Add one number (see `limbs.add`) per event; the sums at the points."""
-        self.slots.reach(events.slots)
-        rows = self.slots.rows
-        out = np.empty((len(events.points), rows.shape[1]), np.uint64)
-        limbs.sweep(events.groups, weights, lows, highs, shifts, events.points, rows, out)
+        self.reach(events.slots)
+        out = np.empty((len(events.points), self.rows.shape[1]), np.uint64)
+        limbs.sweep(events.groups, weights, lows, highs, shifts, events.points, self.rows, out)
         return out
 
     def sweep_words(self, events: GroupEvents, weights: Int8s, words: Int64s) -> UInt64s:
         """The same for numbers of one word, into sums of `WIDTH` limbs."""
-        self.slots.reach(events.slots)
+        self.reach(events.slots)
         out = np.empty((len(events.points), WIDTH), np.uint64)
-        limbs.sweep_words(events.groups, weights, words, events.points, self.slots.rows, out)
+        limbs.sweep_words(events.groups, weights, words, events.points, self.rows, out)
         return out
 
 
-class ExactSum(Numeric):
+class ExactSum(Accumulator):
     """SUM or AVG over INT, BIGINT or DECIMAL; a sum beyond the result's type is NULL.
 
     AVG may have a second argument: of how many rows the first one is the sum.
@@ -77,7 +76,7 @@ class ExactSum(Numeric):
         rows = len(call.args) - 1
         self.payload_types = (*[INT64] * self.words, BOOL, *[INT64] * rows)
         self.counts, self.sums = Counts(), Sums(WIDTH)
-        self.numbers = {"counts": self.counts.slots, "sums": self.sums.slots}
+        self.kept = {"counts": self.counts, "sums": self.sums}
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         """The unscaled numbers in one or two words, whether each is known, and of how many."""

@@ -17,9 +17,8 @@ from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     FLOAT64,
     INT64,
-    GroupNumbers,
-    Numeric,
-    Segments,
+    Accumulator,
+    GroupState,
     Values,
 )
 from penstock.operators.aggregate.accumulators.counting import Counts, known_of, rows_of
@@ -53,24 +52,27 @@ class FloatParts(NamedTuple):
     kinds: Bytes
 
 
-class Specials:
+class Specials(Counts):
     """Infinities and NaN in each group, counted when there are any."""
 
     def __init__(self) -> None:
-        self.counts = Counts(3)
+        super().__init__(3)
         self.seen = False
 
-    def sweep(self, events: GroupEvents, weights: Int8s, values: Doubles) -> list[Int64s]:
+    def sweep_kinds(self, events: GroupEvents, weights: Int8s, values: Doubles) -> list[Int64s]:
         """The numbers of +inf, -inf and NaN at the points."""
         kinds = (values == np.inf, values == -np.inf, np.isnan(values))
-        counts = [
-            self.counts.sweep(events, weights * kind, column) for column, kind in enumerate(kinds)
-        ]
-        self.seen = bool(self.counts.slots.rows.any())
+        counts = [self.sweep(events, weights * kind, column) for column, kind in enumerate(kinds)]
+        self.seen = bool(self.rows.any())
         return counts
 
+    def restore(self, table: pa.Table) -> None:
+        """Take back a table."""
+        super().restore(table)
+        self.seen = self.in_use > 0
 
-class _Floats(Numeric):
+
+class _Floats(Accumulator):
     """The common part of sums and variances."""
 
     unit: int
@@ -83,18 +85,13 @@ class _Floats(Numeric):
         self.payload_types = (FLOAT64, BOOL, *[INT64] * (len(call.args) - 1))
         self.counts, self.sums = Counts(), Sums(self.width)
         self.extremes, self.specials = Extremes(), Specials()
-        self.numbers: dict[str, GroupNumbers] = {
-            "counts": self.counts.slots,
-            "sums": self.sums.slots,
+        self.kept: dict[str, GroupState] = {
+            "counts": self.counts,
+            "sums": self.sums,
             "extremes": self.extremes,
-            "specials": self.specials.counts.slots,
+            "specials": self.specials,
         }
         self.limit = 64 * self.width - COUNT_BITS - 53
-
-    def restore(self, segments: Segments) -> None:
-        """Take back all numbers."""
-        super().restore(segments)
-        self.specials.seen = self.specials.counts.slots.in_use > 0
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         numbers = args[0].fill_null(0.0).to_numpy(zero_copy_only=False)
@@ -112,7 +109,7 @@ class _Floats(Numeric):
                 for point in range(start, stop if one.rows else start):
                     results[point] = self._exact(int(counts[point]), [s[point] for s in sums], one)
         if self.specials.seen or (parts.kinds == float_loops.SPECIAL).any():
-            self._decide(results, self.specials.sweep(events, weights, values))
+            self._decide(results, self.specials.sweep_kinds(events, weights, values))
         return pa.array(self._finished(results), self.type, mask=counts <= self._fewest), 0
 
     _fewest = 0
@@ -179,7 +176,7 @@ class Variance(_Floats):
     def __init__(self, call: AggregateCall) -> None:
         super().__init__(call)
         self.squares = Sums(self.square_width)
-        self.numbers["squares"] = self.squares.slots
+        self.kept["squares"] = self.squares
         self.limit = (64 * self.square_width - COUNT_BITS - 106) // 2
         self.freedom = self._fewest = int(call.function.endswith("_samp"))
 

@@ -26,7 +26,7 @@ class GroupSlots:
     ({'group': [0], 'n0': [5], 'n1': [6]}, 1)
     """
 
-    def __init__(self, width: int, dtype: type[np.int64 | np.uint64] = np.int64) -> None:
+    def __init__(self, width: int = 1, dtype: type[np.int64 | np.uint64] = np.int64) -> None:
         self.rows: npt.NDArray[Any] = np.zeros((FIRST, width), dtype)
 
     def reach(self, slots: int) -> None:

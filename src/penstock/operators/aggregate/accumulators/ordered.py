@@ -14,8 +14,6 @@ from penstock.operators.aggregate.accumulators.accumulator import (
     BOOL,
     INT64,
     Accumulator,
-    CodeUse,
-    Segments,
     Values,
 )
 from penstock.operators.aggregate.accumulators.codes import (
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
         Payload,
     )
     from penstock.operators.aggregate.accumulators.tree_sweeps import Rank
-    from penstock.state.moving import Moved
 
 EXACT = 2**31
 """Denominators below this are multiplied exactly with any number of rows."""
@@ -58,7 +55,9 @@ class OrderedAccumulator(Accumulator):
         super().__init__(call)
         self.codes: Codes = codes_for(call.args[0].type)
         self.rank = _rank(call)
-        self.tree = CountedTree(distinct=call.distinct)
+        self.tree = CountedTree(self.codes, distinct=call.distinct)
+        self.kept = {"counters": self.tree}
+        self.coded = self.codes.used("pool", "counters", "code", "count")
 
     def prepare(self, args: Sequence[pa.Array], length: int) -> Payload:
         """The code of each value, and whether it is known."""
@@ -68,7 +67,7 @@ class OrderedAccumulator(Accumulator):
     def sweep(self, events: GroupEvents, payload: Payload) -> Values:
         """The values at the rank."""
         codes, weights = owned(payload[0]), events.weights(payload[1])
-        low, high, beyond = self.tree.sweep(events, weights, codes, self.rank, self.codes.order)
+        low, high, beyond = self.tree.sweep(events, weights, codes, self.rank)
         known = beyond >= 0
         if self.call.function in ("min", "max"):
             values = self.codes.decode(low, known)
@@ -100,42 +99,13 @@ class OrderedAccumulator(Accumulator):
         words = self.codes.words(codes, known)
         return _halves(words[:, 0], words[:, 1])
 
-    def move(self, moved: Moved) -> None:
-        """Count for the groups under their other slots."""
-        self.tree.move(moved, self.codes.order)
-
     def shrink(self) -> Mapping[int, Int64s]:
         """Give back the room of values."""
         new_codes = self.codes.compact()
         if new_codes is None:
             return {}
-        self.tree.recode(new_codes, self.codes.order)
+        self.tree.recode(new_codes)
         return {0: new_codes}
-
-    def segments(self) -> Segments:
-        """The counters, and what codes stand for."""
-        return {"counters": self.tree.table(), **self.codes.segments()}
-
-    def coded(self) -> list[CodeUse]:
-        """In the counters."""
-        if not self.codes.is_pooled:
-            return []
-        return [CodeUse("pool", "counters", "code", "count", payload=0)]
-
-    def restore(self, segments: Segments) -> None:
-        """Take back the counters."""
-        self.codes.restore(segments)
-        self.tree.restore(segments["counters"], self.codes.order)
-
-    @property
-    def state_rows(self) -> int:
-        """The number of counters."""
-        return self.tree.state_rows
-
-    @property
-    def state_bytes(self) -> int:
-        """Memory of the counters and their values."""
-        return self.tree.state_bytes + self.codes.state_bytes
 
 
 def _rank(call: AggregateCall) -> Rank:

@@ -127,7 +127,7 @@ class Pool:
         self._index()
 
     @property
-    def state_bytes(self) -> int:
+    def nbytes(self) -> int:
         """Memory allocated."""
         return self.index.nbytes + self.texts.nbytes + self.data.nbytes
 

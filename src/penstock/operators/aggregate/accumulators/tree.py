@@ -12,8 +12,8 @@ from penstock.operators.aggregate.accumulators import tree_sweeps as sweeps
 from penstock.operators.aggregate.accumulators.group_slots import GroupSlots
 
 if TYPE_CHECKING:
+    from penstock.operators.aggregate.accumulators.codes import Codes
     from penstock.operators.aggregate.accumulators.events import (
-        Bytes,
         Doubles,
         GroupEvents,
         Int8s,
@@ -29,10 +29,11 @@ FIRST = 4
 class CountedTree:
     """The frequency of each value in each group; a change or a rank costs O(log of all values).
 
-    With `distinct`, ranks count each value once.
+    Values are codes, which compare as they say. With `distinct`, ranks count each value once.
     """
 
-    def __init__(self, *, distinct: bool) -> None:
+    def __init__(self, codes: Codes, *, distinct: bool) -> None:
+        self.codes = codes
         self.distinct = distinct
         self.totals = GroupSlots(1)
         self.path = np.zeros((loops.DEEPEST, 2), np.int64)
@@ -54,7 +55,6 @@ class CountedTree:
         weights: Int8s,
         codes: Int64s,
         rank: sweeps.Rank,
-        order: tuple[Int64s, Bytes],
     ) -> tuple[Int64s, Int64s, Doubles]:
         """Take in events; the codes around a rank at the points, see `tree_sweeps.sweep`."""
         self.totals.reach(events.slots)
@@ -73,7 +73,7 @@ class CountedTree:
                 self.leaves,
                 self.inners,
                 self.meta,
-                *order,
+                *self.codes.order,
                 self.path,
                 self._parents,
                 self.totals.rows,
@@ -84,7 +84,7 @@ class CountedTree:
             if start < len(events):
                 self.grow()
         if len(self.leaves.sizes) > 4 * (self.meta[loops.LEAVES] + FIRST):
-            self._load(self._entries(), order)
+            self._load(self._entries())
         return low, high, beyond
 
     @property
@@ -112,39 +112,39 @@ class CountedTree:
         sweeps.entries(self.leaves, self.inners, self.meta, self.path, out)
         return out
 
-    def _load(self, entries: Int64s, order: tuple[Int64s, Bytes]) -> None:
+    def _load(self, entries: Int64s) -> None:
         self._reset()
         if entries[2].max(initial=0) > loops.FEW:
             self._widen()
         start = 0
         while start < entries.shape[1]:
             start = sweeps.load(
-                start, entries, self.leaves, self.inners, self.meta, *order, self.path
+                start, entries, self.leaves, self.inners, self.meta, *self.codes.order, self.path
             )
             if start < entries.shape[1]:
                 self.grow()
 
-    def move(self, moved: Moved, order: tuple[Int64s, Bytes]) -> None:
+    def move(self, moved: Moved) -> None:
         """Groups have been given other slots, in the same order."""
         entries = self._entries()
         entries[0] = moved.numbers[entries[0]]
-        self._load(entries, order)
+        self._load(entries)
         self.totals.move(moved)
 
-    def recode(self, codes: Int64s, order: tuple[Int64s, Bytes]) -> None:
-        """Code c has become `codes[c]`, in the same order; `order` is that of the new ones."""
+    def recode(self, codes: Int64s) -> None:
+        """Code c has become `codes[c]`, in the same order."""
         entries = self._entries()
         entries[1] = codes[entries[1]]
-        self._load(entries, order)
+        self._load(entries)
 
     def table(self) -> pa.Table:
         """All counters, in order."""
         return pa.table(dict(zip(("group", "code", "count"), self._entries(), strict=True)))
 
-    def restore(self, table: pa.Table, order: tuple[Int64s, Bytes]) -> None:
+    def restore(self, table: pa.Table) -> None:
         """Take back a table."""
         entries = np.stack([table[name].to_numpy() for name in ("group", "code", "count")])
-        self._load(entries, order)
+        self._load(entries)
         groups = entries[0]
         weights = np.minimum(entries[2], 1) if self.distinct else entries[2]
         self.totals = GroupSlots(1)
@@ -152,12 +152,12 @@ class CountedTree:
         np.add.at(self.totals.rows[:, 0], groups, weights)
 
     @property
-    def state_rows(self) -> int:
+    def in_use(self) -> int:
         """The number of counters."""
         return int(self.meta[loops.ENTRIES])
 
     @property
-    def state_bytes(self) -> int:
+    def nbytes(self) -> int:
         """Memory allocated."""
         nodes = sum(one.nbytes for kind in (self.leaves, self.inners) for one in kind)
         return nodes + self.totals.rows.nbytes

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra.streams import Window
 from penstock.planner.rules.expressions import is_never_true
 from penstock.planner.rules.rule import Rule, RuleContext, sources_of
@@ -24,7 +25,7 @@ def is_empty(plan: Plan) -> bool:
             return is_never_true(plan.predicate) or is_empty(plan.child)
         case op.Map() | op.Alias() | op.Distinct() | op.Coalesce() | op.Split() | op.Group():
             return is_empty(plan.child)
-        case op.Sort() | Window():
+        case orders.Sort() | Window():
             return is_empty(plan.child)
         case op.Product() | op.Join() | op.SemiJoin() | op.Intersection():
             return is_empty(plan.left) or is_empty(plan.right)

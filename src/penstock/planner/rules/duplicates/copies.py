@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra.expressions import Column
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def has_no_copies(plan: Plan) -> bool:
     match plan:
         case op.Distinct() | op.Aggregate():
             return True
-        case op.Filter() | op.Alias() | op.Coalesce() | op.Split() | op.Sort() | op.Group():
+        case op.Filter() | op.Alias() | op.Coalesce() | op.Split() | orders.Sort() | op.Group():
             return has_no_copies(plan.child)
         case op.Map():
             return _keeps_rows_apart(plan)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
+from penstock.algebra import orders
 from penstock.algebra import streams as st
 from penstock.algebra.expressions import columns_of
 from penstock.algebra.plan import Named, different_nodes, expressions_of
@@ -113,7 +114,7 @@ class _Pruning:
                 return op.Map(made[0], _columns(plan, needed))
             case op.Aggregate():
                 return replace(plan, child=made[0], aggregates=_calls(plan, needed))
-            case op.FirstRows() if plan.number is not None and plan.number not in needed:
+            case orders.FirstRows() if plan.number is not None and plan.number not in needed:
                 return replace(plan, child=made[0], number=None)
         same = all(old is new for old, new in zip(inputs, made, strict=True))
         return plan if same else rebuild(made)

@@ -1,0 +1,52 @@
+"""The rows of logs that are not in sub-windows yet."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from penstock.lane_host.logs import Log
+from penstock.operators.block import concatenated
+from penstock.store.sub_windows.piece import table_of
+from penstock.store.sub_windows.retained_rows import pieces_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from penstock.algebra.types import Schema
+    from penstock.operators.block import Block
+    from penstock.store.sub_windows.piece import MemoryPiece
+
+
+def unsealed_pieces(
+    folder: Path, logs: Sequence[str], stream: str, length: int
+) -> dict[int, tuple[MemoryPiece, ...]]:
+    """The rows of a stream in some logs, divided among sub-windows of a length.
+
+    Raises:
+        DataError: A log is missing or damaged.
+    """
+    found: dict[int, tuple[MemoryPiece, ...]] = {}
+    for log in logs:
+        table = _rows_of(folder / log).get(stream)
+        if table is not None and len(table):
+            for number, piece in pieces_of(table, length):
+                found[number] = (*found.get(number, ()), piece)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _rows_of(path: Path) -> dict[str, pa.Table]:
+    """The rows of each stream in a log that were taken in, as they came."""
+    blocks: dict[str, tuple[Schema, list[Block]]] = {}
+    log = Log(path)
+    for stream, arrived in log.counted():
+        schema, known = log.slots.streams[stream].definition.schema, blocks.get(stream)
+        blocks[stream] = (schema, [*(known[1] if known else []), arrived.block])
+    return {
+        stream: table_of(concatenated(several), schema)
+        for stream, (schema, several) in blocks.items()
+    }

@@ -1,0 +1,1 @@
+"""Less input when lanes have too much to do: fewer rows at once, and rows that are left out."""
