@@ -325,6 +325,7 @@ class Session:
     def _explain(self, statement: syntax.Explain) -> Outcome:
         # Here, because it loads the planner, and with it the operators.
         from penstock.planner.explain.explain import explained
+        from penstock.planner.merged_queries import isolation_note
         from penstock.planner.physical.building import Choices
         from penstock.planner.statistics.statistics import stated_rates
 
@@ -343,6 +344,8 @@ class Session:
         chosen_by = stated_rates(stated_by(self.catalog, plan))
         rates = expected_by(self.catalog, [plan])
         text = explained(plan, Choices.of(tactics), chosen_by=chosen_by, rates=rates)
+        if statement.query is not None and self.settings.isolation == "latest":
+            text += f"\n{isolation_note(plan)}"
         return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _replan(self, statement: syntax.Replan) -> Outcome:

@@ -17,8 +17,10 @@ from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared,
 from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.lane_traffic import lane_traffics
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
+from penstock_bench.chain.spark_section import SparkSchedulers
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
 from penstock_bench.chain.workloads import WORKLOADS, ModelWorkload
+from tiers import only_long
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,6 +131,18 @@ def test_a_lane_does_all_the_work_whoever_chooses() -> None:
             assert 0 < one["median"] <= one["p99"]
             assert one["peak"] >= max(section.shown[traffic][label].queued)
             assert ("p99_to_latency" in one) == label.startswith("chain_flush")
+
+
+@only_long
+def test_a_pipeline_on_spark_does_all_the_work_whoever_chooses() -> None:
+    section = SparkSchedulers(ChainEffort(20))
+    (found,) = section.measure(lambda: None).figures.values()
+    schedulers: Any = found["schedulers"]
+    assert [*schedulers] == section.items
+    assert all(0 < one["median"] <= one["p99"] for one in schedulers.values())
+    assert all(one["peak"] > 0 for one in schedulers.values())
+    (shown,) = section.shown.values()
+    assert all(one.queued[-1] == 0 for one in shown.values())
 
 
 def test_the_rows_of_a_lane_come_as_the_trace_says() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from penstock_bench.multijoin_spark import OnSpark
     from penstock_bench.patterns import BatchSizes, Experiment
     from penstock_bench.pipeline import Section
+    from penstock_bench.transactions.sections import SchedulersOfReads
 
     Measurable = (
         ChainSection
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         | Orders
         | Series
         | OnSpark
+        | SchedulersOfReads
     )
 
 BENCHMARKS = {
@@ -38,6 +40,7 @@ BENCHMARKS = {
     "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
     "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",
     "pipeline": "the pipeline on Spark, compared with Spark's own operators and its ceiling",
+    "transactions": "reads of a window that slides, under four schedulers, in several threads",
 }
 """Each benchmark and what it measures."""
 
@@ -64,7 +67,7 @@ def bench(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="chain, patterns, multijoin: where the picture is written, a PNG."),
+        typer.Option(help="All but kernels and pipeline: where the picture is written, a PNG."),
     ] = None,
     trace: Annotated[
         Path | None,
@@ -93,6 +96,8 @@ def bench(
         _chain(quick, only or [], _picture(name, out), trace)
     elif name == "multijoin":
         _multijoin(quick, only or [], _picture(name, out))
+    elif name == "transactions":
+        _transactions(quick, only or [], _picture(name, out))
     else:
         _kernels(rows, seconds, only or [])
 
@@ -217,6 +222,32 @@ def _chain(quick: bool, only: list[str], out: Path, trace: Path | None) -> None:
     outcomes = _measured(chosen)
     found |= {outcome.name: outcome.figures for outcome in outcomes}
     write_picture(chosen, outcomes, out)
+    typer.echo(f"Picture: {out}")
+    typer.echo(json.dumps(found))
+
+
+def _transactions(quick: bool, only: list[str], out: Path) -> None:
+    import json
+    from dataclasses import asdict
+
+    from penstock_bench.one_core import use_one_thread
+
+    use_one_thread()
+    from penstock_bench.kernels import machine, versions
+    from penstock_bench.transactions.reads_plot import write_reads_picture
+    from penstock_bench.transactions.sections import QUICK, TrafficEffort, sections
+
+    effort = QUICK if quick else TrafficEffort()
+    chosen = sections(effort, only)
+    found: dict[str, object] = {
+        "benchmark": "transactions",
+        "machine": machine(),
+        "versions": versions(),
+        **asdict(effort),
+    }
+    outcomes = _measured(chosen)
+    found |= {outcome.name: outcome.figures for outcome in outcomes}
+    write_reads_picture(outcomes, out)
     typer.echo(f"Picture: {out}")
     typer.echo(json.dumps(found))
 

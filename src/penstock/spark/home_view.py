@@ -139,6 +139,13 @@ class HomeView:
         content = ChangingContent(list(node.arrow_types), node.span, partitions)
         return content_at(self._home, start, self.record.number, query, instant, content)
 
+    def newer(self) -> HomeView:
+        """The newest record; this one if there is none since."""
+        numbers = self._home.chain.numbers()
+        if not numbers or numbers[-1] == self.record.number:
+            return self
+        return view_of(self._home, self.plan, self.record.plan)
+
     def release(self) -> None:
         """Let go of the record."""
         self._pin.release()

@@ -54,7 +54,7 @@ class WindowRead:
     done: Callable[[WindowRead], None]
     answers: dict[str, WindowAnswer] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
-    parts: dict[tuple[int, Merging], Columns] = field(default_factory=dict)
+    parts: dict[tuple[int, str], Columns] = field(default_factory=dict)
     pin: Pin | None = None
 
     @property
@@ -169,8 +169,9 @@ class WindowReads:
         if task.sub_window is None:
             return
         with task.pin:
-            for merging in dict.fromkeys(task.read.mergings[one.name] for one in task.scan.members):
-                task.read.parts[task.scan.number, merging] = merging.part(task.sub_window)
+            takers = [task.read.mergings[one.name] for one in task.scan.members]
+            for form, merging in {one.form: one for one in takers}.items():
+                task.read.parts[task.scan.number, form] = merging.part(task.sub_window)
 
     def _give_up(self, task: _Task, error: Exception) -> None:
         """No query of a scan has an answer."""
@@ -223,7 +224,7 @@ class WindowReads:
         while self._scheduler.failed:
             member = self._scheduler.failed.pop()
             msg = (
-                f"the window moved on {member.restarts} times before the query"
+                f"the window moved on {max(member.restarts, member.lost)} times before the query"
                 f" had read its {member.window} sub-windows"
             )
             hint = "Let it read the youngest first (ttu), or make sub-windows longer."
@@ -235,7 +236,7 @@ class WindowReads:
         merging = read.mergings[member.name]
         try:
             rows = merging.whole(
-                [read.parts[one, merging] for one in member.wanted(member.answers)]
+                [read.parts[one, merging.form] for one in member.wanted(member.answers)]
             )
         except Exception as error:
             with self._changed:

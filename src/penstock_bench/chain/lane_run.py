@@ -71,7 +71,7 @@ class LaneFigures:
         peak: The most bytes that waited between operators.
         median: Of the seconds from the arrival of blocks to their results,
         p99: and what 99 of a hundred took at most.
-        cpu: Seconds of the processor in all.
+        cpu: Seconds of the processor in all; None: other processes did the work.
         latency: What the queries allowed; None: any.
         queued: Bytes that waited at the end of each tick.
         latencies: The mean latency of the blocks that were done in each tick; 0, if none was.
@@ -80,7 +80,7 @@ class LaneFigures:
     peak: int
     median: float
     p99: float
-    cpu: float
+    cpu: float | None
     latency: float | None = None
     queued: list[int] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)

@@ -23,7 +23,7 @@ ROWS = 1000
 """The rows for each block of the model: they come in a tenth as many ticks."""
 LATENCIES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Those that Chain-Flush is given, by the median of FIFO."""
-ROUNDS = 5
+ROUNDS = 3
 """Of the measurement of overhead."""
 
 
@@ -65,7 +65,7 @@ class LaneSchedulers:
                 "tick": round(bench.tick, 5),
                 "least_peak": round(max(self.least[name])),
                 "overhead": overhead(bench),
-                "schedulers": {one: _figures(made) for one, made in self.shown[name].items()},
+                "schedulers": {one: figures_of(made) for one, made in self.shown[name].items()},
             }
             done()
         return SectionOutcome(self.name, lane_table(found), found)
@@ -95,7 +95,7 @@ def overhead(bench: LaneBench) -> Figures:
     return {name: round(median(around[name]) - plain, 4) for name in names}
 
 
-def _figures(one: LaneFigures) -> Figures:
+def figures_of(one: LaneFigures) -> Figures:
     """The figures without what was seen at each tick, which is for the picture."""
     figures: Figures = {
         name: round(value, 5) if isinstance(value, float) else value

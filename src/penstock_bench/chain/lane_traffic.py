@@ -20,6 +20,8 @@ KEYS, KNOWN = 1000, 100
 """The keys of rows, and those of them that the relation knows."""
 INSTANTS = 100
 """The instants of a tick, so that a burst can be cut into blocks."""
+SPAN = 15.0
+"""The time of all ticks, as flows count it: in each unit of it one begins."""
 SCRIPT = """
 CREATE STREAM s (ts BIGINT, k INT, g INT, v DOUBLE, WATERMARK FOR ts AS ts);
 CREATE RELATION r (k INT, w INT)
@@ -81,8 +83,8 @@ def lane_traffics(effort: ChainEffort, rows: int, ticks: int) -> dict[str, LaneT
     """Rows of flows, twice, and by the counts of a trace: that which is given, or a town's."""
     counts = made_up_trace(1) if effort.trace is None else np.array(effort.trace)
     rates = {
-        "flows": flow_rates(1, ticks),
-        "other flows": flow_rates(2, ticks),
+        "flows": flow_rates(1, ticks, SPAN / ticks),
+        "other flows": flow_rates(2, ticks, SPAN / ticks),
         "counts": counts[:ticks],
     }
     return {name: LaneTraffic(rows, tuple(map(float, one))) for name, one in rates.items()}

@@ -14,8 +14,8 @@ from penstock_bench.chain.lane_plot import (
     draw_queues,
     draw_thresholds,
 )
-from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.sections import AllSchedulers
+from penstock_bench.chain.spark_section import OnLanes, SparkSchedulers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,9 +58,13 @@ def write_picture(
         for name, found in outcome.figures.items()
     ]
     lanes = [
-        (f"{one.name}, {traffic}", one.shown[traffic], one.least.get(traffic, []))
+        (
+            f"{one.name}, {traffic}",
+            one.shown[traffic],
+            [] if isinstance(one, SparkSchedulers) else one.least[traffic],
+        )
         for one in sections
-        if isinstance(one, LaneSchedulers)
+        if isinstance(one, OnLanes)
         for traffic in one.shown
     ]
     count = 2 * len(traces) + len(varied) + LANE_DRAWINGS * len(lanes)
