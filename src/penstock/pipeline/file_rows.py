@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.algebra.time import INFINITY
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.file_content import BrokenFileError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from penstock.connectors.file_content import FileContent
     from penstock.files.folders import Folder
     from penstock.lane_host.deliveries import Deliveries
+    from penstock.state.arrays import Ints
 
 UNFINISHED_SECONDS = 4.0
 """A file that cannot be read, and was changed less than so long ago, may be being written. Feeds
@@ -69,15 +71,26 @@ class FileRows:
     tasks: int
 
     def parts(
-        self, folder: Folder, names: Sequence[str], task: int
+        self,
+        folder: Folder,
+        names: Sequence[str],
+        task: int,
+        start: int = 0,
+        stop: int | None = None,
     ) -> Iterator[tuple[str, pa.Table]]:
         """The rows of files that a task's lanes read, by the names that they have in a log.
+
+        Of all rows, those from `start` on to before `stop`.
 
         Raises:
             DataError: A file of rows that were brought is damaged.
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
         columns, raw = self._columns(folder, names)
+        if start or stop is not None:
+            rows_read = slice(start, stop)
+            columns = {name: one[rows_read] for name, one in columns.items()}
+            raw = raw[rows_read]
         rows = in_slots(self.definition, columns)
         if raw.null_count < len(raw):
             rows = rows.append_column(RAW, raw)
@@ -86,6 +99,22 @@ class FileRows:
                 share = rows if chosen is None else rows.take(pa.array(chosen))
                 if len(share):
                     yield rows_part(code, self.definition.name), share
+
+    def event_times(self, folder: Folder, name: str) -> Ints:
+        """The event times of the rows of a file, as tasks take them; INFINITY where there is none.
+
+        A file that cannot be read counts as one row: tasks say what is wrong with it.
+
+        Raises:
+            DataError: A file of rows that were brought is damaged.
+        """
+        try:
+            columns, _ = self._columns(folder, [name])
+        except BrokenFileError:
+            return np.full(1, INFINITY, np.int64)
+        times = _number(columns[self.definition.time_column]).fill_null(INFINITY)
+        found: Ints = times.to_numpy(zero_copy_only=False)
+        return found
 
     def _columns(
         self, folder: Folder, names: Sequence[str]

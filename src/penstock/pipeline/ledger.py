@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.sealing import Sealed
     from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
@@ -309,7 +310,7 @@ class Ledger:
         done: Sequence[Done],
         tasks: int,
         batch: tuple[str, int] | None,
-        files: Mapping[str, Sequence[str]] | None = None,
+        files: Mapping[str, FilesShare] | None = None,
         offsets: Mapping[str, Any] | None = None,
         holds: Mapping[str, int] | None = None,
     ) -> None:
@@ -319,15 +320,15 @@ class Ledger:
             done: What they say.
             tasks: How many there are.
             batch: Spark's query and micro-batch, if Spark brought rows.
-            files: The files that the tasks have read, by stream.
+            files: The files that the tasks have read, by stream, or a part of one.
             offsets: Up to where Spark has read streams, if it brought rows.
             holds: The earliest row of a stream in files that wait.
         """
         _require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
         read = {
-            name: self.known_files(name).after(number, names)
-            for name, names in (files or {}).items()
+            name: self.known_files(name).after(number, share.read_to_the_end, share.begun)
+            for name, share in (files or {}).items()
         }
         lanes: dict[str, LaneState] = dict(self.record.lanes)
         for one in done:
@@ -349,8 +350,8 @@ class Ledger:
             **after_batch(self.record, done, self.plan),
             **self._reached(done),
         )
-        for name, names in (files or {}).items():
-            self.known_files(name).note(read[name], names)
+        for name, share in (files or {}).items():
+            self.known_files(name).note(read[name], share.read_to_the_end)
 
     def commit_caught_up(self, group: int, done: Sequence[Done]) -> None:
         """Publish what the lanes of a new group have said of retained rows."""

@@ -143,7 +143,7 @@ class Dispatcher:
         rows, nbytes = station.marks.rows, station.marks.nbytes
         passed = station.marks.passed(instant)
         made = station.run()
-        self.clock.charge(rows - station.marks.rows)
+        self.clock.charge(number, rows - station.marks.rows)
         seconds = self.clock.now() - began
         taken = nbytes - station.marks.nbytes
         self.nbytes -= taken

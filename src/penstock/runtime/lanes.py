@@ -73,9 +73,9 @@ class Lanes:
         return any(lane.is_behind for lane in self.lanes)
 
     @property
-    def queued_bytes(self) -> int:
-        """The bytes that wait between stations of all lanes."""
-        return sum(lane.queued_bytes for lane in self.lanes)
+    def waiting_bytes(self) -> int:
+        """The bytes that wait between stations, of lanes that could go on without further rows."""
+        return sum(lane.queued_bytes for lane in self.lanes if lane.is_behind)
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
         """Route rows to the lanes, and let the same watermarks pass in all.

@@ -107,7 +107,7 @@ class LocalRun:
         refuse_jumps(self._periodic, self.intakes, readings)
         blocks = {name: self._dated(one) for name, one in changes.items()}
         watermarks = told_by(blocks)
-        shedding = self.monitor.look(self._rules, self.lanes.queued_bytes, self._last_rows)
+        shedding = self.monitor.look(self._rules, self.lanes.waiting_bytes, self._last_rows)
         self._last_rows = sum(len(tables[name]) for name in readings)
         for name, reading in readings.items():
             blocks[name] = reading.take_in(shedding)

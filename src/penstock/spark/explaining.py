@@ -11,6 +11,7 @@ from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
+from penstock.scheduling.work_text import described_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,9 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     )
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     used = described_use(own)
-    return "\n".join([whole.text(query.name), *runs.described_fragments(), *used])
+    reports = {name: pipeline.status.work.get(name, {}) for name in own}
+    work = described_work(reports, query.name, query.latency)
+    return "\n".join([whole.text(query.name), *runs.described_fragments(), *used, *work])
 
 
 def registered_together(

@@ -24,12 +24,12 @@ from penstock.spark.tasks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.files.folders import Folder
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.ledger import Ledger
     from penstock.shedding.shedding import Shedding
 
@@ -56,7 +56,7 @@ class Jobs:
     def run(
         self,
         first: DataFrame | None,
-        files: Mapping[str, tuple[Folder, Sequence[str]]] | None = None,
+        files: Mapping[str, FilesShare] | None = None,
         holds: Mapping[str, int] | None = None,
         *,
         shedding: Shedding | None = None,
@@ -76,7 +76,10 @@ class Jobs:
             to_the_end: Whether lanes do all that waits, however long that takes.
         """
         context = self._spark.sparkContext
-        told = {name: (str(folder.path), names) for name, (folder, names) in (files or {}).items()}
+        told = {
+            name: (str(one.folder.path), one.names, one.start, one.stop)
+            for name, one in (files or {}).items()
+        }
         context.setLocalProperty(FILES, json.dumps(told))
         context.setLocalProperty(HOLDS, json.dumps(dict(holds or {})))
         decision = None if shedding is None else shedding.to_json()

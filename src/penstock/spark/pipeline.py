@@ -16,6 +16,8 @@ from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
+from penstock.pipeline.file_cuts import FileCuts
+from penstock.pipeline.file_rows import FileRows
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
-    from penstock.shedding.shedding import Shedding
     from penstock.spark.feeds import Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
@@ -117,12 +118,9 @@ class Pipeline:
                 begun.append(self._streaming(by_spark, finite=finite))
                 undoing.callback(begun[-1].stop)
             if folders:
-                backlogs = [
-                    Backlog(folder_of(self.home, one), self.ledger.known_files(one.name), one)
-                    for one in folders
-                ]
-                take = partial(self._take, self._run)
-                begun.append(FolderFeed(backlogs, take, finite=finite))
+                cuts = [self._cuts(one) for one in folders]
+                take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
+                begun.append(FolderFeed(cuts, most, take, finite=finite))
             undoing.pop_all()
         # All at once: without feeds, whoever waits would take it that there is nothing to read.
         self._feeds = begun
@@ -130,6 +128,19 @@ class Pipeline:
         for feed in feeds:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
+
+    def _cuts(self, stream: StreamDefinition) -> FileCuts:
+        """The files of a stream that tasks read themselves."""
+        folder = folder_of(self.home, stream)
+        backlog = Backlog(folder, self.ledger.known_files(stream.name), stream)
+        return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
+
+    def _most_rows(self, run: int) -> int | None:
+        """The rows of a stream that the next micro-batch reads at most; it is about to come."""
+        with self.lock:
+            self._require(run)
+            self._watch_input()
+            return self.monitor.most_rows
 
     def _streaming(self, streams: Sequence[StreamDefinition], *, finite: bool) -> SparkFeed:
         """Spark's streaming query over the streams that only Spark can read."""
@@ -311,6 +322,7 @@ class Pipeline:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if not self.ledger.has_committed(query, batch):
+                self._watch_input()
                 self._run_batch(frame, None, (query, batch))
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
@@ -318,9 +330,9 @@ class Pipeline:
         with self.lock:
             self._require(run)
             self._run_batch(None, files, None, holds)
-            for folder, names in files.values():
-                if folder.is_inserted:
-                    self._remove_earlier(folder, names)
+            for one in files.values():
+                if one.folder.is_inserted:
+                    self._remove_earlier(one.folder, one.read_to_the_end)
 
     def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
         """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
@@ -346,15 +358,14 @@ class Pipeline:
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
-        shedding = self._watch_input()
+        shedding = self.monitor.decision
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
         done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
         self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
-        read = {stream: names for stream, (_, names) in (files or {}).items()}
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)
+        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
         Sent.by(done).remove(self.home)
         self._failed = 0
         self._tell()
@@ -363,17 +374,16 @@ class Pipeline:
         if is_looked_at:
             self._report(done, seconds)
 
-    def _watch_input(self) -> Shedding | None:
-        """Decide, before rows are taken in, which of them are shed.
+    def _watch_input(self) -> None:
+        """Decide, before rows are taken in, how many at once, and which of them are shed.
 
         Unless some may be, lanes work first until what waits in them is below the limit.
         """
         rules = self.ledger.plan.session.settings.work.intake
-        shedding = self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
+        self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
         while rules.holds_back and self.ledger.waiting_bytes > (rules.queue_limit or 0):
             self.status.held_back += 1
             self.tick()
-        return shedding
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""

@@ -123,9 +123,10 @@ class LaneTask:
         """The rows that the task's lanes get from files, by the names that they have in a log."""
         told = json.loads(context.getLocalProperty(FILES) or "{}")
         for one in self.files or ():
-            path, names = told.get(one.definition.name, ("", ()))
+            path, names, start, stop = told.get(one.definition.name, ("", (), 0, None))
             if names:
-                yield from one.parts(Folder(one.definition.name, Path(path)), names, task)
+                folder = Folder(one.definition.name, Path(path))
+                yield from one.parts(folder, names, task, start, stop)
 
     def _about(
         self,

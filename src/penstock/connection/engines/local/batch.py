@@ -81,6 +81,11 @@ class Batch:
         self._rules = rules
         self.lanes.follow(rules)
 
+    def go_on(self) -> None:
+        """Let lanes do some of what was left undone, for as long as they have in a call."""
+        if self.lanes.is_behind:
+            self._take_in(self.lanes.feed({}, {}))
+
     def work_off(self) -> None:
         """Let lanes do what the time for earlier calls has left undone."""
         if self.lanes.is_behind:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
     from penstock.planner.statistics.statistics import Statistics
+    from penstock.runtime.intake import Reading
     from penstock.shedding.shedding import Shedding
 
 
@@ -46,6 +47,7 @@ class Feeding:
         self.now = BEGINNING
         self.rules = IntakeRules()
         self.monitor = InputMonitor()
+        self.held_back = 0
         self._last_rows = 0
 
     def declare(self, source: StreamDefinition | RelationDefinition) -> None:
@@ -145,20 +147,42 @@ class Feeding:
         for batch in self.batches:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
-        intake = self.intakes[name]
+        hold, start = reading.intake.hold, 0
+        while not start or start < len(reading):
+            shedding = self._look()
+            most = self.monitor.most_rows or len(reading)
+            reading.intake.hold = min(hold, reading.earliest_from(start + most))
+            self._take_in(name, reading.part(start, start + most), shedding)
+            start += max(most, 1)
+
+    def _take_in(self, name: str, part: Reading, shedding: Shedding | None) -> None:
+        """Rows that are taken in at once."""
+        intake = part.intake
         before = intake.shed
-        block = reading.take_in(self._look())
-        self._last_rows = len(table)
+        block = part.take_in(shedding)
+        self._last_rows = len(part)
         if intake.shed > before:
             for batch in self.batches:
                 batch.count_shed(name, intake.shed - before)
         self.retention.streams[name].take_in(block, intake.watermark)
         self._feed(name, block)
 
+    @property
+    def _waiting(self) -> int:
+        """The bytes that wait in lanes that could go on."""
+        return sum(batch.lanes.waiting_bytes for batch in self.batches)
+
     def _look(self) -> Shedding | None:
-        """Decide which of the rows are shed that are about to come."""
-        waiting = sum(batch.lanes.queued_bytes for batch in self.batches)
-        return self.monitor.look(self.rules, waiting, self._last_rows)
+        """Decide, before rows are taken in, how many at once, and which of them are shed.
+
+        Unless some may be, lanes work first until what waits in them is below the limit.
+        """
+        shedding = self.monitor.look(self.rules, self._waiting, self._last_rows)
+        while self.rules.holds_back and self._waiting > (self.rules.queue_limit or 0):
+            self.held_back += 1
+            for batch in self.batches:
+                batch.go_on()
+        return shedding
 
     def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
         """Rows of files, which are taken in together."""

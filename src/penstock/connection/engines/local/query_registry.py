@@ -18,6 +18,7 @@ from penstock.planner.clocks import sharing
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
+from penstock.scheduling.work_text import described_work
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class Registry:
         batch = self.batch_of(query.name)
         if batch is not None:
             rates = expected_by(self.session.catalog, batch.plans.values())
-            return _explained(batch, query.name, rates)
+            return _explained(batch, query, rates)
         choices = self._feeding.options.under(query.tactics).choices
         parts = [one for one in _parts(list(self._waiting.values())) if query in one]
         part = parts[0] if parts else [query]
@@ -230,8 +231,9 @@ def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
     return parts
 
 
-def _explained(batch: Batch, query: str, rates: Mapping[str, ExpectedRate]) -> str:
-    """The plan, what was measured of it, what it shares, its key, and what joins use now."""
+def _explained(batch: Batch, definition: QueryDefinition, rates: Mapping[str, ExpectedRate]) -> str:
+    """The plan, what was measured of it, what it shares, its key, and how its lanes work now."""
+    query = definition.name
     lanes = [lane.reports() for lane in batch.lanes.lanes]
     gone = batch.plans.keys() - batch.outcomes.keys()
     known = measured(lanes)
@@ -239,4 +241,6 @@ def _explained(batch: Batch, query: str, rates: Mapping[str, ExpectedRate]) -> s
     text = found.text(query)
     below = sorted(batch.graph.below(batch.graph.results[query]))
     own = [[reports[number] for number in below] for reports in lanes]
-    return "\n".join([text, *described_use(own)])
+    reports = {str(number): lane.work_report() for number, lane in enumerate(batch.lanes.lanes)}
+    work = described_work(reports, query, definition.latency)
+    return "\n".join([text, *described_use(own), *work])
