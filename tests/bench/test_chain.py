@@ -14,6 +14,7 @@ import pytest
 from penstock.errors import UnknownName
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared, least_peak
+from penstock_bench.chain.lane_run import LaneBench
 from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.lane_traffic import lane_traffics
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
@@ -131,6 +132,21 @@ def test_a_lane_does_all_the_work_whoever_chooses() -> None:
             assert 0 < one["median"] <= one["p99"]
             assert one["peak"] >= max(section.shown[traffic][label].queued)
             assert ("p99_to_latency" in one) == label.startswith("chain_flush")
+
+
+def test_by_the_costs_of_a_table_chain_needs_less_than_fifo_on_a_lane_and_runs_are_alike() -> None:
+    bench = LaneBench(lane_traffics(ChainEffort(), 200_000, 20)["counts"], by_costs=True)
+    fifo, chain = bench.run("fifo"), bench.run("chain")
+    assert chain.peak < 0.8 * fifo.peak
+    assert fifo.median < chain.p99
+    again = bench.run("chain")
+    assert (again.queued, again.latencies) == (chain.queued, chain.latencies)
+
+
+def test_the_overhead_of_a_lane_is_measured_by_the_time_of_the_processor() -> None:
+    section = LaneSchedulers(ChainEffort(20), "processor", by_costs=False)
+    found: Any = section.measure(lambda: None).figures
+    assert all({"fifo", "chain"} <= one["overhead"].keys() for one in found.values())
 
 
 @only_long

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 BENCHMARKS = {
     "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
-    "chain": "schedulers under bursts, on a virtual clock: memory of queues, and latency",
+    "chain": "schedulers under bursts, in a model, on a lane and on Spark: queues and latency",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
     "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
     "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",

@@ -72,6 +72,11 @@ class Dispatcher:
         for number in range(len(stations)):
             self._tell(number)
 
+    def remember(self, before: Dispatcher) -> None:
+        """Go on counting where another one has stopped."""
+        self.peak = max(self.peak, before.peak)
+        self.latencies = before.latencies
+
     @property
     def is_behind(self) -> bool:
         """A step could be taken."""
@@ -143,7 +148,7 @@ class Dispatcher:
         rows, nbytes = station.marks.rows, station.marks.nbytes
         passed = station.marks.passed(instant)
         made = station.run()
-        self.clock.charge(rows - station.marks.rows)
+        self.clock.charge(number, rows - station.marks.rows)
         seconds = self.clock.now() - began
         taken = nbytes - station.marks.nbytes
         self.nbytes -= taken

@@ -1,7 +1,6 @@
-"""Schedulers on a real lane: bursts of rows, a time for each tick, and the processor's clock.
+"""Schedulers on a real lane: bursts of rows, and a time for each tick.
 
-The time is that of the processor for this thread, so that what else runs on the machine changes
-little: a tick begins when it is due, or when the work for the last one is done.
+The time is that of the processor, or what operators cost by a table.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from penstock.runtime.lane import Lane
 from penstock.scheduling.latencies import Latencies
 from penstock.scheduling.work_rules import BLOCK_ROWS, WorkRules
 from penstock.session import Session
+from penstock_bench.chain.lane_clocks import CostClock, ProcessorClock
 from penstock_bench.chain.lane_traffic import INSTANTS, QUERIES, SCRIPT, known_keys
 from penstock_bench.chain.least_memory import least_memory
 from penstock_bench.chain.model import BlockArrival
@@ -28,7 +28,7 @@ from penstock_bench.chain.model import BlockArrival
 if TYPE_CHECKING:
     from penstock.planner.physical.graph import Graph
     from penstock.runtime.dispatcher import Dispatcher
-    from penstock.runtime.work_meter import WorkMeter
+    from penstock_bench.chain.lane_clocks import TickClock
     from penstock_bench.chain.lane_traffic import LaneTraffic
 
 LOAD = 0.8
@@ -37,30 +37,6 @@ TURN = 10.0
 """Of round-robin, in ticks."""
 WITHOUT_END = 1e9
 """A budget that is never spent."""
-
-
-class ProcessorClock:
-    """The time of ticks, that goes on while the processor works for them."""
-
-    def __init__(self) -> None:
-        self._base = 0.0
-        self._mark: float | None = None
-
-    def begin(self, instant: float) -> None:
-        """Work for a tick begins: when it is due, or later."""
-        self._base = max(self._base, instant)
-        self._mark = time.thread_time()
-
-    def end(self) -> None:
-        """Nothing is done until the next tick."""
-        self._base, self._mark = self.now(), None
-
-    def now(self) -> float:
-        """The instant, in seconds from the first tick."""
-        return self._base + (0.0 if self._mark is None else time.thread_time() - self._mark)
-
-    def charge(self, rows: int) -> None:
-        """The time has passed by itself."""
 
 
 @dataclass
@@ -88,9 +64,16 @@ class LaneFigures:
 
 @dataclass(frozen=True)
 class LaneBench:
-    """A lane under bursts: first to completion, to see how long it takes; then with budgets."""
+    """A lane under bursts: first to completion, to see how long it takes; then with budgets.
+
+    Args:
+        traffic: The rows.
+        by_costs: The time is what operators cost by a table, not the processor's.
+        block_rows: About how many rows are a block.
+    """
 
     traffic: LaneTraffic
+    by_costs: bool = False
     block_rows: int = BLOCK_ROWS
 
     @cached_property
@@ -103,7 +86,9 @@ class LaneBench:
 
     @cached_property
     def seconds(self) -> float:
-        """The processor's time for all rows, block by block."""
+        """The time for all rows, block by block."""
+        if self.by_costs:
+            return self._measured("fifo").clock.now()
         return min(self.whole("fifo").cpu for _ in range(2))
 
     @property
@@ -111,7 +96,7 @@ class LaneBench:
         """The seconds of a tick, and the budget of the lane."""
         return self.seconds / LOAD / len(self.traffic.rates)
 
-    def whole(self, scheduler: str | None, clock: ProcessorClock | None = None) -> WholeRun:
+    def whole(self, scheduler: str | None, clock: TickClock | None = None) -> WholeRun:
         """All rows, nothing left undone: by a scheduler, or in the order of the operators.
 
         A clock of the processor takes time itself: without one the lane has its usual one.
@@ -126,18 +111,23 @@ class LaneBench:
         seconds = time.perf_counter() - began
         return WholeRun(lane, time.thread_time() - processor, seconds)
 
-    def _measured(self) -> WorkMeter:
-        """The costs of operators, on average, by the processor's clock."""
-        clock = ProcessorClock()
+    def _clock(self) -> TickClock:
+        if self.by_costs:
+            return CostClock([node.label for node in self.graph.nodes])
+        return ProcessorClock()
+
+    def _measured(self, scheduler: str) -> Dispatcher:
+        """The dispatcher that has done all rows, and measured their costs by the bench's clock."""
+        clock = self._clock()
         clock.begin(0.0)
-        return _dispatcher(self.whole("chain", clock).lane).meter
+        return _dispatcher(self.whole(scheduler, clock).lane)
 
     def least(self) -> list[float]:
         """The bytes below which no order of work stays, when the rows of each tick have come.
 
         By the charts of a whole run, in which each operator took what it takes on average.
         """
-        meter = self._measured()
+        meter = self._measured("chain").meter
         come = [
             BlockArrival(number * self.tick, "s", block.nbytes / meter.block_bytes)
             for number, block in enumerate(self.traffic.blocks)
@@ -150,7 +140,7 @@ class LaneBench:
         """Between the steepest chain and the flattest."""
         slopes = [
             s.slope
-            for one in self._measured().paths()
+            for one in self._measured("chain").meter.paths()
             if one.source == "s"
             for s in one.chart.segments
         ]
@@ -163,7 +153,7 @@ class LaneBench:
         allowed = {} if latency is None else dict.fromkeys(QUERIES, latency)
         options = {"quantum": TURN * self.tick, "threshold": threshold}
         rules = WorkRules(self.tick, scheduler, self.block_rows, options, allowed)
-        clock = ProcessorClock()
+        clock = self._clock()
         lane = self._lane(rules, clock)
         seen = _Seen()
         began = time.thread_time()
@@ -180,7 +170,7 @@ class LaneBench:
             number += 1
         return seen.figures(lane, time.thread_time() - began, latency)
 
-    def _lane(self, rules: WorkRules, clock: ProcessorClock | None = None) -> Lane:
+    def _lane(self, rules: WorkRules, clock: TickClock | None = None) -> Lane:
         lane = Lane(self.graph, rules=rules, clock=clock)
         lane.feed({"r": known_keys()}, {})
         return lane

@@ -33,12 +33,15 @@ class LaneSchedulers:
 
     Args:
         effort: How much.
+        name: In results.
+        by_costs: The time is what operators cost by a table, not the processor's.
         shown: By traffic and by what ran, the figures with what waited tick by tick.
         least: By traffic, the bound tick by tick.
     """
 
     effort: ChainEffort
     name: str = "lane"
+    by_costs: bool = True
     shown: dict[str, dict[str, LaneFigures]] = field(default_factory=dict)
     least: dict[str, list[float]] = field(default_factory=dict)
 
@@ -51,7 +54,7 @@ class LaneSchedulers:
     def _benches(self) -> dict[str, LaneBench]:
         blocks = self.effort.blocks
         made = lane_traffics(self.effort, ROWS * blocks, max(blocks // 10, 20))
-        return {name: LaneBench(traffic) for name, traffic in made.items()}
+        return {name: LaneBench(traffic, self.by_costs) for name, traffic in made.items()}
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Run one after the other; `done` is called after each."""
@@ -64,7 +67,7 @@ class LaneSchedulers:
             found[name] = {
                 "tick": round(bench.tick, 5),
                 "least_peak": round(max(self.least[name])),
-                "overhead": overhead(bench),
+                **({} if self.by_costs else {"overhead": overhead(bench)}),
                 "schedulers": {one: figures_of(made) for one, made in self.shown[name].items()},
             }
             done()

@@ -52,6 +52,7 @@ def sections(effort: ChainEffort, names: Sequence[str] = ()) -> list[ChainSectio
         MixedSlopes(effort),
         Overhead(),
         LaneSchedulers(effort),
+        LaneSchedulers(effort, "processor", by_costs=False),
         SparkSchedulers(effort),
     ]
     return chosen("chain", every, names)
