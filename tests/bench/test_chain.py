@@ -162,9 +162,9 @@ def test_a_pipeline_on_spark_does_all_the_work_whoever_chooses() -> None:
 
 
 def test_the_rows_of_a_lane_come_as_the_trace_says() -> None:
-    given = ChainEffort(trace=(1.0, 0.0, 3.0, 4.0))
-    counts = lane_traffics(given, 800, 4)["counts"]
-    assert counts.counts == [100, 0, 300, 400]
+    given = ChainEffort(trace=(1.0, 0.0, 3.0, 9.0))
+    counts = lane_traffics(given, 2000, 15)["counts"]
+    assert counts.counts == [100] * 5 + [0] * 5 + [300] * 5
     assert [len(one) for one in counts.blocks] == counts.counts
 
 
