@@ -353,6 +353,20 @@ class Ledger:
         for name, share in (files or {}).items():
             self.known_files(name).note(read[name], share.read_to_the_end)
 
+    def commit_caught_up(self, group: int, done: Sequence[Done]) -> None:
+        """Publish what the lanes of a new group have said of retained rows."""
+        lanes = {name: one for task in done for name, one in task.lanes.items()}
+        reached, before = self._reached(done), self.record
+        for name in ("clocks", "failures"):
+            reached[name] = {**getattr(before, name), **reached[name]}
+        self._commit(
+            "batch",
+            lanes={**before.lanes, **lanes},
+            relations=self._relations(done),
+            pending={key: one for key, one in before.pending.items() if key != str(group)},
+            **reached,
+        )
+
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
         _require_all(done, tasks, self.plan.stages)
