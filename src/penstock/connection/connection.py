@@ -35,7 +35,8 @@ class Connection:
     What is unwise about a query comes as a `QueryWarning` when it is created.
 
     Queries of one `execute` share their operators. A query sees the rows that come after it was
-    registered, and relations as they are then. All methods may be called from any thread.
+    registered, before that those that its streams are declared to retain, and relations as they
+    are then. All methods may be called from any thread.
 
     Attributes:
         engine: What runs the queries.
