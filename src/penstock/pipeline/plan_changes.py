@@ -23,7 +23,7 @@ Pending = dict[str, dict[str, list[str]]]
 def kept_facts(
     before: Record, now: BoundPlan, made: BoundPlan, queries: Collection[str]
 ) -> dict[str, Any]:
-    """What a record says under a plan of some queries, of what it said under the plan of now.
+    """Facts of a record under a plan of some queries, of those under the plan of now.
 
     Groups that stay keep their state. A new group begins with empty windows, and is told what the
     relations it reads have been so far. What is not declared any more may be declared again, and
@@ -57,7 +57,7 @@ def _among(facts: Mapping[str, Fact], names: Collection[str]) -> dict[str, Fact]
 def _told(
     before: Record, now: BoundPlan, made: BoundPlan, known: Collection[str]
 ) -> tuple[dict[str, RelationProgress], Pending]:
-    """What groups have been told of relations, and what new ones are to be told."""
+    """Relations as groups have been told of them, and what new groups are to be told."""
     relations = {
         name: _of_groups(one, made.groups) for name, one in _among(before.relations, known).items()
     }
