@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,9 +10,12 @@ from sqlglot import exp
 from penstock.algebra.plan import walk
 from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.text import plan_text
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
+from penstock.binder.windows import instant_in
+from penstock.catalog.catalog_tables import described, shown, summary
 from penstock.catalog.definitions import (
     Catalog,
     Definition,
@@ -22,8 +25,6 @@ from penstock.catalog.definitions import (
     StreamDefinition,
     ViewDefinition,
 )
-from penstock.catalog.functions import AGGREGATES, FUNCTIONS
-from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.catalog.settings import Settings
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
@@ -255,7 +256,11 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        return self._add(statement, self._query(name, plan, text, bound), bound.warnings)
+        query = replace(
+            self._query(name, plan, text, bound),
+            start=_start(statement.start, plan.unit or TimeUnit.TICK),
+        )
+        return self._add(statement, query, bound.warnings)
 
     def _query(
         self, name: str, plan: Plan, text: str, bound: BoundQuery | None = None
@@ -314,36 +319,19 @@ class Session:
         return [f'{one.kind} "{one.name}"' for one in users]
 
     def _show(self, statement: syntax.Show) -> Outcome:
-        if statement.what == "SETTINGS":
-            rows = tuple(self.settings.shown().items())
-            return Outcome(statement, header=("setting", "value"), rows=rows)
-        if statement.what == "FUNCTIONS":
-            functions = [(one.name, one.summary) for one in FUNCTIONS.values()]
-            aggregates = [(one.name, one.summary) for one in AGGREGATES.values()]
-            estimates = [(one.name, one.summary) for one in ESTIMATES.values()]
-            rows = (*functions, *aggregates, *estimates)
-            return Outcome(statement, header=("function", "what it does"), rows=rows)
-        kind = {"QUERIES": "query"}.get(statement.what, statement.what.lower().removesuffix("s"))
-        found = self.catalog.of_kind(kind)
-        rows = tuple((one.name, _summary(one)) for one in found)
-        return Outcome(statement, header=(kind, "definition"), rows=rows)
+        table = shown(statement.what, self.catalog, self.settings)
+        return Outcome(statement, header=table.header, rows=table.rows)
 
     def _describe(self, statement: syntax.Describe) -> Outcome:
         kinds = ("stream", "relation", "view", "query", "sink")
         found = self.catalog.find(statement.name.text, *kinds, at=statement.name.span)
-        rows: list[tuple[str, str]] = []
-        if isinstance(found, StreamDefinition | RelationDefinition):
-            rows = [(field.name, str(field.type)) for field in found.schema]
-        elif isinstance(found, ViewDefinition | QueryDefinition):
-            rows = [(field.name, str(field.type)) for field in found.plan.schema]
-        elif isinstance(found, SinkDefinition):
-            rows = [("query", found.query), ("format", found.format), *found.options.items()]
-        header = ("column", "type") if not isinstance(found, SinkDefinition) else ("key", "value")
-        return Outcome(statement, _summary(found), header=header, rows=tuple(rows))
+        table = described(found)
+        return Outcome(statement, summary(found), header=table.header, rows=table.rows)
 
     def _explain(self, statement: syntax.Explain) -> Outcome:
         # Here, because it loads the planner, and with it the operators.
         from penstock.planner.explain.explain import explained
+        from penstock.planner.merged_queries import isolation_note
         from penstock.planner.physical.building import Choices
         from penstock.planner.statistics.statistics import stated_rates
 
@@ -362,6 +350,8 @@ class Session:
         chosen_by = stated_rates(stated_by(self.catalog, plan))
         rates = expected_by(self.catalog, [plan])
         text = explained(plan, Choices.of(tactics), chosen_by=chosen_by, rates=rates)
+        if statement.query is not None and self.settings.isolation == "latest":
+            text += f"\n{isolation_note(plan)}"
         return Outcome(statement, text, plan=plan, warnings=warnings)
 
     def _replan(self, statement: syntax.Replan) -> Outcome:
@@ -377,6 +367,13 @@ class Session:
             error.at = statement.key.span if unknown else statement.value.span
             raise
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
+
+
+def _start(written: syntax.StartSyntax | None, unit: TimeUnit) -> int | None:
+    """The instant from which on a query sees retained rows; None: all, INFINITY: none."""
+    if written is None:
+        return None
+    return INFINITY if written.at is None else instant_in(written.at, unit, last=False)
 
 
 def _quoted(name: str) -> str:
@@ -404,18 +401,3 @@ def tabulated(outcome: Outcome) -> list[str]:
 
 def _reads(plan: Plan, name: str) -> bool:
     return any(isinstance(one, Stream | Relation) and one.name == name for one in walk(plan))
-
-
-def _summary(definition: Definition) -> str:
-    match definition:
-        case StreamDefinition():
-            clock = f"event time {definition.time_column} ({definition.unit.value})"
-            return f"{definition.schema}, {clock}, slack {definition.slack}"
-        case RelationDefinition():
-            kind = "retroactive" if definition.retroactive else "nonretroactive"
-            return f"{definition.schema}, {kind}"
-        case ViewDefinition() | QueryDefinition():
-            return " ".join(definition.text.split())
-        case SinkDefinition():
-            return f"from {definition.query} using {definition.format}"
-    return definition.kind

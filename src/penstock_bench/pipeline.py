@@ -15,6 +15,7 @@ from penstock_bench.pipeline_data import KEYS, RATE, SECOND, WINDOW, Input, writ
 from penstock_bench.pipeline_latency import Load, latencies
 from penstock_bench.pipeline_native import STATE_STORES
 from penstock_bench.pipeline_penstock import streams_of
+from penstock_bench.pipeline_registering import registering
 from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import Steady, steady
 
@@ -106,6 +107,7 @@ class PipelineEffort:
         warm_seconds: How long each process warms up with small batches.
         stretches: How much longer windows get.
         latency_seconds: How long files are dropped.
+        running: Beside how many queries one more is registered.
     """
 
     sizes: tuple[int, ...] = tuple(BATCHES)
@@ -114,13 +116,14 @@ class PipelineEffort:
     warm_seconds: float = 15.0
     stretches: tuple[int, ...] = STRETCHES
     latency_seconds: float = 30.0
+    running: tuple[int, ...] = (1, 10, 30, 100)
 
     def batches_of(self, size: int) -> int:
         """The number of micro-batches of a size that are laid ready."""
         return self.batches or BATCHES.get(size) or max(8, min(150, 10_000_000 // size))
 
 
-QUICK = PipelineEffort((MIDDLE,), 0, 4.0, 2.0, STRETCHES[:1], 8.0)
+QUICK = PipelineEffort((MIDDLE,), 0, 4.0, 2.0, STRETCHES[:1], 8.0, (1, 30))
 """A first look: one size, less warm."""
 
 
@@ -235,6 +238,11 @@ def _sections(bench: Bench) -> list[Section]:
             report.many,
         ),
         Section("latency", {"Penstock": bench.latency}, report.latency),
+        Section(
+            "registering",
+            {str(running): partial(registering, running) for running in bench.effort.running},
+            report.registering,
+        ),
         Section("scaling", _scaling(bench), report.scaling),
     ]
 

@@ -93,6 +93,15 @@ def latency(found: Mapping[str, Sequence[float]]) -> Shown:
     return table, figures
 
 
+def registering(found: Mapping[str, float]) -> Shown:
+    """One more query beside others: the CPU of the driver."""
+    table = _table("Registering one more query", "running", "CPU, ms", "of the first row")
+    base = next(iter(found.values()))
+    for name, seconds in found.items():
+        table.add_row(name, f"{seconds * 1000:.0f}", f"{seconds / base:.1f}")
+    return table, {name: {"cpu_ms": round(one * 1000, 1)} for name, one in found.items()}
+
+
 def scaling(found: Mapping[str, Steady]) -> Shown:
     """The join with fewer lanes and longer windows."""
     title = f"Scaling of the join, {AIM_SIZE:,} rows per batch"

@@ -14,10 +14,14 @@ import pytest
 from penstock.errors import UnknownName
 from penstock.scheduling.scheduler_list import SCHEDULERS
 from penstock_bench.chain.experiments import QUICK, ChainEffort, come, compared, least_peak
+from penstock_bench.chain.lane_run import LaneBench
 from penstock_bench.chain.lane_section import LaneSchedulers
+from penstock_bench.chain.lane_traffic import lane_traffics
 from penstock_bench.chain.sections import FlushLatencies, MixedSlopes, sections
+from penstock_bench.chain.spark_section import SparkSchedulers
 from penstock_bench.chain.traffic import arrivals, flow_rates, made_up_trace
 from penstock_bench.chain.workloads import WORKLOADS, ModelWorkload
+from tiers import only_long
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,13 +121,51 @@ def test_the_time_of_a_step_is_measured_for_every_scheduler() -> None:
 
 
 def test_a_lane_does_all_the_work_whoever_chooses() -> None:
-    outcome = LaneSchedulers(ChainEffort(40)).measure(lambda: None)
-    figures: Any = outcome.figures
-    assert {one.name for one in SCHEDULERS} <= {label.partition(" ")[0] for label in figures}
-    for label, one in figures.items():
-        if label != "overhead":
+    section = LaneSchedulers(ChainEffort(20))
+    figures: Any = section.measure(lambda: None).figures
+    assert [*figures] == section.items == [*section.shown]
+    for traffic, found in figures.items():
+        schedulers = found["schedulers"]
+        assert {one.name for one in SCHEDULERS} <= {label.partition(" ")[0] for label in schedulers}
+        assert found["least_peak"] == pytest.approx(max(section.least[traffic]), abs=1)
+        for label, one in schedulers.items():
             assert 0 < one["median"] <= one["p99"]
-            assert one["peak"] > 0
+            assert one["peak"] >= max(section.shown[traffic][label].queued)
+            assert ("p99_to_latency" in one) == label.startswith("chain_flush")
+
+
+def test_by_the_costs_of_a_table_chain_needs_less_than_fifo_on_a_lane_and_runs_are_alike() -> None:
+    bench = LaneBench(lane_traffics(ChainEffort(), 600_000, 60)["other flows"], by_costs=True)
+    fifo, chain = bench.run("fifo"), bench.run("chain")
+    assert chain.peak < 0.7 * fifo.peak
+    assert fifo.median < chain.p99
+    again = bench.run("chain")
+    assert (again.queued, again.latencies) == (chain.queued, chain.latencies)
+
+
+def test_the_overhead_of_a_lane_is_measured_by_the_time_of_the_processor() -> None:
+    section = LaneSchedulers(ChainEffort(20), "processor", by_costs=False)
+    found: Any = section.measure(lambda: None).figures
+    assert all({"fifo", "chain"} <= one["overhead"].keys() for one in found.values())
+
+
+@only_long
+def test_a_pipeline_on_spark_does_all_the_work_whoever_chooses() -> None:
+    section = SparkSchedulers(ChainEffort(20))
+    (found,) = section.measure(lambda: None).figures.values()
+    schedulers: Any = found["schedulers"]
+    assert [*schedulers] == section.items
+    assert all(0 < one["median"] <= one["p99"] for one in schedulers.values())
+    assert all(one["peak"] > 0 for one in schedulers.values())
+    (shown,) = section.shown.values()
+    assert all(one.queued[-1] == 0 for one in shown.values())
+
+
+def test_the_rows_of_a_lane_come_as_the_trace_says() -> None:
+    given = ChainEffort(trace=(1.0, 0.0, 3.0, 9.0))
+    counts = lane_traffics(given, 2000, 15)["counts"]
+    assert counts.counts == [100] * 5 + [0] * 5 + [300] * 5
+    assert [len(one) for one in counts.blocks] == counts.counts
 
 
 def test_only_what_is_wanted_is_run() -> None:

@@ -26,6 +26,7 @@ from penstock_bench.pipeline_data import WINDOW, Input, written
 from penstock_bench.pipeline_latency import Load, latencies
 from penstock_bench.pipeline_native import SlidingAggregate
 from penstock_bench.pipeline_penstock import QUERIES, plan_of, statements
+from penstock_bench.pipeline_registering import registering
 from penstock_bench.pipeline_run import FRAMES, PipelineFigures, PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
 from tiers import only_long
@@ -189,6 +190,11 @@ def test_windows_are_full_before_anything_counts(
     assert not list(tmp_path.glob("*1000x*")), "large inputs are removed"
 
 
+@only_long
+def test_registering_takes_some_time() -> None:
+    assert 0 < registering(2) < 600
+
+
 def test_every_file_has_a_latency(tmp_path: Path) -> None:
     staged = written(tmp_path, Input(200, 12))
     found = latencies(Load(str(staged), 100, 12, 0.05))
@@ -211,7 +217,7 @@ def test_the_command_prints_what_it_measured() -> None:
 def test_only_what_is_wanted_is_measured(tmp_path: Path) -> None:
     assert [one.name for one in sections(tmp_path, PipelineEffort(), ["fixed"])] == ["fixed"]
     names = [one.name for one in sections(tmp_path, PipelineEffort())]
-    assert names == [*WAYS, "fixed", "many", "latency", "scaling"]
+    assert names == [*WAYS, "fixed", "many", "latency", "registering", "scaling"]
     with pytest.raises(UnknownName, match="jion"):
         sections(tmp_path, PipelineEffort(), ["jion"])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from docs.pages import ROOT
@@ -10,12 +12,16 @@ from penstock.algebra.time import MICROS_PER
 from penstock.binder.declarations import UNITS
 from penstock.catalog.settings import CHOICES
 from penstock.cli.app import app
+from penstock.connectors.connector_list import CONNECTORS
 from penstock.cql.statements import CREATABLE, SHOWABLE, STATEMENTS
 from penstock.cql.strictness import TYPE_NAMES
 from penstock.cql.windows import WINDOW_KINDS
+from penstock.scheduling.scheduler_list import SCHEDULERS
 
 README = (ROOT / "README.md").read_text("utf-8")
 LANGUAGE = (ROOT / "docs" / "users" / "language.md").read_text("utf-8")
+OPERATIONS = (ROOT / "docs" / "users" / "operations.md").read_text("utf-8")
+SCHEDULING = (ROOT / "docs" / "users" / "scheduling.md").read_text("utf-8")
 BUILDER = (ROOT / "docs" / "users" / "builder.md").read_text("utf-8")
 
 
@@ -40,6 +46,14 @@ def test_every_command_is_in_the_readme(name: str) -> None:
 )
 def test_the_language_page_has_every_word(words: list[str]) -> None:
     assert [word for word in words if word not in LANGUAGE] == []
+
+
+def test_every_connector_is_among_the_formats_that_are_named() -> None:
+    assert [name for name in CONNECTORS if not re.search(rf"\b{name}\b", OPERATIONS)] == []
+
+
+def test_the_table_of_schedulers_has_a_line_for_each() -> None:
+    assert [one.name for one in SCHEDULERS if f"| `{one.name}` |" not in SCHEDULING] == []
 
 
 def test_the_builder_page_has_every_method() -> None:

@@ -101,7 +101,7 @@ def path_of(module: ModuleType) -> str:
 
 def file_of(walk: str, test: str) -> str:
     """The test file that a walk names and in which a test stands."""
-    named = [path for path in NAMED.findall(SECTIONS[walk]) if path.startswith("tests/")]
+    named = dict.fromkeys(one for one in NAMED.findall(SECTIONS[walk]) if one.startswith("tests/"))
     (path,) = [
         one
         for one in named

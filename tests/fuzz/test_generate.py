@@ -10,11 +10,16 @@ import pytest
 
 from layers.test_operators_are_complete import concrete
 from penstock.algebra.plan import Plan
+from penstock.algebra.time import TimeUnit
+from penstock.cql.windows import WINDOW_KINDS
 from penstock_fuzz.check import check
 from penstock_fuzz.coverage import TrialCoverage
+from penstock_fuzz.draw import Draw
 from penstock_fuzz.engines import OracleContender
 from penstock_fuzz.generate import Generated, generate
+from penstock_fuzz.schemas import Clock
 from penstock_fuzz.trial import STRATEGIES, is_feedable
+from penstock_fuzz.windows import ANY, Style, random_window
 from tiers import amount
 
 TRIALS = amount("random queries whose kinds are counted")
@@ -32,6 +37,13 @@ def coverage(trials: list[Generated]) -> TrialCoverage:
     for one in trials:
         counted.add(one.trial, one.plan, one.refused)
     return counted
+
+
+def test_windows_of_every_kind_are_drawn() -> None:
+    draw, clock = Draw("windows"), Clock(TimeUnit.TICK, 1, 0)
+    styles = (ANY, Style(hopping=True))
+    drawn = [str(random_window(draw, clock, ["k"], one)) for _ in range(300) for one in styles]
+    assert [kind for kind in WINDOW_KINDS if not any(f"[{kind}" in one for one in drawn)] == []
 
 
 def test_equal_seeds_give_equal_trials(trials: list[Generated]) -> None:

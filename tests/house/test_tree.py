@@ -53,3 +53,12 @@ def test_lock_holds_every_package_that_the_project_asks_for() -> None:
 def test_lock_names_no_registry() -> None:
     assert "://" not in LOCK
     assert "--index" not in LOCK
+
+
+def test_pre_commit_runs_what_the_tests_begin_with() -> None:
+    hooks = re.findall(
+        r"entry: \.venv/bin/python (.+)", (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    )
+    begun = re.findall(r'^ +"\$python" (.+)', (ROOT / "test").read_text("utf-8"), re.MULTILINE)
+    assert hooks == begun
+    assert len(hooks) == 3

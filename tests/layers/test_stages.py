@@ -50,7 +50,7 @@ MAY_IMPORT = {
     "connection": {
         "errors", "algebra", "binder", "cql", "catalog", "session", "builder", "compute", "state",
         "operators", "planner", "runtime", "results", "store", "scheduling", "connectors", "files",
-        "expected_load", "shedding",
+        "expected_load", "shedding", "transactions",
     },
     "spark": {
         "errors", "algebra", "cql", "catalog", "session", "state", "operators", "planner",

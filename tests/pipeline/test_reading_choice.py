@@ -11,6 +11,7 @@ from penstock.algebra.types import BIGINT, Field, Schema
 from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import QueryError
 from penstock.files.folders import Folder
+from penstock.pipeline.file_cuts import FilesShare
 from penstock.pipeline.reading_choice import JOB_BYTES, begun_reading, chosen_way, wanted_way
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def test_the_way_that_takes_least(cost: int, tasks: int, is_local: bool, way: Wa
     ],
 )
 def test_a_setting_is_stronger(tmp_path: Path, wanted: str, shown: str) -> None:
-    files = {"s": (Folder("s", tmp_path), ["a.parquet", "b.parquet"])}
+    files = {"s": FilesShare(Folder("s", tmp_path), ("a.parquet", "b.parquet"))}
     reading, why = begun_reading(
         1, files, {"s": STREAM}, 2, is_local=True, wanted=wanted_way(wanted)
     )

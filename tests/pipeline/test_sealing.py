@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -248,3 +250,36 @@ def test_a_damaged_file_is_named_and_refused(tmp_path: Path, is_gone: bool) -> N
             file.write_bytes(content)
         with pytest.raises(DataError, match=file.name):
             ask(tmp_path, "SELECT * FROM s AS OF 4")
+
+
+def test_readers_beside_batches_seals_and_sweeps_see_true_answers(tmp_path: Path) -> None:
+    question, seen = "SELECT k, COUNT(*) AS n FROM s [RANGE 30] GROUP BY k", rows_seen()
+    answers: list[tuple[int, Counter[Row]]] = []
+    is_over = threading.Event()
+
+    def read() -> None:
+        while not is_over.is_set():
+            answer = ask(tmp_path, question)
+            assert answer.instant is not None
+            answers.append((answer.instant, Counter(tuple(r.values()) for r in answer.to_pylist())))
+
+    random = Random(3)
+    with Driver(tmp_path, [PARTS, *STREAMS, COUNTED], ["counted"]) as driver:
+        rows = {"s": [{"ts": 1, "k": 1, "v": "a"}]}
+        with ThreadPoolExecutor(4) as threads:
+            readers = []
+            for step in range(60):
+                for name, several in taken(driver, rows).items():
+                    seen[name] += several
+                driver.batch(rows)
+                readers += [threads.submit(read) for _ in range(4 if not step else 0)]
+                driver.housekeeping.clean(SEALING)
+                rows = drawn(random, step * 5)
+            is_over.set()
+            for one in readers:
+                one.result()
+        oracle = Oracle(Inputs(seen))
+        plan = driver.ledger.plan.session.bind(question).plan
+        wrong = [at for at, rows in answers if rows != Counter(oracle.answer(plan, at))]
+        assert wrong == []
+    assert len(answers) > 4

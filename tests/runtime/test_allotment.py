@@ -19,7 +19,7 @@ from penstock.session import Session
 if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
 
 SCRIPT = """
 CREATE STREAM a (ts BIGINT, k INT, WATERMARK FOR ts AS ts);

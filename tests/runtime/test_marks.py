@@ -23,7 +23,7 @@ def test_a_step_takes_away_the_marks_that_it_passes() -> None:
     marks = Marks(reached)
     marks.put(0, mark(10, 0))
     marks.put(1, mark(7, 1))
-    made = marks.passed(7)
+    made = marks.passed(7).head
     assert reached == [7, 7]
     assert (made.sequence, made.arrival) == (1, 0.1)
     assert (len(marks), marks.rows, marks.nbytes) == (1, 10, 80)
@@ -35,7 +35,7 @@ def test_a_block_of_a_join_came_when_the_later_one_of_its_inputs_did() -> None:
     marks.put(0, mark(5, 3))
     marks.put(1, mark(5, 8))
     assert marks.head(0) == (0.3, 3)
-    assert marks.passed(5).sequence == 8
+    assert marks.passed(5).head.sequence == 8
 
 
 def test_small_blocks_are_taken_together_and_large_ones_are_not() -> None:
@@ -43,7 +43,7 @@ def test_small_blocks_are_taken_together_and_large_ones_are_not() -> None:
     for number in range(1, 6):
         marks.put(0, mark(number, number, TOGETHER_ROWS // 3))
     assert marks.extended(1) == 3
-    assert marks.passed(3).sequence == 1
+    assert marks.passed(3) == ((0.1, 1), 3)
     marks.passed(5)
     marks.put(0, mark(6, 6, 2 * TOGETHER_ROWS))
     marks.put(0, mark(7, 7))
@@ -85,3 +85,11 @@ def test_forgotten_marks_are_where_their_inputs_have_got() -> None:
     marks.put(0, mark(9, 2))
     marks.forget()
     assert (reached, len(marks), marks.nbytes) == ([9, 0], 0, 0)
+
+
+def test_of_a_join_the_input_with_most_blocks_counts_whatever_became_one_before() -> None:
+    marks = Marks([0, 0])
+    marks.put(0, mark(2, 0)._replace(blocks=4))
+    marks.put(0, mark(4, 1))
+    marks.put(1, mark(4, 2))
+    assert marks.passed(4).blocks == 5

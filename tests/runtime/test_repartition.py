@@ -20,7 +20,8 @@ from penstock.reference.arrow_rows import stream_table
 from penstock.reference.compare import Tolerance
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.runtime import local_run as running_queries
-from penstock.runtime.lane import Lane, together
+from penstock.runtime.lane import Lane
+from penstock.runtime.lane_output import together
 from penstock.runtime.lanes import Router
 from penstock.runtime.local_run import LocalRun
 from penstock.runtime.repartition import repartitioned

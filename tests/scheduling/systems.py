@@ -53,7 +53,7 @@ def least(
     system: Sequence[Chart], times: Sequence[BlockArrival], instants: Sequence[float]
 ) -> NDArray[np.float64]:
     """The bound from below for a path of its own for each chart."""
-    return least_memory({str(n): [chart] for n, chart in enumerate(system)}, times, instants)
+    return least_memory(paths_of(system), times, instants)
 
 
 def uninterrupted_bound(

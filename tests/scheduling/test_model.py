@@ -112,9 +112,7 @@ def test_a_stream_is_copied_for_queries_that_share_nothing() -> None:
     paths = [Path("r", "p", (0,), chart), Path("r", "q", (1,), chart)]
     found = Model(paths).run(Fifo(), [BlockArrival(0, "r")])
     assert found.memory([0, 1, 2]) == pytest.approx([2, 1, 0])
-    assert least_memory({"r": [chart, chart]}, [BlockArrival(0, "r")], [0, 1, 2]) == pytest.approx(
-        [2, 1, 0]
-    )
+    assert least_memory(paths, [BlockArrival(0, "r")], [0, 1, 2]) == pytest.approx([2, 1, 0])
 
 
 def test_what_comes_while_a_call_goes_on_waits_from_then_on() -> None:
@@ -127,5 +125,21 @@ def test_what_comes_while_a_call_goes_on_waits_from_then_on() -> None:
 
 def test_between_the_bound_and_blocks_the_memory_falls_along_the_envelope() -> None:
     chart = Chart.of((0, 1), (1, 0.9), (2, 0.2), (4, 0))
-    found = least_memory({"r": [chart]}, [BlockArrival(0, "r")], [0, 1, 2, 3, 4, 9])
+    path, blocks = Path("r", "q", (0, 1, 2), chart), [BlockArrival(0, "r")]
+    found = least_memory([path], blocks, [0, 1, 2, 3, 4, 9])
     assert found == pytest.approx([1, 0.6, 0.2, 0.1, 0, 0])
+    # A block twice as large takes twice as long.
+    blocks = [BlockArrival(0, "r", 2.0)]
+    assert least_memory([path], blocks, [0, 4, 8]) == pytest.approx([2, 0.4, 0])
+
+
+def test_what_paths_share_is_done_once_below_the_bound() -> None:
+    costs = [MeasuredWork(2, 0.5), MeasuredWork(2, 0), MeasuredWork(4, 0)]
+    paths = [
+        UnchartedPath("r", "p", (0, 1)).charted(costs),
+        UnchartedPath("r", "q", (0, 2)).charted(costs),
+    ]
+    # The shared operator frees nothing, as two wait for what it makes; what is behind it frees a
+    # half in one unit, and a half in two: all together are one line.
+    found = least_memory(paths, [BlockArrival(0, "r")], [0, 3, 4, 5])
+    assert found == pytest.approx([1, 0.4, 0.2, 0])

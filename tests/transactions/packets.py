@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penstock.algebra.values import row_key
+from penstock.planner.merged_queries import MergedQuery, merged_query
 from penstock.planner.optimizing import plans_to_run
 from penstock.reference.arrow_rows import stream_table
 from penstock.reference.compare import Tolerance
@@ -16,7 +17,6 @@ from penstock.reference.oracle import Oracle
 from penstock.session import Session
 from penstock.store.sub_windows.piece import MemoryPiece
 from penstock.store.sub_windows.sub_window import SubWindow
-from penstock.transactions.merged_queries import MergedQuery, merged_query
 
 if TYPE_CHECKING:
     import pyarrow as pa

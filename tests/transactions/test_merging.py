@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.algebra.aggregates import AGGREGATE_FACTS
-from penstock.transactions.merged_queries import MergedQuery, NotMerged, merged_query
+from penstock.planner.merged_queries import MergedQuery, NotMerged, merged_query
 from penstock.transactions.merging import Merging
 from transactions.packets import Packets, bound, merged, same
 

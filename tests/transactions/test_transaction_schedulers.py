@@ -296,6 +296,35 @@ def test_who_is_overtaken_too_often_is_given_up() -> None:
     assert not simulation.scheduler.running
 
 
+def test_a_movement_during_a_read_takes_effect_before_it() -> None:
+    windows = {"whole": 3, "short": 1}
+    for kind in LATEST:
+        simulation = Simulation(kind, 3, most_restarts=1)
+        scheduler = simulation.scheduler
+        simulation.begin(ReadTransaction([ReadMember(*one) for one in windows.items()]))
+        scan = scheduler.choose()
+        assert scan is not None
+        simulation.move()
+        assert scheduler.finish(scan) == []
+        # Sub-window 0 or 2 is in no window of one any more; of three, 2 still is.
+        simulation.finish()
+        assert {one.name for one in simulation.committed} == set(windows)
+        assert verdict_of(simulation.history(windows)) is Isolation.LATEST
+        assert simulation.count(Act.ABORT) == 0
+
+
+def test_who_reads_in_vain_too_often_is_given_up() -> None:
+    simulation = Simulation(FarthestUpdateScheduler, 3, most_restarts=2)
+    simulation.begin(single("Q", 1))
+    for _ in range(3):
+        scan = simulation.scheduler.choose()
+        assert scan is not None
+        simulation.move()
+        simulation.scheduler.finish(scan)
+    assert [one.name for one in simulation.scheduler.failed] == ["Q"]
+    assert simulation.scheduler.choose() is None
+
+
 @pytest.mark.parametrize("members", [[], [ReadMember("Q", 0)], [ReadMember("Q", 4)]])
 def test_a_read_of_what_is_not_there_is_our_bug(members: list[ReadMember]) -> None:
     with pytest.raises(InternalError, match="a read of 1 to 3 sub-windows"):

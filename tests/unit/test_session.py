@@ -69,6 +69,7 @@ def answer(session: Session, text: str) -> list[str]:
                 "joins             auto",
                 "join_evaluation   lazy",
                 "join_expiration   lazy",
+                "isolation         window",
                 "lane_budget       none",
                 "scheduler         fifo",
                 "quantum           10 ms",

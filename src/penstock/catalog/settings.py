@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra.tactics import Tactics
 from penstock.catalog.store_settings import STORE_MEASURES, StoreSettings
@@ -21,6 +21,7 @@ CHOICES: dict[str, dict[str, object]] = {
     "joins": {"auto": "auto", "tree": "tree", "multiway": "multiway"},
     "join_evaluation": {"eager": "eager", "lazy": "lazy"},
     "join_expiration": {"eager": "eager", "lazy": "lazy"},
+    "isolation": {"window": "window", "latest": "latest"},
 }
 """Each setting's values as written, and what they stand for."""
 
@@ -35,6 +36,7 @@ class Settings:
     Answers do not depend on the others. `strategy`: how operators learn that rows have left a
     window. `joins`: whether joins of three inputs or more run two by two or in one operator;
     `join_evaluation` and `join_expiration`: how that operator probes, and when it drops rows.
+    `isolation`: whether a question is answered for the state at its beginning, or for the latest.
     `work`: how long lanes work in a micro-batch, and in which order. `store`: how long streams
     keep their rows, and how much a question may read.
     """
@@ -45,6 +47,7 @@ class Settings:
     joins: Joins = "auto"
     join_evaluation: Evaluation = "lazy"
     join_expiration: Expiration = "lazy"
+    isolation: Literal["window", "latest"] = "window"
     work: WorkSettings = field(default_factory=WorkSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from penstock_bench.multijoin_spark import OnSpark
     from penstock_bench.patterns import BatchSizes, Experiment
     from penstock_bench.pipeline import Section
+    from penstock_bench.transactions.sections import SchedulersOfReads
 
     Measurable = (
         ChainSection
@@ -31,15 +32,18 @@ if TYPE_CHECKING:
         | Orders
         | Series
         | OnSpark
+        | SchedulersOfReads
     )
 
 BENCHMARKS = {
-    "chain": "schedulers under bursts, on a virtual clock: memory of queues, and latency",
+    "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
+    "chain": "schedulers under bursts, in a model, on a lane and on Spark: queues and latency",
     "cluster": "more tasks, a standalone cluster with more workers, and a simulated large driver",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
     "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
     "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",
     "pipeline": "the pipeline on Spark, compared with Spark's own operators and its ceiling",
+    "transactions": "reads of a window that slides, under four schedulers, in several threads",
 }
 """Each benchmark and what it measures."""
 
@@ -66,7 +70,7 @@ def bench(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="chain, patterns, multijoin: where the picture is written, a PNG."),
+        typer.Option(help="All but kernels and pipeline: where the picture is written, a PNG."),
     ] = None,
     trace: Annotated[
         Path | None,
@@ -83,7 +87,11 @@ def bench(
             typer.echo(f"{known}  {summary}")
         return
     require_known(name, BENCHMARKS, "benchmark", "Benchmarks")
-    if name == "pipeline":
+    if name == "ask":
+        from penstock_bench.retained_questions import report
+
+        report(1_000_000 if quick else 10_000_000, typer.echo)
+    elif name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
     elif name == "cluster":
         _cluster(quick, only or [])
@@ -93,6 +101,8 @@ def bench(
         _chain(quick, only or [], _picture(name, out), trace)
     elif name == "multijoin":
         _multijoin(quick, only or [], _picture(name, out))
+    elif name == "transactions":
+        _transactions(quick, only or [], _picture(name, out))
     else:
         _kernels(rows, seconds, only or [])
 
@@ -236,6 +246,32 @@ def _chain(quick: bool, only: list[str], out: Path, trace: Path | None) -> None:
     outcomes = _measured(chosen)
     found |= {outcome.name: outcome.figures for outcome in outcomes}
     write_picture(chosen, outcomes, out)
+    typer.echo(f"Picture: {out}")
+    typer.echo(json.dumps(found))
+
+
+def _transactions(quick: bool, only: list[str], out: Path) -> None:
+    import json
+    from dataclasses import asdict
+
+    from penstock_bench.one_core import use_one_thread
+
+    use_one_thread()
+    from penstock_bench.kernels import machine, versions
+    from penstock_bench.transactions.reads_plot import write_reads_picture
+    from penstock_bench.transactions.sections import QUICK, TrafficEffort, sections
+
+    effort = QUICK if quick else TrafficEffort()
+    chosen = sections(effort, only)
+    found: dict[str, object] = {
+        "benchmark": "transactions",
+        "machine": machine(),
+        "versions": versions(),
+        **asdict(effort),
+    }
+    outcomes = _measured(chosen)
+    found |= {outcome.name: outcome.figures for outcome in outcomes}
+    write_reads_picture(outcomes, out)
     typer.echo(f"Picture: {out}")
     typer.echo(json.dumps(found))
 

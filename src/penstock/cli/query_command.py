@@ -12,6 +12,10 @@ from penstock.cli.status import HomeFolder  # noqa: TC001  # typer reads it
 def query(
     question: Annotated[str, typer.Argument(help="A query, with or without AS OF.")],
     home: HomeFolder,
+    isolation: Annotated[
+        str,
+        typer.Option(help="window: the state at the beginning; latest: that at the end."),
+    ] = "",
 ) -> None:
     """Answer a query once, for one instant, from the rows that streams retain.
 
@@ -26,8 +30,11 @@ def query(
     from penstock.store.layout import Home
 
     view = view_of(Home(home))
+    session = view.plan.session
     try:
-        answer = asked(question, view.plan.session, view, view.tables)
+        if isolation:
+            session.settings = session.settings.changed("isolation", isolation)
+        answer = asked(question, session, view, view.tables)
     finally:
         view.release()
     columns = tuple(arrays_of(answer.to_arrow()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.tables import scaled, size, table
-from penstock.cli.work_tables import charts, latencies, queues
+from penstock.cli.work_tables import charts, intake, latencies, queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -141,6 +141,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
         "Conditions": _conditions(facts),
         "State": _state(facts),
         "In use": _in_use(facts),
+        "Intake": intake(facts.work),
         "Queues": queues(facts.work),
         "Latency": latencies(facts.work),
         "Charts": charts(facts.work),

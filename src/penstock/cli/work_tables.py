@@ -22,6 +22,16 @@ def queues(work: WorkFacts) -> Table:
     return made
 
 
+def intake(work: WorkFacts) -> Table:
+    """The rows that are taken in at once, and how many of them stay; none without queues."""
+    made = table("rows at once", "of these stay", "batches without rows before", left=(1,))
+    if work.queues:
+        rows = "all" if work.intake is None else f"{work.intake:,}"
+        stay = "all" if work.one_in == 1 else f"one in {work.one_in:,}"
+        made.add_row(rows, stay, f"{work.held_back:,}")
+    return made
+
+
 def latencies(work: WorkFacts) -> Table:
     """The time that blocks took."""
     made = table("query", "blocks", "median", "95 %", "99 %", "allowed", left=(0,))

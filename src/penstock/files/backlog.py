@@ -47,22 +47,33 @@ class Backlog(Generic[Known]):
         """Take note of the files that are there now."""
         self._waiting = self.folder.new_files(self.known)
         self._earliest = {}
-        if self.folder.share(self._waiting) == len(self._waiting) or self.folder.is_inserted:
-            return  # Rows of one micro-batch are not late; those of `insert` come as they came.
+        if self.folder.share(self._waiting) < len(self._waiting):
+            self.order()  # Rows of one micro-batch are not late.
+
+    def order(self) -> None:
+        """Put the files in order, as they will not all be read together."""
+        if self._earliest or self.folder.is_inserted:
+            return  # Rows of `insert` come as they came.
         for one in self._waiting:
             path = self.folder.path_of(one.name)
             self._earliest[one.name] = earliest_row(self._definition, path)
         self._waiting.sort(key=lambda one: (self._earliest[one.name], one))
 
-    def next_files(self, *, look: bool) -> list[str]:
+    @property
+    def first(self) -> str | None:
+        """The name of the file that is read next; None if none waits."""
+        return self._waiting[0].name if self._waiting else None
+
+    def next_files(self, *, look: bool, most_files: int | None = None) -> list[str]:
         """The names of the files that the next micro-batch reads; they wait no more.
 
         Args:
             look: Whether the folder is looked at if none waits.
+            most_files: No more than so many; None: as many as go into a micro-batch.
         """
         if not self._waiting and look:
             self.look()
-        count = self.folder.share(self._waiting)
+        count = min(self.folder.share(self._waiting), most_files or len(self._waiting))
         taken, self._waiting = self._waiting[:count], self._waiting[count:]
         return [one.name for one in taken]
 

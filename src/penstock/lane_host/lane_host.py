@@ -29,7 +29,7 @@ from penstock.lane_host.work import Done, StreamCounts
 from penstock.operators.block import concatenated, from_table, to_table
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
-from penstock.runtime.lane import Lane, LaneOutput
+from penstock.runtime.lane import Lane
 from penstock.runtime.lateness import LATE, watermark_after
 from penstock.runtime.work_clock import RealClock
 from penstock.shedding.shedding import SHED
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from penstock.lane_host.hosted_plan import HostedFragment
     from penstock.lane_host.work import Work
     from penstock.operators.block import Block
+    from penstock.runtime.lane_output import LaneOutput
     from penstock.runtime.work_clock import WorkClock
     from penstock.store.layout import Home
     from penstock.store.records import LaneState

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
+from penstock.catalog.work_notes import notes_on_settings
 from penstock.errors import DataError
 from penstock.observe.facts import (
     ConditionFacts,
@@ -182,9 +183,10 @@ def _read_plan(path: Path) -> _Plan:
 
 
 def _notes(plan: _Plan, status: Status | None) -> list[str]:
+    notes = notes_on_settings(plan.session.settings.work, plan.session.catalog)
     if status is None:
-        return []
-    return notes_on_work(status.work, plan.latencies, plan.session.settings)
+        return notes
+    return [*notes, *notes_on_work(status.work, plan.latencies, plan.session.settings)]
 
 
 def _newest(home: Home) -> tuple[Record, int]:

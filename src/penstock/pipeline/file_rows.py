@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.file_content import BrokenFileError
@@ -20,6 +20,7 @@ from penstock.errors import DataError
 from penstock.files.declared_table import declared_table
 from penstock.lane_host.logs import rows_part
 from penstock.lane_host.row_slots import INSTANT, OPENING, RAW, raw_of, slots_for
+from penstock.pipeline.pieces import ALL_ROWS, whole_piece
 from penstock.pipeline.row_division import DeliveryDivision
 from penstock.runtime.arriving_columns import read_columns
 from penstock.runtime.lateness import latest_of, watermark_after
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.files.folders import Folder
     from penstock.lane_host.deliveries import Deliveries
     from penstock.pipeline.pieces import FilePiece
+    from penstock.state.arrays import Ints
 
 UNFINISHED_SECONDS = 4.0
 """A file that cannot be read, and was changed less than so long ago, may be being written. Feeds
@@ -79,12 +81,16 @@ class FileRows:
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
         columns, raw, lengths, broken = self._columns(folder, piece)
-        rows = self._in_slots(columns)
+        rows = in_slots(self.definition, columns)
         if raw.null_count < len(raw):
             rows = rows.append_column(RAW, raw)
         if is_inserted(self.definition.format) and len(lengths) > 1:
             opening = _openings(rows[INSTANT], lengths, self.definition.slack)
             rows = rows.append_column(OPENING, opening)
+        if piece.rows != ALL_ROWS:
+            chosen = slice(*piece.rows)
+            columns = {name: one[chosen] for name, one in columns.items()}
+            rows = rows[chosen]
         latest = latest_of(rows[INSTANT])
         return ReadRows(columns, rows, latest, broken and len(piece.names) == 1)
 
@@ -95,6 +101,22 @@ class FileRows:
             own = None if task is None else _codes_of(codes, task, self.tasks)
             for code, share in division.shares(read.columns, read.rows, own):
                 yield rows_part(code, self.definition.name), share
+
+    def event_times(self, folder: Folder, name: str) -> Ints:
+        """The event times of the rows of a file, as tasks take them; INFINITY where there is none.
+
+        A file that cannot be read counts as one row: tasks say what is wrong with it.
+
+        Raises:
+            DataError: A file of rows that were brought is damaged.
+        """
+        try:
+            columns, *_ = self._columns(folder, whole_piece(self.definition.name, [name]))
+        except BrokenFileError:
+            return np.full(1, INFINITY, np.int64)
+        times = _number(columns[self.definition.time_column]).fill_null(INFINITY)
+        found: Ints = times.to_numpy(zero_copy_only=False)
+        return found
 
     def _columns(
         self, folder: Folder, piece: FilePiece
@@ -170,14 +192,15 @@ class FileRows:
         assert known.read is not None
         return known.read(source, path, schema, options)
 
-    def _in_slots(self, columns: Mapping[str, pa.Array]) -> pa.Table:
-        own = slots_for([self.definition]).streams[self.definition.name]
-        time = columns[self.definition.time_column]
-        made = {INSTANT: _number(time)}
-        for column, slot in zip(columns.values(), own.slots, strict=True):
-            if slot is not None:
-                made[slot.name] = _number(column) if slot.type == TIMESTAMP else column
-        return pa.table(made)
+
+def in_slots(definition: StreamDefinition, columns: Mapping[str, pa.Array]) -> pa.Table:
+    """Columns of a stream as a log has them."""
+    own = slots_for([definition]).streams[definition.name]
+    made = {INSTANT: _number(columns[definition.time_column])}
+    for column, slot in zip(columns.values(), own.slots, strict=True):
+        if slot is not None:
+            made[slot.name] = _number(column) if slot.type == TIMESTAMP else column
+    return pa.table(made)
 
 
 def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:

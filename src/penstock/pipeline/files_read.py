@@ -38,14 +38,20 @@ class KnownFiles:
             self._names.update(names)
 
     def __contains__(self, name: object) -> bool:
-        """A file that has been read."""
-        return name in self._names
+        """A file that has been read, or begun."""
+        return name in self._names or self.is_begun(name)
 
-    def after(self, record: int, names: Sequence[str]) -> FilesRead:
-        """The files read when these have been read, too, by a record."""
+    def is_begun(self, name: object) -> bool:
+        """A file that has been read in part."""
+        return self.read.begun is not None and self.read.begun[0] == name
+
+    def after(
+        self, record: int, names: Sequence[str], begun: tuple[str, int] | None = None
+    ) -> FilesRead:
+        """The files read when these have been read, too, by a record, and one begun."""
         recent, count = (*self.read.recent, *names), self.read.count + len(names)
         if len(recent) <= MOST_RECENT:
-            return FilesRead(self.read.listed, recent, count)
+            return FilesRead(self.read.listed, recent, count, begun)
         listed, together = list(self.read.listed), list(recent)
         while listed and self._sizes[listed[-1]] <= 2 * len(together):
             together = self._listed(listed.pop()) + together
@@ -53,7 +59,7 @@ class KnownFiles:
         table = pa.table({NAMES: pa.array(together, pa.string())})
         write_bundle(self._home.segments / segment, {NAMES: table}, durable=True)
         self._sizes[segment] = len(together)
-        return FilesRead((*listed, segment), (), count)
+        return FilesRead((*listed, segment), (), count, begun)
 
     def note(self, read: FilesRead, names: Sequence[str]) -> None:
         """A record has been published that says so."""

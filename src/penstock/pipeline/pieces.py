@@ -21,6 +21,9 @@ LEAST_BYTES = 512 << 10
 """Pieces are not cut smaller than this, as each has to be written, found and read again."""
 
 
+ALL_ROWS: tuple[int, int | None] = (0, None)
+
+
 @dataclass(frozen=True)
 class FilePiece:
     """Some of the files of a stream that follow each other, or some groups of rows of one.
@@ -30,18 +33,22 @@ class FilePiece:
         names: The files, in the order in which they are read.
         groups: The first of the groups of rows of the only file, and the one behind the last;
             None: all of it.
+        rows: The first of the rows that are taken in, and the one behind the last.
         cost: The bytes to be read, with so many more as it takes time to open the files.
     """
 
     stream: str
     names: tuple[str, ...]
     groups: tuple[int, int] | None = None
+    rows: tuple[int, int | None] = ALL_ROWS
     cost: int = field(default=0, compare=False)
 
 
-def whole_piece(stream: str, names: Sequence[str]) -> FilePiece:
-    """All files that a batch reads of a stream."""
-    return FilePiece(stream, tuple(names))
+def whole_piece(
+    stream: str, names: Sequence[str], rows: tuple[int, int | None] = ALL_ROWS
+) -> FilePiece:
+    """All files that a batch reads of a stream, or some rows of them."""
+    return FilePiece(stream, tuple(names), rows=rows)
 
 
 def cost_of(folder: Folder, name: str) -> int:
@@ -80,7 +87,7 @@ def pieces_of(
 
 def _together(stream: str, files: Mapping[str, int]) -> Iterator[FilePiece]:
     if files:
-        yield FilePiece(stream, tuple(files), None, sum(files.values()))
+        yield FilePiece(stream, tuple(files), cost=sum(files.values()))
 
 
 def _in_groups(
@@ -102,7 +109,9 @@ def _in_groups(
             taken = 0.0
     ends.append(len(rows))
     return [
-        FilePiece(definition.name, (name,), (start, stop), int(sum(rows[start:stop]) * per_row))
+        FilePiece(
+            definition.name, (name,), (start, stop), cost=int(sum(rows[start:stop]) * per_row)
+        )
         for start, stop in pairwise(ends)
     ]
 

@@ -72,7 +72,7 @@ class FileReading:
 
     def to_json(self) -> str:
         """As it is handed to tasks."""
-        pieces = [(one.stream, one.names, one.groups, one.cost) for one in self.pieces]
+        pieces = [(one.stream, one.names, one.groups, one.rows, one.cost) for one in self.pieces]
         return json.dumps([self.record, self.key, self.way, self.paths, pieces])
 
     @staticmethod
@@ -80,8 +80,8 @@ class FileReading:
         """As it was handed over."""
         record, key, way, paths, pieces = json.loads(text)
         found = tuple(
-            FilePiece(stream, tuple(names), tuple(groups) if groups else None, cost)
-            for stream, names, groups, cost in pieces
+            FilePiece(stream, tuple(names), groups and tuple(groups), tuple(rows), cost)
+            for stream, names, groups, rows, cost in pieces
         )
         return FileReading(record, key, way, paths, found)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError, did_you_mean
-from penstock.pipeline.pieces import cost_of, pieces_of, whole_piece
+from penstock.pipeline.pieces import ALL_ROWS, cost_of, pieces_of, whole_piece
 from penstock.pipeline.reading import FileReading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from penstock.catalog.definitions import StreamDefinition
-    from penstock.files.folders import Folder
+    from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.pieces import FilePiece
     from penstock.pipeline.reading import Way
 
@@ -58,7 +58,7 @@ def chosen_way(cost: int, tasks: int, *, is_local: bool) -> tuple[Way, str]:
 
 def begun_reading(
     record: int,
-    files: Mapping[str, tuple[Folder, Sequence[str]]],
+    files: Mapping[str, FilesShare],
     definitions: Mapping[str, StreamDefinition],
     tasks: int,
     *,
@@ -66,30 +66,35 @@ def begun_reading(
     wanted: Way | None,
 ) -> tuple[FileReading, str]:
     """The reading of the files of a batch in the wanted way, or the best; and why in that."""
-    paths = {stream: str(folder.path) for stream, (folder, _) in files.items()}
+    paths = {stream: str(one.folder.path) for stream, one in files.items()}
     costs = {
-        stream: {name: cost_of(folder, name) for name in names}
-        for stream, (folder, names) in files.items()
+        stream: {name: cost_of(one.folder, name) for name in one.names}
+        for stream, one in files.items()
     }
     total = sum(sum(one.values()) for one in costs.values())
     way, why = chosen_way(total, tasks, is_local=is_local)
     if wanted is not None and wanted != way:
         way, why = wanted, f'as {SETTING} is "{wanted}"'
     if way == "whole":
-        pieces = [whole_piece(stream, names) for stream, (_, names) in files.items()]
+        pieces = [_whole(stream, one) for stream, one in files.items()]
     else:
         pieces = [
             piece
-            for stream, (folder, _) in files.items()
-            for piece in _pieces(definitions[stream], folder, costs[stream], tasks)
+            for stream, one in files.items()
+            for piece in _pieces(definitions[stream], one, costs[stream], tasks)
         ]
     return FileReading.begin(record, way, paths, pieces), f"{way}, {why}"
 
 
+def _whole(stream: str, share: FilesShare) -> FilePiece:
+    return whole_piece(stream, share.names, (share.start, share.stop))
+
+
 def _pieces(
-    definition: StreamDefinition, folder: Folder, costs: Mapping[str, int], tasks: int
+    definition: StreamDefinition, share: FilesShare, costs: Mapping[str, int], tasks: int
 ) -> list[FilePiece]:
-    if folder.is_inserted:
+    whole = _whole(definition.name, share)
+    if share.folder.is_inserted or whole.rows != ALL_ROWS:
         # Which rows are late follows from the order in which they were brought.
-        return [whole_piece(definition.name, tuple(costs))]
-    return pieces_of(definition, folder, costs, tasks)
+        return [whole]
+    return pieces_of(definition, share.folder, costs, tasks)

@@ -59,7 +59,8 @@ def seal(home: Home, record: Record, plan: BoundPlan) -> Sealed:
     """
     names = [one.file for one in record.unsealed]
     retained = {}
-    with PieceWriting(home, record.number) as writer:
+    # Of the record that is to name them: a sweep meanwhile leaves them alone.
+    with PieceWriting(home, record.number + 1) as writer:
         for stream in plan.streams:
             known = record.retained.get(stream.name)
             if known is not None:
@@ -107,7 +108,7 @@ class _StreamPass:
             for one in self._written(number, pieces[number], writer)
         ]
         columns = self._stream.schema.names
-        name = write_list(self._home, self._record.number, self._length, columns, written)
+        name = write_list(self._home, self._record.number + 1, self._length, columns, written)
         return RetainedProgress(name, since)
 
     def _sealed_before(self) -> Pieces:

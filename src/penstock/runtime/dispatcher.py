@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.runtime.allotment import Step
-from penstock.runtime.marks import Mark
+from penstock.runtime.marks import Mark, PassedBlocks
 from penstock.runtime.work_report import ChartReport, WorkReport
 from penstock.scheduling.latencies import Latencies
 from penstock.scheduling.scheduler import Head
@@ -47,6 +47,7 @@ class Dispatcher:
         nbytes: The bytes that wait; a block that several stations are to read counts for each.
         peak: The most there were.
         latencies: By query, the time from the arrival of blocks to their results.
+        meter: What it has measured.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Dispatcher:
         self._stations = stations
         self._readers = readers
         self._queries = queries
-        self._meter = meter
+        self.meter = meter
         self.clock = clock
         self.scheduler = scheduler
         self.scheduler.replan(meter.paths(), len(stations))
@@ -70,6 +71,11 @@ class Dispatcher:
         self._sequence = 1 + max((one.marks.last_sequence for one in stations), default=-1)
         for number in range(len(stations)):
             self._tell(number)
+
+    def remember(self, before: Dispatcher) -> None:
+        """Go on counting where another one has stopped."""
+        self.peak = max(self.peak, before.peak)
+        self.latencies = before.latencies
 
     @property
     def is_behind(self) -> bool:
@@ -83,9 +89,9 @@ class Dispatcher:
             sum(one.marks.rows for one in self._stations),
             self.nbytes,
             self.peak,
-            self._meter.least_step,
+            self.meter.least_step,
             {query: one.to_json() for query, one in self.latencies.items()},
-            tuple(ChartReport.of(path, labels) for path in self._meter.paths()),
+            tuple(ChartReport.of(path, labels) for path in self.meter.paths()),
         )
 
     def enter(self, number: int, arrival: float, say: Say) -> None:
@@ -94,8 +100,9 @@ class Dispatcher:
         before = station.frontier
         made = station.run()
         if station.frontier > before:
-            nbytes = self._hand_on(number, made, Head(arrival, self._sequence), say)
-            self._meter.enter(nbytes)
+            entered = PassedBlocks(Head(arrival, self._sequence), 1)
+            nbytes = self._hand_on(number, made, entered, say)
+            self.meter.enter(nbytes)
             self._sequence += 1
 
     def work(self, allotment: Allotment, say: Say) -> list[Step]:
@@ -109,9 +116,9 @@ class Dispatcher:
         while (number := self.scheduler.choose(now := self.clock.now())) is not None:
             if done and now >= end:
                 break
-            if self._meter.is_due(now):
-                self._meter.close_interval(now)
-                self.scheduler.replan(self._meter.paths(), len(self._stations))
+            if self.meter.is_due:
+                self.meter.close_interval()
+                self.scheduler.replan(self.meter.paths(), len(self._stations))
                 number = self.scheduler.choose(now)
                 assert number is not None
             done.append(self._next_step(number, say))
@@ -139,32 +146,33 @@ class Dispatcher:
         station = self._stations[number]
         began = self.clock.now()
         rows, nbytes = station.marks.rows, station.marks.nbytes
-        head = station.marks.passed(instant)
+        passed = station.marks.passed(instant)
         made = station.run()
-        self.clock.charge(rows - station.marks.rows)
+        self.clock.charge(number, rows - station.marks.rows)
         seconds = self.clock.now() - began
         taken = nbytes - station.marks.nbytes
         self.nbytes -= taken
-        self._meter.add(number, seconds, taken, self._hand_on(number, made, head, say))
+        self.meter.add(number, seconds, taken, self._hand_on(number, made, passed, say))
         self.scheduler.ran(number, seconds)
         self._tell(number)
 
-    def _hand_on(self, number: int, made: Sequence[Block], head: Head, say: Say) -> int:
+    def _hand_on(self, number: int, made: Sequence[Block], passed: PassedBlocks, say: Say) -> int:
         """Put what a station made into the queues of its readers, or among the results; its bytes.
 
         Results leave, so they have none.
         """
-        nbytes = self._queue(number, made, head) if self._readers[number] else 0
+        nbytes = self._queue(number, made, passed) if self._readers[number] else 0
         for query in self._queries.get(number, ()):
-            self.latencies[query].add(self.clock.now() - head.arrival)
+            self.latencies[query].add(self.clock.now() - passed.head.arrival, passed.blocks)
             for block in made:
                 say(query, block)
         return nbytes
 
-    def _queue(self, number: int, made: Sequence[Block], head: Head) -> int:
+    def _queue(self, number: int, made: Sequence[Block], passed: PassedBlocks) -> int:
         rows, nbytes = sum(map(len, made)), sum(one.nbytes for one in made)
         frontier = self._stations[number].frontier
-        mark = Mark(frontier, head.sequence, head.arrival, rows, nbytes)
+        head, blocks = passed
+        mark = Mark(frontier, head.sequence, head.arrival, rows, nbytes, blocks)
         for reader, port in self._readers[number]:
             station = self._stations[reader]
             for block in made:

@@ -110,6 +110,20 @@ class Reading:
         """The event times that are instants, in the order the rows came."""
         return self.ts[self.known & is_instant(self.ts)]
 
+    def __len__(self) -> int:
+        """The number of rows."""
+        return len(self.ts)
+
+    def part(self, start: int, stop: int) -> Reading:
+        """Some of the rows, in the order they came."""
+        columns = tuple(one[start:stop] for one in self.columns)
+        return Reading(self.intake, columns, self.ts[start:stop], self.known[start:stop])
+
+    def earliest_from(self, start: int) -> int:
+        """The earliest instant of the rows from one on; INFINITY if there is none."""
+        left = self.part(start, len(self)).instants()
+        return int(left.min()) if len(left) else INFINITY
+
     def take_in(self, shedding: Shedding | None = None) -> Block:
         """The rows that are not late, and stay; the watermark follows, the others are set aside.
 

@@ -6,7 +6,6 @@ It knows nothing of Spark: whoever drives it decides where rows come from, and w
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import InternalError
 from penstock.runtime.dispatcher import Dispatcher
 from penstock.runtime.fuse import Fuse
+from penstock.runtime.lane_output import LaneOutput
 from penstock.runtime.prefilter import prefilter_of
 from penstock.runtime.sampling import Budget, StreamMeter
 from penstock.runtime.station import Station
@@ -24,44 +24,20 @@ from penstock.runtime.work_meter import WorkMeter
 from penstock.scheduling.work_rules import WorkRules
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     import pyarrow as pa
 
     from penstock.operators.block import Block
     from penstock.planner.physical.graph import Graph
-    from penstock.runtime.allotment import Allotment, Step
+    from penstock.runtime.allotment import Allotment
     from penstock.runtime.operator_report import OperatorReport
     from penstock.runtime.work_clock import WorkClock
     from penstock.state.arrays import Ints
 
 STEP_ROWS = 65_536
 """About how many rows of all sources a step takes in, so that state is freed as time goes on."""
-
-
-@dataclass
-class LaneOutput:
-    """The outcome of a feed: blocks of each query, in the order they were made, and late rows.
-
-    `steps` are those that stations did one by one, as the feed had an allotment.
-    """
-
-    blocks: dict[str, list[Block]] = field(default_factory=dict)
-    late: dict[str, list[Block]] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-
-    def add(self, query: str, block: Block) -> None:
-        """Append a block of a query."""
-        self.blocks.setdefault(query, []).append(block)
-
-    def extend(self, other: LaneOutput) -> None:
-        """Append what another feed, or another lane, led to."""
-        for query, blocks in other.blocks.items():
-            self.blocks.setdefault(query, []).extend(blocks)
-        for source, blocks in other.late.items():
-            self.late.setdefault(source, []).extend(blocks)
-        self.steps += other.steps
 
 
 class _RelationReader(NamedTuple):
@@ -93,6 +69,8 @@ class Lane:
         self._rules = rules or WorkRules()
         self._clock = clock or RealClock()
         self._dispatcher: Dispatcher | None = None
+        # The last one, when all was done without one: the next goes on with what it measured.
+        self._worked: Dispatcher | None = None
         self.step_rows = step_rows
         self._whole = whole
         self._budget = Budget()
@@ -135,6 +113,7 @@ class Lane:
 
     def _go_on_with_marks(self) -> None:
         """Let blocks that wait between stations, of an earlier graph or saved, be worked off."""
+        self._worked = None
         has_marks = any(len(one.marks) for one in self.stations)
         self._dispatcher = self._new_dispatcher() if has_marks else None
 
@@ -240,7 +219,7 @@ class Lane:
         """Let time pass cut by cut; each station does a whole step, and nothing waits behind it."""
         if self._dispatcher is not None:
             self._dispatcher.work_off(results.add)
-            self._dispatcher = None
+            self._worked, self._dispatcher = self._dispatcher, None
         for cut in self._cuts():
             self._pass(cut)
             for number in range(len(self.stations)):
@@ -258,20 +237,27 @@ class Lane:
 
     def _new_dispatcher(self) -> Dispatcher:
         graph = self.graph
+        # Relations have no paths, so changes of them go first: they are few, and joins wait for
+        # them.
         meter = WorkMeter(
             [node.inputs for node in graph.nodes],
-            {name: number for name, (_, number) in {**graph.clocked, **graph.relations}.items()},
+            self._clocked,
             graph.results,
             self._rules.latency,
         )
-        scheduler = self._rules.scheduler_made()
-        return Dispatcher(
+        before, scheduler = self._worked, self._rules.scheduler_made()
+        meter = meter if before is None else before.meter
+        made = Dispatcher(
             self.stations, self._readers, self._queries, scheduler, meter, self._clock
         )
+        if before is not None:
+            made.remember(before)
+        return made
 
     def work_report(self) -> dict[str, Any]:
         """The report of what waits, for how long, and by which charts; empty without a budget."""
-        working = self._dispatcher
+        done = None if self._rules.budget is None else self._worked
+        working = self._dispatcher or done
         if working is None:
             return {}
         labels = [node.label for node in self.graph.nodes]
@@ -403,11 +389,3 @@ def _begun(names: Iterable[str], known: Mapping[str, int], at: int) -> dict[str,
 def _below(start: str, segments: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The tables whose names begin so, under the rest of their names."""
     return {k.removeprefix(start): t for k, t in segments.items() if k.startswith(start)}
-
-
-def together(lanes: Sequence[LaneOutput]) -> LaneOutput:
-    """The results of several lanes."""
-    total = LaneOutput()
-    for results in lanes:
-        total.extend(results)
-    return total

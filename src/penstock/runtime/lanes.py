@@ -8,7 +8,8 @@ from penstock.algebra.failures import Failures
 from penstock.compute.evaluate import compile_expression
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.fuse import Fuse
-from penstock.runtime.lane import STEP_ROWS, Lane, LaneOutput, together
+from penstock.runtime.lane import STEP_ROWS, Lane
+from penstock.runtime.lane_output import LaneOutput, together
 from penstock.runtime.marks import have_marks
 from penstock.runtime.repartition import repartitioned
 from penstock.scheduling.work_rules import WorkRules
@@ -72,9 +73,9 @@ class Lanes:
         return any(lane.is_behind for lane in self.lanes)
 
     @property
-    def queued_bytes(self) -> int:
-        """The bytes that wait between stations of all lanes."""
-        return sum(lane.queued_bytes for lane in self.lanes)
+    def waiting_bytes(self) -> int:
+        """The bytes that wait between stations, of lanes that could go on without further rows."""
+        return sum(lane.queued_bytes for lane in self.lanes if lane.is_behind)
 
     def feed(self, blocks: Mapping[str, Block], watermarks: Mapping[str, int]) -> LaneOutput:
         """Route rows to the lanes, and let the same watermarks pass in all.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
     from penstock.runtime.changes import RelationChanges
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
     from penstock.runtime.work_clock import WorkClock
     from penstock.scheduling.work_rules import WorkRules
     from penstock.shedding.columns import SheddingColumns
@@ -107,7 +107,7 @@ class LocalRun:
         refuse_jumps(self._periodic, self.intakes, readings)
         blocks = {name: self._dated(one) for name, one in changes.items()}
         watermarks = told_by(blocks)
-        shedding = self.monitor.look(self._rules, self.lanes.queued_bytes, self._last_rows)
+        shedding = self.monitor.look(self._rules, self.lanes.waiting_bytes, self._last_rows)
         self._last_rows = sum(len(tables[name]) for name in readings)
         for name, reading in readings.items():
             blocks[name] = reading.take_in(shedding)

@@ -28,6 +28,7 @@ class Mark(NamedTuple):
         arrival: The instant at which that one came in, in seconds.
         rows: Those between the mark before and this one.
         nbytes: Their bytes.
+        blocks: The number of blocks that became this one, as they were taken together.
     """
 
     instant: int
@@ -35,6 +36,19 @@ class Mark(NamedTuple):
     arrival: float
     rows: int = 0
     nbytes: int = 0
+    blocks: int = 1
+
+
+class PassedBlocks(NamedTuple):
+    """The blocks that a step takes.
+
+    Args:
+        head: What is made of them came like this one.
+        blocks: Their number; of a join, that of the input with most.
+    """
+
+    head: Head
+    blocks: int
 
 
 class Marks:
@@ -109,22 +123,26 @@ class Marks:
                 return target
             following = min(one[0].instant for one in ahead)
 
-    def passed(self, target: int) -> Head:
-        """Take away the marks up to an instant, which a step goes to; the block that it makes.
+    def passed(self, target: int) -> PassedBlocks:
+        """Take away the marks up to an instant, which a step goes to.
 
-        It came when the last of the inputs did of which it is made.
+        What it makes came when the last of the inputs did of which it is made.
         """
         firsts = self._firsts()
         taken = [one for one in firsts if one.instant <= target]
         made = _head(taken, max) if taken else _head(firsts, min)
+        blocks = 1
         for port, waiting in enumerate(self._ports):
             if self._reached[port] < target:
                 self._reached[port] = target
+            found = 0
             while waiting and waiting[0].instant <= target:
                 mark = waiting.popleft()
                 self.rows -= mark.rows
                 self.nbytes -= mark.nbytes
-        return made
+                found += mark.blocks
+            blocks = max(blocks, found)
+        return PassedBlocks(made, blocks)
 
     def forget(self) -> None:
         """Let the inputs have reached their last marks: nothing is taken block by block any more.

@@ -12,8 +12,8 @@ class WorkClock(Protocol):
     def now(self) -> float:
         """The time of day: what waits may be older than the process."""
 
-    def charge(self, rows: int) -> None:
-        """An operator was called with so many rows."""
+    def charge(self, station: int, rows: int) -> None:
+        """The operator of a station was called with so many rows."""
 
 
 class RealClock:
@@ -23,7 +23,7 @@ class RealClock:
         """The time of day."""
         return time.time()
 
-    def charge(self, rows: int) -> None:
+    def charge(self, station: int, rows: int) -> None:
         """The time has passed by itself."""
 
 
@@ -31,7 +31,7 @@ class VirtualClock:
     """A clock that goes on as work is done: runs by it are alike, on whatever machine.
 
     >>> clock = VirtualClock(per_call=0.001, per_row=0.00001)
-    >>> clock.charge(100)
+    >>> clock.charge(0, 100)
     >>> clock.now()
     0.002
     """
@@ -45,6 +45,6 @@ class VirtualClock:
         """The work that has been done, in seconds."""
         return self.at
 
-    def charge(self, rows: int) -> None:
+    def charge(self, station: int, rows: int) -> None:
         """A call costs something, and so does each of its rows."""
         self.at += self._per_call + rows * self._per_row

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
 INTERVAL = 1.0
-"""The seconds after which charts are made anew."""
-FIRST_INTERVAL = 0.05
-"""The seconds after which they are made for the first time: nothing was known before."""
+"""The seconds of work after which charts are made anew; while nothing is done, none pass."""
+FIRST_INTERVAL = 0.005
+"""The seconds of work after which they are made for the first time: nothing was known before.
+
+From there intervals double up to the usual one: what a lane does first is not what it usually does.
+"""
 UNKNOWN = MeasuredWork(1e-8, 1.0)
 """The work for a byte, of an operator that has done none."""
 
@@ -55,6 +58,7 @@ class WorkMeter:
     Attributes:
         costs: Of each station, what a byte that comes costs, and makes.
         least_step: The seconds of the shortest step.
+        block_bytes: Those of a block that comes in, on average.
     """
 
     def __init__(
@@ -68,9 +72,11 @@ class WorkMeter:
         self._latency = latency
         self._samples = [Sample() for _ in inputs]
         self.costs = [UNKNOWN for _ in inputs]
+        self._begun: set[int] = set()
         self._came = Sample()
-        self._block_bytes = 1.0
-        self._due: float | None = None
+        self.block_bytes = 1.0
+        self._interval = FIRST_INTERVAL
+        self._worked = 0.0
         self.least_step: float | None = None
 
     def enter(self, nbytes: int) -> None:
@@ -80,6 +86,11 @@ class WorkMeter:
 
     def add(self, number: int, seconds: float, bytes_in: int, bytes_out: int) -> None:
         """A station has done a step."""
+        self._worked += seconds
+        if number not in self._begun:
+            # The first call of a station loads its compiled loops: that is not its cost.
+            self._begun.add(number)
+            return
         if self.least_step is None or seconds < self.least_step:
             self.least_step = seconds
         sample = self._samples[number]
@@ -88,25 +99,25 @@ class WorkMeter:
         sample.bytes_in += bytes_in
         sample.bytes_out += bytes_out
 
-    def is_due(self, now: float) -> bool:
+    @property
+    def is_due(self) -> bool:
         """An interval is over."""
-        if self._due is None:
-            self._due = now + FIRST_INTERVAL
-        return now >= self._due
+        return self._worked >= self._interval
 
-    def close_interval(self, now: float) -> None:
+    def close_interval(self) -> None:
         """Take what was measured; the next interval begins."""
-        self._due = now + INTERVAL
+        self._interval = min(2 * self._interval, INTERVAL)
+        self._worked = 0.0
         for number, sample in enumerate(self._samples):
             self.costs[number] = sample.cost or self.costs[number]
         self._samples = [Sample() for _ in self._samples]
         if self._came.bytes_in:
-            self._block_bytes = self._came.bytes_in / self._came.calls
+            self.block_bytes = self._came.bytes_in / self._came.calls
         self._came = Sample()
 
     def paths(self) -> list[Path]:
         """The ways of blocks, with their charts."""
-        costs = [MeasuredWork(one.time * self._block_bytes, one.selectivity) for one in self.costs]
+        costs = [MeasuredWork(one.time * self.block_bytes, one.selectivity) for one in self.costs]
         return [one.charted(costs, self._latency.get(one.query)) for one in self._routes]
 
 

@@ -28,10 +28,10 @@ class Latencies:
     def __init__(self, counts: Mapping[int, int] | None = None) -> None:
         self.counts = Counter(counts or {})
 
-    def add(self, seconds: float) -> None:
-        """A block that took so long."""
+    def add(self, seconds: float, blocks: int = 1) -> None:
+        """Blocks that took so long."""
         above = max(seconds, LEAST) / LEAST
-        self.counts[math.floor(math.log(above) / math.log(GROWTH))] += 1
+        self.counts[math.floor(math.log(above) / math.log(GROWTH))] += blocks
 
     def percentile(self, percent: float) -> float | None:
         """The latency that so many of a hundred blocks did not exceed; None: there were none."""
@@ -39,12 +39,23 @@ class Latencies:
         for number in sorted(self.counts):
             left -= self.counts[number]
             if left <= 0:
-                return float(LEAST * GROWTH ** (number + 0.5))
+                return _middle(number)
         return None
+
+    @property
+    def mean(self) -> float | None:
+        """Of all blocks; None: there were none."""
+        total = sum(_middle(number) * count for number, count in self.counts.items())
+        return total / self.counts.total() if self.counts else None
 
     def to_json(self) -> dict[str, int]:
         """As it is sent."""
         return {str(number): count for number, count in self.counts.items()}
+
+
+def _middle(number: int) -> float:
+    """The seconds in the middle of a class."""
+    return float(LEAST * GROWTH ** (number + 0.5))
 
 
 def all_latencies(parts: Iterable[Mapping[str, int]]) -> Latencies:

@@ -48,6 +48,14 @@ class InputMonitor:
             self.decision = Shedding(rules.shedding, self.one_in, rules.keeps_rows)
         return self.decision
 
+    def facts(self, held_back: int) -> dict[str, int | None]:
+        """The state for people.
+
+        Args:
+            held_back: How many batches without rows were run before rows were taken in.
+        """
+        return {"rows": self.most_rows, "one_in": self.one_in, "held_back": held_back}
+
 
 def _most_rows(before: int | None, limit: int | None, waiting: int, last_rows: int) -> int | None:
     """Half as many as before while more waits than may; twice as many below half of that."""

@@ -12,6 +12,7 @@ from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
+from penstock.scheduling.work_text import described_work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,9 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     of_files = [one for one in pipeline.ledger.plan.streams if is_folder(one)]
     reads_files = any(one.name in runs.streams for one in of_files)
     files = [f"Files: {pipeline.reading}"] if reads_files and pipeline.reading else []
-    return "\n".join([whole.text(query.name), *runs.described_fragments(), *files, *used])
+    reports = {name: pipeline.status.work.get(name, {}) for name in own}
+    work = described_work(reports, query.name, query.latency)
+    return "\n".join([whole.text(query.name), *runs.described_fragments(), *files, *used, *work])
 
 
 def registered_together(

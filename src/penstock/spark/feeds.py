@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.files.backlog import Backlog
     from penstock.files.folders import Folder
+    from penstock.pipeline.file_cuts import FileCuts, FilesShare
     from penstock.pipeline.files_read import KnownFiles
 
-    Files = Mapping[str, tuple[Folder, Sequence[str]]]
+    Files = Mapping[str, FilesShare]
 
 LOOK_SECONDS = 0.005
 """Folders are looked at so often when nothing comes, unless that takes too much of the time."""
@@ -110,7 +110,8 @@ class FolderFeed:
     """Watches folders; whatever appears is read in the next micro-batch.
 
     Args:
-        backlogs: The folders, with what has been read of them.
+        cuts: The folders, with what has been read of them.
+        most_rows: Asked before a micro-batch for how many rows of a stream it may read.
         take: Runs a micro-batch that reads files, and commits it; it is told the earliest row of
             each stream in files that wait.
         finite: Whether only what is there at the beginning is read.
@@ -118,12 +119,14 @@ class FolderFeed:
 
     def __init__(
         self,
-        backlogs: Sequence[Backlog[KnownFiles]],
+        cuts: Sequence[FileCuts],
+        most_rows: Callable[[], int | None],
         take: Callable[[Files, Mapping[str, int]], None],
         *,
         finite: bool,
     ) -> None:
-        self._backlogs = backlogs
+        self._cuts = cuts
+        self._most_rows = most_rows
         self._take = take
         self._finite = finite
         self._news = threading.Condition()
@@ -131,9 +134,9 @@ class FolderFeed:
         # When the last look began that found nothing, and who wants a later one.
         self._idle_since = self._wanted = -1.0
         self._fault: BaseException | None = None
-        for one in backlogs:
-            _tidy(one.folder, one.known)
-            one.look()
+        for one in cuts:
+            _tidy(one.backlog.folder, one.backlog.known)
+            one.backlog.look()
         self._thread = threading.Thread(target=self._run, name="penstock folders", daemon=True)
         self._thread.start()
 
@@ -170,7 +173,9 @@ class FolderFeed:
 
     def found(self) -> dict[str, int]:
         """The number of files found of each stream, those that were read among them."""
-        return {one.folder.stream: one.known.read.count + len(one) for one in self._backlogs}
+        return {
+            one.backlog.folder.stream: one.backlog.known.read.count + len(one) for one in self._cuts
+        }
 
     def _run(self) -> None:
         try:
@@ -186,13 +191,14 @@ class FolderFeed:
     def _goes_on(self) -> bool:
         """Run a micro-batch, or rest if there is nothing to read; False if there will not be."""
         began = time.monotonic()
-        files = {
-            one.folder.stream: (one.folder, names)
-            for one in self._backlogs
-            if (names := one.next_files(look=not self._finite))
-        }
-        if files:
-            self._take(files, {one.folder.stream: one.hold for one in self._backlogs if len(one)})
+        for one in self._cuts:
+            if not len(one) and not self._finite:
+                one.backlog.look()
+        if any(map(len, self._cuts)):
+            most = self._most_rows()
+            shares = [share for one in self._cuts if (share := one.next_share(most))]
+            holds = {one.backlog.folder.stream: one.hold for one in self._cuts if len(one)}
+            self._take({one.folder.stream: one for one in shares}, holds)
             # Whoever waits for the pipeline's lock gets it now; else the next batch would.
             time.sleep(YIELD_SECONDS)
             return True
@@ -212,6 +218,6 @@ def _tidy(folder: Folder, known: KnownFiles) -> None:
     if not folder.is_inserted:
         return
     for one in folder.new_files(()):
-        if one.name in known:
+        if one.name in known and not known.is_begun(one.name):
             folder.path_of(one.name).unlink(missing_ok=True)
     known.forget(known.read.recent)

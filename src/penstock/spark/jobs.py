@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.reading import FileReading
     from penstock.shedding.shedding import Shedding
-    from penstock.spark.feeds import Files
 
 
 class Jobs:
@@ -81,7 +81,7 @@ class Jobs:
     def run(
         self,
         first: DataFrame | None,
-        files: Files | None = None,
+        files: Mapping[str, FilesShare] | None = None,
         holds: Mapping[str, int] | None = None,
         *,
         shedding: Shedding | None = None,
@@ -131,7 +131,7 @@ class Jobs:
             self._read.remove(self._ledger.home)
             self._read = None
 
-    def _begun_reading(self, files: Files) -> FileReading:
+    def _begun_reading(self, files: Mapping[str, FilesShare]) -> FileReading:
         """The reading of the files of a batch that begins."""
         streams = {one.name: one for one in self._ledger.plan.streams}
         is_local = str(self._spark.sparkContext.master).startswith("local")

@@ -15,6 +15,8 @@ from penstock.files.folders import folder_of, is_folder
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
+from penstock.pipeline.file_cuts import FileCuts
+from penstock.pipeline.file_rows import FileRows
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
-    from penstock.shedding.shedding import Shedding
     from penstock.spark.feeds import Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
@@ -70,6 +71,7 @@ class Pipeline:
         listeners: Told of each record that rows or the end of the input led to, under the lock.
         status: How the last batch went.
         failure: Why micro-batches run no more, if they failed too often.
+        trouble: Why the last micro-batch failed, while it is tried again.
         monitor: Decides how many rows are taken in, and how many of them stay.
         retention: What is kept, and for how long.
     """
@@ -95,6 +97,7 @@ class Pipeline:
         self._failed = 0
         self._ended = threading.Event()
         self.failure: PipelineFailed | None = None
+        self.trouble: str | None = None
         self.monitor = InputMonitor()
         self.retention = Retention()
         self._swept = self._looked = time.monotonic()
@@ -127,12 +130,9 @@ class Pipeline:
                 begun.append(self._streaming(by_spark, finite=finite))
                 undoing.callback(begun[-1].stop)
             if folders:
-                backlogs = [
-                    Backlog(folder_of(self.home, one), self.ledger.known_files(one.name), one)
-                    for one in folders
-                ]
-                take = partial(self._take, self._run)
-                begun.append(FolderFeed(backlogs, take, finite=finite))
+                cuts = [self._cuts(one) for one in folders]
+                take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
+                begun.append(FolderFeed(cuts, most, take, finite=finite))
             undoing.pop_all()
         # All at once: without feeds, whoever waits would take it that there is nothing to read.
         self._feeds = begun
@@ -140,6 +140,19 @@ class Pipeline:
         for feed in feeds:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
+
+    def _cuts(self, stream: StreamDefinition) -> FileCuts:
+        """The files of a stream that tasks read themselves."""
+        folder = folder_of(self.home, stream)
+        backlog = Backlog(folder, self.ledger.known_files(stream.name), stream)
+        return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
+
+    def _most_rows(self, run: int) -> int | None:
+        """The rows of a stream that the next micro-batch reads at most; it is about to come."""
+        with self.lock:
+            self._require(run)
+            self._watch_input()
+            return self.monitor.most_rows
 
     def _streaming(self, streams: Sequence[StreamDefinition], *, finite: bool) -> SparkFeed:
         """Spark's streaming query over the streams that only Spark can read."""
@@ -172,11 +185,13 @@ class Pipeline:
         self.note_error(cause.text)
         self._failed += 1
         if cause.may_pass and self._failed <= RESTARTS:
+            self.trouble = cause.text
             self._write_status()
             time.sleep(RESTART_SECONDS * self._failed)
             if self._started_again(feeds, run, finite=finite):
                 return
         self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
+        self.trouble = None
         self._write_status()
         if run == self._run:
             self._ended.set()
@@ -228,6 +243,7 @@ class Pipeline:
         """Let no more micro-batches run, after the one that runs."""
         with self.lock:
             self._run += 1
+            self.trouble = None
             feeds, self._feeds = self._feeds, []
         self._ended.set()
         # Not under the lock: a batch that waits for it has to learn that it is too late.
@@ -321,6 +337,7 @@ class Pipeline:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if not self.ledger.has_committed(query, batch):
+                self._watch_input()
                 self._run_batch(frame, None, (query, batch))
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
@@ -328,9 +345,9 @@ class Pipeline:
         with self.lock:
             self._require(run)
             self._run_batch(None, files, None, holds)
-            for folder, names in files.values():
-                if folder.is_inserted:
-                    self._remove_earlier(folder, names)
+            for one in files.values():
+                if one.folder.is_inserted:
+                    self._remove_earlier(one.folder, one.read_to_the_end)
 
     def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
         """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
@@ -356,7 +373,7 @@ class Pipeline:
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
-        shedding = self._watch_input()
+        shedding = self.monitor.decision
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
         done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
@@ -364,28 +381,26 @@ class Pipeline:
         for note in (note for task in done for note in task.notes):
             self.note_error(note)
         self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
-        read = {stream: names for stream, (_, names) in (files or {}).items()}
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, read, offsets, holds)
+        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
         self._jobs.tidy(done)
-        self._failed = 0
+        self._failed, self.trouble = 0, None
         self._tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
             self._report(done, seconds)
 
-    def _watch_input(self) -> Shedding | None:
-        """Decide, before rows are taken in, which of them are shed.
+    def _watch_input(self) -> None:
+        """Decide, before rows are taken in, how many at once, and which of them are shed.
 
         Unless some may be, lanes work first until what waits in them is below the limit.
         """
         rules = self.ledger.plan.session.settings.work.intake
-        shedding = self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
+        self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
         while rules.holds_back and self.ledger.waiting_bytes > (rules.queue_limit or 0):
             self.status.held_back += 1
             self.tick()
-        return shedding
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""

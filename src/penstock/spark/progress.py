@@ -24,6 +24,7 @@ def progress_of(program: Program, running: PipelineRunner, queries: list[str]) -
         "record": record.number,
         "streams": {one.name: _stream_facts(record, one.name) for one in streams},
         "queries": {name: _query_facts(program, record, name) for name in queries},
+        "intake": running.pipeline.monitor.facts(running.pipeline.status.held_back),
         "state": {
             part: sum(one[f"state_{part}"] for lane in lanes for one in lane)
             for part in ("rows", "bytes")

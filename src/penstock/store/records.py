@@ -102,12 +102,14 @@ class FilesRead:
     """The files of a folder that have been read, by their names within it.
 
     `listed` are segments with names, `recent` are names that are in none of them yet. `count` has
-    all that were read, also those whose names are forgotten, as they are removed.
+    all that were read, also those whose names are forgotten, as they are removed. `begun` is one of
+    which only so many rows have been read.
     """
 
     listed: tuple[str, ...] = ()
     recent: tuple[str, ...] = ()
     count: int = 0
+    begun: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -228,7 +230,12 @@ def decoded(content: bytes) -> Record:
         raise ValueError(msg)
     values["streams"] = {name: StreamProgress(**one) for name, one in values["streams"].items()}
     values["files"] = {
-        name: FilesRead(tuple(one["listed"]), tuple(one["recent"]), one["count"])
+        name: FilesRead(
+            tuple(one["listed"]),
+            tuple(one["recent"]),
+            one["count"],
+            tuple(one["begun"]) if one.get("begun") else None,
+        )
         for name, one in values["files"].items()
     }
     values["lanes"] = {

@@ -37,14 +37,14 @@ class InstantPlan:
         self._choices = choices or Choices()
         self._graph = operator_graph({_RESULT: plan}, self._choices)
 
-    def rows(self, columns: Columns, count: int) -> Columns:
-        """The result over so many rows."""
+    def rows(self, columns: Columns, count: int, *, in_order: bool = False) -> Columns:
+        """The result over so many rows; if it is asked for, in the order of its values."""
         block = arriving(columns, np.full(count, _INSTANT, np.int64))
         # What a lane remembers is of no use behind the instant, so each time has its own.
         output = Lane(self._graph).feed({self._source: block}, {self._source: _INSTANT + 1})
         made = output.blocks.get(_RESULT, [])
         node = self._graph.nodes[self._graph.results[_RESULT]]
-        if made and all(one.sign is None for one in made):
+        if made and not in_order and all(one.sign is None for one in made):
             return concatenated(made).columns
         content = ChangingContent(list(node.arrow_types), node.span, self._choices.queue_partitions)
         content.take_in(made, _INSTANT + 1)

@@ -38,7 +38,7 @@ class LatestScheduler(TransactionScheduler):
         latest: The last movement so far.
         record: Is told of each operation.
         on_conflict: What follows from a conflict.
-        most_restarts: A query that would begin anew more often is among `failed`.
+        most_restarts: A query that would begin anew more often, or read in vain, is among `failed`.
     """
 
     name = "lws"
@@ -74,8 +74,7 @@ class LatestScheduler(TransactionScheduler):
         member.taken.clear()
         member.restarts += 1
         if member.restarts > self.most_restarts:
-            self.failed.append(member)
-            self.dismiss(transaction, member)
+            self._give_up(transaction, member)
         elif len(transaction.members) > 1:
             self.dismiss(transaction, member)
             self.begin(ReadTransaction([member], transaction.priority))
@@ -83,6 +82,16 @@ class LatestScheduler(TransactionScheduler):
             transaction.start_anew()
             self.running.remove(transaction)
             self.running.append(transaction)
+
+    def lost(self, transaction: ReadTransaction, member: ReadMember) -> None:
+        """A read was in vain; who has lost as many as there may be restarts is given up."""
+        member.lost += 1
+        if member.lost > self.most_restarts:
+            self._give_up(transaction, member)
+
+    def _give_up(self, transaction: ReadTransaction, member: ReadMember) -> None:
+        self.failed.append(member)
+        self.dismiss(transaction, member)
 
     def state(self, transaction: ReadTransaction) -> int:
         """The latest, whatever it was at the first read."""

@@ -22,6 +22,7 @@ class ReadMember:
         window: The number of sub-windows in its window.
         taken: Those that it has read, and not undone.
         restarts: How often it had to begin anew.
+        lost: How many of its reads were in vain, as the window moved on meanwhile.
         answers: The movement whose state it has read, once it has committed.
     """
 
@@ -29,11 +30,16 @@ class ReadMember:
     window: int
     taken: set[int] = field(default_factory=set)
     restarts: int = 0
+    lost: int = 0
     answers: int | None = None
 
     def wanted(self, state: int) -> range:
         """The sub-windows of its window in the state that a movement has left."""
         return range(state - self.window + 1, state + 1)
+
+    def is_without(self, number: int, state: int) -> bool:
+        """The test that a sub-window is in the window in a state, and not read yet."""
+        return number in self.wanted(state) and number not in self.taken
 
     def is_complete(self, state: int) -> bool:
         """The test that it has read that state, and nothing else."""
@@ -74,7 +80,7 @@ class ReadTransaction:
             number
             for member in self.members
             for number in member.wanted(state)
-            if number not in member.taken
+            if member.is_without(number, state)
         }
 
     def start_anew(self) -> None:

@@ -88,32 +88,31 @@ class TransactionScheduler(ABC):
         # Round robin inside a class: who has had a turn goes behind the others.
         self.running.remove(transaction)
         self.running.append(transaction)
-        transaction.is_reading = transaction.has_read = True
+        transaction.is_reading = True
         if transaction.undoing:
             return self._undo(transaction)
         state = self.state(transaction)
         number = self.pick(transaction, transaction.unread(state))
-        takers = [
-            one
-            for one in transaction.members
-            if number in one.wanted(state) and number not in one.taken
-        ]
-        for member in takers:
-            member.taken.add(number)
-            self.record(Operation(Act.READ, member.name, number))
+        takers = [one for one in transaction.members if one.is_without(number, state)]
         return Scan(transaction, number, tuple(takers))
 
     def _undo(self, transaction: ReadTransaction) -> Scan:
         number = min(transaction.undoing)
-        losers = transaction.undoing.pop(number)
-        for member in losers:
-            self.record(Operation(Act.UNDO, member.name, number))
-        return Scan(transaction, number, tuple(losers), undo=True)
+        return Scan(transaction, number, tuple(transaction.undoing[number]), undo=True)
 
     def finish(self, scan: Scan) -> list[ReadMember]:
-        """The read that was chosen has been done; the queries that commit by that."""
+        """The read that was chosen has been done; the queries that commit by that.
+
+        It takes effect now: what has left a window while it was read is not taken in.
+        """
         transaction = scan.transaction
         transaction.is_reading = False
+        transaction.has_read = True
+        if scan.undo:
+            for member in transaction.undoing.pop(scan.number):
+                self.record(Operation(Act.UNDO, member.name, scan.number))
+        else:
+            self._take_in(scan)
         if transaction.undoing:
             return []
         state = self.state(transaction)
@@ -123,6 +122,20 @@ class TransactionScheduler(ABC):
             self.record(Operation(Act.COMMIT, member.name))
             self.dismiss(transaction, member)
         return committed
+
+    def _take_in(self, scan: Scan) -> None:
+        state = self.state(scan.transaction)
+        for member in scan.members:
+            if member not in scan.transaction.members:
+                continue
+            if member.is_without(scan.number, state):
+                member.taken.add(scan.number)
+                self.record(Operation(Act.READ, member.name, scan.number))
+            else:
+                self.lost(scan.transaction, member)
+
+    def lost(self, transaction: ReadTransaction, member: ReadMember) -> None:  # noqa: B027
+        """A read was in vain, as the window moved on meanwhile."""
 
     def dismiss(self, transaction: ReadTransaction, member: ReadMember) -> None:
         """A member does not read on; without members, a transaction is done."""

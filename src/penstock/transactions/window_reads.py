@@ -6,23 +6,28 @@ import threading
 from collections import deque
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.errors import Overtaken, Refused
+from penstock.store.sub_windows.sub_window import SubWindow
 from penstock.transactions.read_transactions import Priority, ReadMember, ReadTransaction
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     import pyarrow as pa
 
+    from penstock.store.sub_windows.piece import Piece
     from penstock.store.sub_windows.ring import Pin, SubWindowRing
-    from penstock.store.sub_windows.sub_window import SubWindow
     from penstock.transactions.instant_plan import Columns
     from penstock.transactions.merging import Merging
     from penstock.transactions.read_transactions import Scan
     from penstock.transactions.transaction_scheduler import TransactionScheduler
+
+
+NOTHING: Mapping[int, Sequence[Piece]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -54,13 +59,27 @@ class WindowRead:
     done: Callable[[WindowRead], None]
     answers: dict[str, WindowAnswer] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
-    parts: dict[tuple[int, Merging], Columns] = field(default_factory=dict)
+    parts: dict[tuple[int, str], _TakenPart] = field(default_factory=dict)
     pin: Pin | None = None
 
     @property
     def is_over(self) -> bool:
         """Every query has its answer, or will have none."""
         return len(self.answers) + len(self.failures) == len(self.mergings)
+
+
+class _TakenPart(NamedTuple):
+    """The partial form of a sub-window, and how many pieces had come into it by then."""
+
+    columns: Columns
+    arrived: int
+
+
+class _Movement(NamedTuple):
+    """A sub-window that is to come, and rows that come into others with it."""
+
+    sub_window: SubWindow
+    arrivals: Mapping[int, Sequence[Piece]]
 
 
 @dataclass(frozen=True)
@@ -71,6 +90,21 @@ class _Task:
     read: WindowRead
     sub_window: SubWindow | None
     pin: AbstractContextManager[object]
+    arrived: int = 0
+
+
+@dataclass(frozen=True)
+class _Committed:
+    """A query that has committed, its parts, and the rows that came into these sub-windows since.
+
+    Only rows that came before the commit are among them.
+    """
+
+    member: ReadMember
+    read: WindowRead
+    number: int
+    parts: Sequence[Columns]
+    arrivals: Sequence[SubWindow]
 
 
 class WindowReads:
@@ -82,19 +116,34 @@ class WindowReads:
     Args:
         ring: The window. Nobody else moves it.
         scheduler: Made for its number of slots, and its latest sub-window.
+        by_expiry: Whether a sub-window holds the rows that end with it, as results are kept whose
+            end is known when they come. Then movements bring rows into any of them, and a query
+            reads all.
     """
 
-    def __init__(self, ring: SubWindowRing, scheduler: TransactionScheduler) -> None:
+    def __init__(
+        self, ring: SubWindowRing, scheduler: TransactionScheduler, *, by_expiry: bool = False
+    ) -> None:
         self._ring = ring
         self._scheduler = scheduler
+        self._by_expiry = by_expiry
         self._changed = threading.Condition()
-        self._due: deque[SubWindow] = deque()
+        self._due: deque[_Movement] = deque()
+        self._arrived: dict[int, list[Piece]] = {}
         self._reads: dict[ReadMember, WindowRead] = {}
 
-    def move(self, sub_window: SubWindow) -> None:
-        """The window is to move: at once, or as soon as the scheduler allows it."""
+    def move(
+        self, sub_window: SubWindow, arrivals: Mapping[int, Sequence[Piece]] = NOTHING
+    ) -> None:
+        """The window is to move: at once, or as soon as the scheduler allows it.
+
+        Args:
+            sub_window: The one that comes.
+            arrivals: Rows that come into others with it, where they are kept by their ends. Who has
+                read these is handed the rows, and who has not will find them there.
+        """
         with self._changed:
-            self._due.append(sub_window)
+            self._due.append(_Movement(sub_window, arrivals))
             self._catch_up()
             self._changed.notify_all()
 
@@ -120,6 +169,9 @@ class WindowReads:
     def _slots_of(self, merging: Merging) -> int:
         """The number of sub-windows in the window of a query."""
         slots, rest = divmod(merging.query.span, self._ring.length)
+        if self._by_expiry and (rest or slots != self._ring.slots):
+            msg = "results that are kept by their ends are read whole"
+            raise Refused(msg, hint="Which of them are young, their ends do not say.")
         if rest or slots > self._ring.slots:
             most = self._ring.length * self._ring.slots
             msg = f"a window of {merging.query.span} cannot be read in whole sub-windows"
@@ -155,13 +207,13 @@ class WindowReads:
             self._give_up(task, error)
             return True
         with self._changed:
-            committed = self._scheduler.finish(task.scan)
+            ended = [self._ended(one, task.read) for one in self._scheduler.finish(task.scan)]
             self._catch_up()
             if not task.scan.transaction.members:
                 self._release(task.read)
             self._changed.notify_all()
-        for member in committed:
-            self._end(member, task.read)
+        for one in ended:
+            self._end(one)
         return True
 
     def _take_in(self, task: _Task) -> None:
@@ -169,8 +221,10 @@ class WindowReads:
         if task.sub_window is None:
             return
         with task.pin:
-            for merging in dict.fromkeys(task.read.mergings[one.name] for one in task.scan.members):
-                task.read.parts[task.scan.number, merging] = merging.part(task.sub_window)
+            takers = [task.read.mergings[one.name] for one in task.scan.members]
+            for form, merging in {one.form: one for one in takers}.items():
+                part = _TakenPart(merging.part(task.sub_window), task.arrived)
+                task.read.parts[task.scan.number, form] = part
 
     def _give_up(self, task: _Task, error: Exception) -> None:
         """No query of a scan has an answer."""
@@ -209,7 +263,9 @@ class WindowReads:
                 return _Task(scan, read, None, nullcontext())
             if not self._scheduler.keeps_state:
                 pin = self._ring.pin()
-                return _Task(scan, read, pin.sub_windows[pin.latest - scan.number], pin)
+                sub_window = pin.sub_windows[pin.latest - scan.number]
+                arrived = len(self._arrived.get(scan.number, ()))
+                return _Task(scan, read, sub_window, pin, arrived)
             if read.pin is None:
                 read.pin = self._ring.pin(scan.transaction.window)
             sub_window = read.pin.sub_windows[read.pin.latest - scan.number]
@@ -219,24 +275,42 @@ class WindowReads:
         """Movements that are due take effect, as far as they may; who is given up is told."""
         while self._due and self._scheduler.may_move():
             self._scheduler.move()
-            self._ring.move(self._due.popleft())
+            sub_window, arrivals = self._due.popleft()
+            self._ring.move(sub_window)
+            self._arrived.pop(sub_window.number - self._ring.slots, None)
+            for number, pieces in arrivals.items():
+                self._ring.insert(number, pieces)
+                self._arrived.setdefault(number, []).extend(pieces)
         while self._scheduler.failed:
             member = self._scheduler.failed.pop()
             msg = (
-                f"the window moved on {member.restarts} times before the query"
+                f"the window moved on {max(member.restarts, member.lost)} times before the query"
                 f" had read its {member.window} sub-windows"
             )
             hint = "Let it read the youngest first (ttu), or make sub-windows longer."
             self._fail(member, Overtaken(msg, hint=hint))
 
-    def _end(self, member: ReadMember, read: WindowRead) -> None:
-        """Make the answer of a query that has committed."""
+    def _ended(self, member: ReadMember, read: WindowRead) -> _Committed:
+        """The state that a query has read, as it is at its commit."""
         assert member.answers is not None
+        form = read.mergings[member.name].form
+        numbers = member.wanted(member.answers)
+        parts = [read.parts[one, form] for one in numbers]
+        arrivals = []
+        if not self._scheduler.keeps_state:
+            for number, part in zip(numbers, parts, strict=True):
+                pieces = self._arrived.get(number, [])[part.arrived :]
+                arrivals += [SubWindow.numbered(number, self._ring.length, pieces)] * bool(pieces)
+        columns = [one.columns for one in parts]
+        return _Committed(member, read, member.answers, columns, arrivals)
+
+    def _end(self, one: _Committed) -> None:
+        """Make the answer of a query that has committed."""
+        member, read = one.member, one.read
         merging = read.mergings[member.name]
         try:
-            rows = merging.whole(
-                [read.parts[one, merging] for one in member.wanted(member.answers)]
-            )
+            handed = [merging.part(sub_window) for sub_window in one.arrivals]
+            rows = merging.whole([*one.parts, *handed])
         except Exception as error:
             with self._changed:
                 self._fail(member, error)
@@ -244,7 +318,7 @@ class WindowReads:
             return
         with self._changed:
             del self._reads[member]
-            read.answers[member.name] = WindowAnswer(rows, member.answers, member.restarts)
+            read.answers[member.name] = WindowAnswer(rows, one.number, member.restarts)
             self._changed.notify_all()
             is_over = read.is_over
         if is_over:

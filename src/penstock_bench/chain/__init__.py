@@ -1,1 +1,1 @@
-"""`./penstock bench chain`: schedulers under bursts, on a virtual clock."""
+"""`./penstock bench chain`: schedulers under bursts, in a model, on a lane and on Spark."""

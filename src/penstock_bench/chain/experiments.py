@@ -121,13 +121,9 @@ def compared(workload: ModelWorkload, times: Sequence[BlockArrival]) -> dict[str
 
 def least_peak(workload: ModelWorkload, times: Sequence[BlockArrival]) -> float:
     """The peak below which no order of work stays; memory of paths without joins."""
-    charts = {
-        source: [one.chart for one in workload.paths if one.source == source]
-        for source in workload.sources
-    }
     # Just when something has come, memory is highest.
     instants = sorted({one.time for one in times})
-    return float(least_memory(charts, times, instants).max())
+    return float(least_memory(workload.paths, times, instants).max())
 
 
 def summary(trace: Trace) -> Figures:

@@ -1,106 +1,42 @@
-"""Schedulers on a real lane: bursts of rows, a time for each tick, and the processor's clock.
+"""Schedulers on a real lane: bursts of rows, and a time for each tick.
 
-The time is that of the processor for this thread, so that what else runs on the machine changes
-little: a tick begins when it is due, or when the work for the last one is done.
+The time is that of the processor, or what operators cost by a table.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING
-from penstock.operators.block import Block, arriving
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.physical.lowering import operator_graph
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.lane import Lane
-from penstock.scheduling.work_rules import WorkRules
+from penstock.scheduling.latencies import Latencies
+from penstock.scheduling.work_rules import BLOCK_ROWS, WorkRules
 from penstock.session import Session
-from penstock_bench.chain.traffic import flow_rates
+from penstock_bench.chain.lane_clocks import CostClock, ProcessorClock
+from penstock_bench.chain.lane_traffic import INSTANTS, QUERIES, SCRIPT, known_keys
+from penstock_bench.chain.least_memory import least_memory
+from penstock_bench.chain.model import BlockArrival
 
 if TYPE_CHECKING:
     from penstock.planner.physical.graph import Graph
+    from penstock.runtime.dispatcher import Dispatcher
+    from penstock_bench.chain.lane_clocks import TickClock
+    from penstock_bench.chain.lane_traffic import LaneTraffic
 
 LOAD = 0.8
 """The share of time that there is work for, on average."""
-KEYS, KNOWN = 1000, 100
-"""The keys of rows, and those of them that the relation knows."""
-SCRIPT = """
-CREATE STREAM s (ts BIGINT, k INT, g INT, v DOUBLE, WATERMARK FOR ts AS ts);
-CREATE RELATION r (k INT, w INT)
-"""
-QUERIES = {
-    "middle": "SELECT s.g, MEDIAN(s.v) AS m, MAX(r.w) AS w FROM s [RANGE 20], r WHERE s.k = r.k"
-    " GROUP BY s.g",
-    "lowest": "SELECT g, MEDIAN(v) AS m, COUNT(DISTINCT k) AS n FROM s [RANGE 20]"
-    " WHERE v * v < 0.01 GROUP BY g",
-}
-"""Each is quick to drop nine of ten rows, and slow with the rest."""
-
-
-@dataclass(frozen=True)
-class LaneTraffic:
-    """Rows in bursts.
-
-    Args:
-        rows: How many come in all,
-        ticks: in how many ticks.
-        seed: Decides when.
-    """
-
-    rows: int
-    ticks: int
-    seed: int = 1
-
-    @cached_property
-    def blocks(self) -> list[Block]:
-        """The rows of each tick."""
-        rates = flow_rates(self.seed, self.ticks)
-        counts = (rates * self.rows / rates.sum()).astype(np.int64)
-        random = np.random.default_rng(self.seed)
-        return [_rows(random, number, int(count)) for number, count in enumerate(counts)]
-
-
-def _rows(random: np.random.Generator, tick: int, count: int) -> Block:
-    # A hundred instants a tick, so that a burst can be cut into blocks.
-    ts = 100 * tick + np.sort(random.integers(0, 100, count))
-    columns = (
-        pa.array(ts),
-        pa.array(random.integers(0, KEYS, count).astype(np.int32)),
-        pa.array(random.integers(0, 50, count).astype(np.int32)),
-        pa.array(random.random(count)),
-    )
-    return arriving(columns, ts)
-
-
-class ProcessorClock:
-    """The time of ticks, that goes on while the processor works for them."""
-
-    def __init__(self) -> None:
-        self._base = 0.0
-        self._mark: float | None = None
-
-    def begin(self, instant: float) -> None:
-        """Work for a tick begins: when it is due, or later."""
-        self._base = max(self._base, instant)
-        self._mark = time.thread_time()
-
-    def end(self) -> None:
-        """Nothing is done until the next tick."""
-        self._base, self._mark = self.now(), None
-
-    def now(self) -> float:
-        """The instant, in seconds from the first tick."""
-        return self._base + (0.0 if self._mark is None else time.thread_time() - self._mark)
-
-    def charge(self, rows: int) -> None:
-        """The time has passed by itself."""
+TURN = 10.0
+"""Of round-robin, in ticks."""
+WITHOUT_END = 1e9
+"""A budget that is never spent."""
 
 
 @dataclass
@@ -109,25 +45,36 @@ class LaneFigures:
 
     Args:
         peak: The most bytes that waited between operators.
-        queued: Bytes that waited at the end of each tick.
         median: Of the seconds from the arrival of blocks to their results,
         p99: and what 99 of a hundred took at most.
-        cpu: Seconds of the processor in all.
+        cpu: Seconds of the processor in all; None: other processes did the work.
+        latency: What the queries allowed; None: any.
+        queued: Bytes that waited at the end of each tick.
+        latencies: The mean latency of the blocks that were done in each tick; 0, if none was.
     """
 
     peak: int
     median: float
     p99: float
-    cpu: float
+    cpu: float | None
+    latency: float | None = None
     queued: list[int] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class LaneBench:
-    """A lane under bursts: first to completion, to see how long it takes; then with budgets."""
+    """A lane under bursts: first to completion, to see how long it takes; then with budgets.
+
+    Args:
+        traffic: The rows.
+        by_costs: The time is what operators cost by a table, not the processor's.
+        block_rows: About how many rows are a block.
+    """
 
     traffic: LaneTraffic
-    block_rows: int = 8192
+    by_costs: bool = False
+    block_rows: int = BLOCK_ROWS
 
     @cached_property
     def graph(self) -> Graph:
@@ -139,74 +86,149 @@ class LaneBench:
 
     @cached_property
     def seconds(self) -> float:
-        """The processor's time for all rows, block by block."""
-        rules = WorkRules(1e9, "fifo", self.block_rows)
-        return min(self._whole(rules) for _ in range(3))
+        """The time for all rows, block by block."""
+        if self.by_costs:
+            return self._measured("fifo").clock.now()
+        return min(self.whole("fifo").cpu for _ in range(2))
 
-    def _whole(self, rules: WorkRules | None) -> float:
-        """The processor's time for all rows, nothing left undone; with rules, by a scheduler."""
-        allotment = None if rules is None else Allotment(rules.budget or 0.0)
-        lane = self._lane(rules or WorkRules())
-        lane.step_rows = self.block_rows
-        began = time.thread_time()
-        for number, block in enumerate(self.traffic.blocks):
-            lane.feed({"s": block}, {"s": 100 * (number + 1)}, allotment)
-        return time.thread_time() - began
+    @property
+    def tick(self) -> float:
+        """The seconds of a tick, and the budget of the lane."""
+        return self.seconds / LOAD / len(self.traffic.rates)
 
-    def overhead(self, scheduler: str, rounds: int = 3) -> float:
-        """The time that choosing steps and keeping queues adds to that of a lane, as a share of it.
+    def whole(self, scheduler: str | None, clock: TickClock | None = None) -> WholeRun:
+        """All rows, nothing left undone: by a scheduler, or in the order of the operators.
 
-        The same blocks are done by the same steps, and nothing is left: once in the order of the
-        operators, once as the scheduler says. The least of some rounds, one after the other.
+        A clock of the processor takes time itself: without one the lane has its usual one.
         """
-        rules = WorkRules(1e9, scheduler, self.block_rows)
-        plain, chosen = [], []
-        for _ in range(rounds):
-            plain.append(self._whole(None))
-            chosen.append(self._whole(rules))
-        return min(chosen) / min(plain) - 1
+        allotment = None if scheduler is None else Allotment(WITHOUT_END)
+        budget = None if scheduler is None else WITHOUT_END
+        lane = self._lane(WorkRules(budget, scheduler or "fifo", self.block_rows), clock)
+        lane.step_rows = self.block_rows
+        began, processor = time.perf_counter(), time.thread_time()
+        for number, block in enumerate(self.traffic.blocks):
+            lane.feed({"s": block}, {"s": INSTANTS * (number + 1)}, allotment)
+        seconds = time.perf_counter() - began
+        return WholeRun(lane, time.thread_time() - processor, seconds)
 
-    def _lane(self, rules: WorkRules, clock: ProcessorClock | None = None) -> Lane:
+    def _clock(self) -> TickClock:
+        if self.by_costs:
+            return CostClock([node.label for node in self.graph.nodes])
+        return ProcessorClock()
+
+    def _measured(self, scheduler: str) -> Dispatcher:
+        """The dispatcher that has done all rows, and measured their costs by the bench's clock."""
+        clock = self._clock()
+        clock.begin(0.0)
+        return _dispatcher(self.whole(scheduler, clock).lane)
+
+    def least(self) -> list[float]:
+        """The bytes below which no order of work stays, when the rows of each tick have come.
+
+        By the charts of a whole run, in which each operator took what it takes on average.
+        """
+        meter = self._measured("chain").meter
+        come = [
+            BlockArrival(number * self.tick, "s", block.nbytes / meter.block_bytes)
+            for number, block in enumerate(self.traffic.blocks)
+        ]
+        paths = [one for one in meter.paths() if one.source == "s"]
+        least = least_memory(paths, come, [one.time for one in come])
+        return [float(one) for one in least * meter.block_bytes]
+
+    def middle_slope(self) -> float:
+        """Between the steepest chain and the flattest."""
+        slopes = [
+            s.slope
+            for one in self._measured("chain").meter.paths()
+            if one.source == "s"
+            for s in one.chart.segments
+        ]
+        return float(np.sqrt(max(slopes) * min(slopes)))
+
+    def run(
+        self, scheduler: str, latency: float | None = None, threshold: float = 0.0
+    ) -> LaneFigures:
+        """Let all rows pass under a scheduler, and the queries allow some latency."""
+        allowed = {} if latency is None else dict.fromkeys(QUERIES, latency)
+        options = {"quantum": TURN * self.tick, "threshold": threshold}
+        rules = WorkRules(self.tick, scheduler, self.block_rows, options, allowed)
+        clock = self._clock()
+        lane = self._lane(rules, clock)
+        seen = _Seen()
+        began = time.thread_time()
+        blocks = iter(self.traffic.blocks)
+        number = 0
+        while (block := next(blocks, None)) is not None or lane.is_behind:
+            clock.begin(number * self.tick)
+            left = max((number + 1) * self.tick - clock.now(), 0.0)
+            rows = {} if block is None else {"s": block}
+            marks = dict.fromkeys(rows, INSTANTS * (number + 1))
+            lane.feed(rows, marks, Allotment(left, arrival=number * self.tick))
+            clock.end()
+            seen.note(lane)
+            number += 1
+        return seen.figures(lane, time.thread_time() - began, latency)
+
+    def _lane(self, rules: WorkRules, clock: TickClock | None = None) -> Lane:
         lane = Lane(self.graph, rules=rules, clock=clock)
-        keys = np.arange(KNOWN)
-        known = arriving(
-            (pa.array(keys.astype(np.int32)), pa.array(keys.astype(np.int32))),
-            np.full(KNOWN, BEGINNING + 1),
-        )
-        lane.feed({"r": known}, {})
+        lane.feed({"r": known_keys()}, {})
         return lane
 
-    def run(self, scheduler: str, latency: float | None = None) -> LaneFigures:
-        """Let all rows pass under a scheduler, and the queries allow some latency."""
-        tick = self.seconds / LOAD / self.traffic.ticks
-        allowed = {} if latency is None else dict.fromkeys(QUERIES, latency)
-        rules = WorkRules(
-            tick, scheduler, self.block_rows, options={"quantum": 10 * tick}, latency=allowed
-        )
-        clock = ProcessorClock()
-        lane, queued = self._lane(rules, clock), []
-        began = time.thread_time()
-        ticks = iter(self.traffic.blocks)
-        number = 0
-        while (block := next(ticks, None)) is not None or lane.is_behind:
-            clock.begin(number * tick)
-            left = max((number + 1) * tick - clock.now(), 0.0)
-            marks = {"s": 100 * (number + 1)} if block is not None else {}
-            rows = {} if block is None else {"s": block}
-            lane.feed(rows, marks, Allotment(left, arrival=number * tick))
-            clock.end()
-            queued.append(lane.queued_bytes)
-            number += 1
-        return _figures(lane, queued, time.thread_time() - began)
+
+@dataclass(frozen=True)
+class WholeRun:
+    """A run to completion.
+
+    Args:
+        lane: That ran.
+        cpu: The processor's seconds.
+        seconds: Those on the wall.
+    """
+
+    lane: Lane
+    cpu: float
+    seconds: float
+
+    @property
+    def around(self) -> float:
+        """The share of the time that was spent around operators, not in them."""
+        return 1 - sum(one.seconds for one in self.lane.reports()) / self.seconds
 
 
-def _figures(lane: Lane, queued: list[int], cpu: float) -> LaneFigures:
-    working = lane.dispatcher
-    assert working is not None
-    found = [working.latencies[query] for query in QUERIES]
-    for other in found[1:]:
-        found[0].counts.update(other.counts)
-    median, p99 = found[0].percentile(50), found[0].percentile(99)
-    assert median is not None
-    assert p99 is not None
-    return LaneFigures(working.peak, median, p99, cpu, queued)
+class _Seen:
+    """Queues and latencies, tick by tick."""
+
+    def __init__(self) -> None:
+        self._queued: list[int] = []
+        self._latencies: list[float] = []
+        self._counts: Counter[int] = Counter()
+
+    def note(self, lane: Lane) -> None:
+        """A tick is over."""
+        counts = _counts(lane)
+        self._queued.append(lane.queued_bytes)
+        self._latencies.append(Latencies(counts - self._counts).mean or 0.0)
+        self._counts = counts
+
+    def figures(self, lane: Lane, cpu: float, latency: float | None) -> LaneFigures:
+        """The figures of the run."""
+        found = Latencies(self._counts)
+        median, p99 = found.percentile(50), found.percentile(99)
+        assert median is not None
+        assert p99 is not None
+        peak = _dispatcher(lane).peak
+        return LaneFigures(peak, median, p99, cpu, latency, self._queued, self._latencies)
+
+
+def _dispatcher(lane: Lane) -> Dispatcher:
+    assert lane.dispatcher is not None, "the lane has a budget"
+    return lane.dispatcher
+
+
+def _counts(lane: Lane) -> Counter[int]:
+    """The latencies of all queries."""
+    total: Counter[int] = Counter()
+    for one in _dispatcher(lane).latencies.values():
+        total.update(one.counts)
+    return total

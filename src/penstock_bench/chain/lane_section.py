@@ -3,87 +3,108 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from rich.table import Table
+from statistics import median
+from typing import TYPE_CHECKING
 
 from penstock.scheduling.scheduler_list import SCHEDULERS
-from penstock_bench.chain.lane_run import LaneBench, LaneFigures, LaneTraffic
+from penstock_bench.chain.lane_run import LaneBench
+from penstock_bench.chain.lane_tables import lane_table
+from penstock_bench.chain.lane_traffic import lane_traffics
 from penstock_bench.kernels import SectionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from penstock_bench.chain.experiments import ChainEffort
+    from penstock_bench.chain.lane_run import LaneFigures
     from penstock_bench.report import Figures
 
 ROWS = 1000
 """The rows for each block of the model: they come in a tenth as many ticks."""
-LATENCIES = (2.0, 4.0, 8.0)
+LATENCIES = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Those that Chain-Flush is given, by the median of FIFO."""
+ROUNDS = 3
+"""Of the measurement of overhead."""
 
 
 @dataclass
 class LaneSchedulers:
-    """All schedulers on a lane; Chain-Flush with several latencies.
+    """All schedulers on a lane, under several kinds of traffic; Chain-Flush by latency.
 
     Args:
         effort: How much.
-        shown: By what ran, the bytes that waited at the end of each tick, for the picture.
+        name: In results.
+        by_costs: The time is what operators cost by a table, not the processor's.
+        shown: By traffic and by what ran, the figures with what waited tick by tick.
+        least: By traffic, the bound tick by tick.
     """
 
     effort: ChainEffort
     name: str = "lane"
-    shown: dict[str, list[int]] = field(default_factory=dict)
+    by_costs: bool = True
+    shown: dict[str, dict[str, LaneFigures]] = field(default_factory=dict)
+    least: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def items(self) -> list[str]:
-        """The runs, one after the other."""
-        names = [one.name for one in SCHEDULERS if one.name != "chain_flush"]
-        return ["overhead", *names, *(f"chain_flush {times:g}" for times in LATENCIES)]
+        """The kinds of traffic."""
+        return [*self._benches]
+
+    @property
+    def _benches(self) -> dict[str, LaneBench]:
+        blocks = self.effort.blocks
+        made = lane_traffics(self.effort, ROWS * blocks, max(blocks // 10, 20))
+        return {name: LaneBench(traffic, self.by_costs) for name, traffic in made.items()}
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Run one after the other; `done` is called after each."""
-        blocks = self.effort.blocks
-        bench = LaneBench(LaneTraffic(ROWS * blocks, max(blocks // 10, 20)))
-        overhead: Figures = {name: round(bench.overhead(name), 4) for name in ("fifo", "chain")}
-        done()
-        ran: dict[str, LaneFigures] = {}
-        found: dict[str, Figures] = {"overhead": overhead}
-        for label in self.items[1:]:
-            name, _, times = label.partition(" ")
-            latency = float(times) * ran["fifo"].median if times else None
-            ran[label] = bench.run(name, latency)
-            self.shown[label] = ran[label].queued
-            found[label] = _figures(ran[label], latency)
+        found: dict[str, Figures] = {}
+        for name, bench in self._benches.items():
+            # What a process does first is not what it usually does.
+            bench.whole("chain")
+            self.least[name] = bench.least()
+            self.shown[name] = runs(bench)
+            found[name] = {
+                "tick": round(bench.tick, 5),
+                "least_peak": round(max(self.least[name])),
+                **({} if self.by_costs else {"overhead": overhead(bench)}),
+                "schedulers": {one: figures_of(made) for one, made in self.shown[name].items()},
+            }
             done()
-        return SectionOutcome(self.name, _table(found), found)
+        return SectionOutcome(self.name, lane_table(found), found)
 
 
-def _figures(one: LaneFigures, latency: float | None) -> Figures:
-    """The figures without what waited at each tick, which is for the picture."""
-    figures: Figures = {name: round(n, 4) for name, n in asdict(one).items() if name != "queued"}
-    if latency is not None:
-        figures |= {"latency": round(latency, 4), "p99_to_latency": round(one.p99 / latency, 3)}
+def runs(bench: LaneBench) -> dict[str, LaneFigures]:
+    """A run of each scheduler; several of Chain-Flush."""
+    names = [one.name for one in SCHEDULERS if one.name != "chain_flush"]
+    slope = bench.middle_slope()
+    found = {name: bench.run(name, threshold=slope) for name in names}
+    for times in LATENCIES:
+        found[f"chain_flush {times:g}"] = bench.run("chain_flush", times * found["fifo"].median)
+    return found
+
+
+def overhead(bench: LaneBench) -> Figures:
+    """By scheduler, the share of a lane's time that choosing steps and keeping queues adds.
+
+    All is worked off by the same steps: in the order of the operators, and as the scheduler says.
+    """
+    names = ["fifo", "chain", "chain_flush"]
+    around: dict[str | None, list[float]] = {name: [] for name in (None, *names)}
+    for _ in range(ROUNDS):
+        for name, shares in around.items():
+            shares.append(bench.whole(name).around)
+    plain = median(around[None])
+    return {name: round(median(around[name]) - plain, 4) for name in names}
+
+
+def figures_of(one: LaneFigures) -> Figures:
+    """The figures without what was seen at each tick, which is for the picture."""
+    figures: Figures = {
+        name: round(value, 5) if isinstance(value, float) else value
+        for name, value in asdict(one).items()
+        if not isinstance(value, list) and value is not None
+    }
+    if one.latency is not None:
+        figures["p99_to_latency"] = round(one.p99 / one.latency, 3)
     return figures
-
-
-def _table(found: dict[str, Any]) -> Table:
-    share = ", ".join(f"{name} {part:.1%}" for name, part in found["overhead"].items())
-    made = Table(title=f"A lane under bursts; scheduling takes of its time: {share}", box=None)
-    made.add_column("scheduler")
-    for name in ("peak, MB", "of FIFO's", "median, ms", "p99, ms", "p99 / allowed", "CPU, s"):
-        made.add_column(name, justify="right")
-    for label, one in found.items():
-        if label != "overhead":
-            allowed = f"{one['p99_to_latency']:.2f}" if "latency" in one else ""
-            made.add_row(
-                label,
-                f"{one['peak'] / 1e6:.2f}",
-                f"{one['peak'] / found['fifo']['peak']:.2f}",
-                f"{one['median'] * 1e3:.1f}",
-                f"{one['p99'] * 1e3:.1f}",
-                allowed,
-                f"{one['cpu']:.2f}",
-            )
-    return made

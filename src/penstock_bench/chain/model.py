@@ -22,10 +22,11 @@ ROUNDING = 1e-9
 
 
 class BlockArrival(NamedTuple):
-    """A block that comes in: when, and of which input."""
+    """A block that comes in: when, and of which input; the model's own are all of size 1."""
 
     time: float
     source: str
+    size: float = 1.0
 
 
 @dataclass(eq=False)
@@ -148,7 +149,7 @@ class _Run:
     def _admit(self, until: float) -> None:
         """Let in what came before, or at, an instant."""
         while self._next < len(self.arrivals) and self.arrivals[self._next].time <= until:
-            time, source = self.arrivals[self._next]
+            time, source, _ = self.arrivals[self._next]
             self._next += 1
             for stage in self._queues.entries[source]:
                 self._put(Part(self._came, time, stage, stage.time), time)

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.scheduling.scheduler_list import SCHEDULERS
-from penstock_bench.chain.lane_section import LaneSchedulers
+from penstock_bench.chain.colours import COLOURS
+from penstock_bench.chain.lane_plot import (
+    LANE_DRAWINGS,
+    draw_latencies,
+    draw_queues,
+    draw_thresholds,
+)
 from penstock_bench.chain.sections import AllSchedulers
+from penstock_bench.chain.spark_section import OnLanes, SparkSchedulers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,11 +35,6 @@ INSTANTS, GROUPS = 500, 60
 """Of a curve of memory, and of one of latencies."""
 SHADES = 48
 """Colours of the picture, in all."""
-PALETTE = ("blue", "orange", "green", "red", "brown", "purple", "pink", "olive", "cyan", "gray")
-COLOURS = {
-    **{one.name: f"tab:{colour}" for one, colour in zip(SCHEDULERS, PALETTE, strict=False)},
-    "exact": "black",
-}
 
 
 def write_picture(
@@ -56,8 +57,17 @@ def write_picture(
         if outcome.name in DRAWN
         for name, found in outcome.figures.items()
     ]
-    lanes = [one.shown for one in sections if isinstance(one, LaneSchedulers) and one.shown]
-    count = 2 * len(traces) + len(varied) + len(lanes)
+    lanes = [
+        (
+            f"{one.name}, {traffic}",
+            one.shown[traffic],
+            [] if isinstance(one, SparkSchedulers) else one.least[traffic],
+        )
+        for one in sections
+        if isinstance(one, OnLanes)
+        for traffic in one.shown
+    ]
+    count = 2 * len(traces) + len(varied) + LANE_DRAWINGS * len(lanes)
     down = max(-(-count // ACROSS), 1)
     figure = Figure(figsize=(4.2 * ACROSS, 2.6 * down), layout="constrained")
     FigureCanvasAgg(figure)
@@ -65,8 +75,10 @@ def write_picture(
     for label, found in traces.items():
         _draw_memory(next(places), label, found)
         _draw_latencies(next(places), label, found)
-    for queued in lanes:
-        _draw_queues(next(places), queued)
+    for lane, ran, least in lanes:
+        draw_queues(next(places), lane, ran, least)
+        draw_latencies(next(places), lane, ran)
+        draw_thresholds(next(places), lane, ran)
     for kind, name, figures in varied:
         (_draw_flush if kind == "flush" else _draw_mixed)(next(places), name, figures)
     for axes in figure.axes:
@@ -93,14 +105,6 @@ def _draw_latencies(axes: Axes, label: str, traces: Mapping[str, Trace]) -> None
     for name, one in traces.items():
         times, latencies = one.latencies_over_time(GROUPS)
         axes.plot(times, latencies, color=COLOURS[name], linewidth=0.8, label=name)
-
-
-def _draw_queues(axes: Axes, queued: Mapping[str, Sequence[int]]) -> None:
-    axes.set_title("a lane: megabytes that wait, by tick")
-    for label, nbytes in queued.items():
-        colour = COLOURS[label.partition(" ")[0]]
-        megabytes = np.array(nbytes) / 1e6
-        axes.plot(megabytes, color=colour, linewidth=0.8, label=label)
 
 
 def _draw_flush(axes: Axes, name: str, figures: Mapping[str, Any]) -> None:

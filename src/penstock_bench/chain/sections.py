@@ -1,4 +1,4 @@
-"""The sections of `./penstock bench chain`: on a virtual clock, and on a lane."""
+"""The sections of `./penstock bench chain`: on a virtual clock, on a lane, and on Spark."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from penstock_bench.chain.experiments import (
 )
 from penstock_bench.chain.lane_section import LaneSchedulers
 from penstock_bench.chain.overhead import Overhead
+from penstock_bench.chain.spark_section import SparkSchedulers
 from penstock_bench.chain.tables import compared_table, flush_table, mixed_table
 from penstock_bench.chain.workloads import WORKLOADS
 from penstock_bench.choosing import chosen
@@ -51,6 +52,8 @@ def sections(effort: ChainEffort, names: Sequence[str] = ()) -> list[ChainSectio
         MixedSlopes(effort),
         Overhead(),
         LaneSchedulers(effort),
+        LaneSchedulers(effort, "processor", by_costs=False),
+        SparkSchedulers(effort),
     ]
     return chosen("chain", every, names)
 
@@ -179,4 +182,6 @@ class MixedSlopes:
         return SectionOutcome(self.name, mixed_table(found), found)
 
 
-ChainSection = AllSchedulers | FlushLatencies | MixedSlopes | Overhead | LaneSchedulers
+ChainSection = (
+    AllSchedulers | FlushLatencies | MixedSlopes | Overhead | LaneSchedulers | SparkSchedulers
+)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 import penstock
@@ -51,14 +54,33 @@ def test_another_number_of_lanes_takes_over_what_waits(connect: Callable[..., Co
 def test_rows_are_held_back_while_too_much_waits(connect: Callable[..., Connection]) -> None:
     db, expected = connect(), penstock.connect_inline()
     db.execute("SET lane_budget = '1 ms'; SET queue_limit = '0.001 kB'")
+    many = 40_000
+    ts = random.Random(1).choices(range(60, 100), k=many)
+    large = pa.table({"ts": ts, "k": [one % 7 for one in ts], "v": [one % 11 for one in ts]})
     for one in (db, expected):
         one.execute(SCRIPT)
         for first in range(0, 60, 20):
             feed(one, first)
+        one.insert("s", large)
+        feed(one, 100)
     db["sums"].wait_idle()
-    assert spark_engine(db).running.pipeline.status.held_back > 0
-    for query in QUERIES:
+    intake = db.progress()["intake"]
+    assert intake["held_back"] > 0
+    assert intake["rows"] < many
+    records = spark_engine(db).home.chain.since(0)
+    taken = [one.streams["s"].rows for one in records if "s" in one.streams]
+    steps = {later - before for before, later in pairwise(taken)}
+    # What was inserted together came in by parts, of which no row was late.
+    assert 0 < max(steps) < many
+    assert len(steps - {0, 20}) > 1
+    assert db.progress()["streams"]["s"]["late"] == 0
+    for query in QUERIES[:3]:
         assert counted(db[query].snapshot()) == counted(expected[query].snapshot())
+    db.close()
+    facts = Observer(spark_engine(db).home).look()
+    assert facts.work.intake is not None
+    assert f"penstock_intake_rows {facts.work.intake}" in exposition(facts)
+    assert "penstock_held_back_batches_total" in exposition(facts)
 
 
 def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Connection]) -> None:

@@ -92,7 +92,9 @@ def test_people_get_plain_tables_where_there_is_no_terminal(driver: Driver) -> N
     assert f"state    running, process {os.getpid()}\n" in done.stdout
     # Nothing is cut off, and square brackets are no marks.
     assert "select count(*) as n from cars [range 1 minute]\n" in done.stdout
-    assert "cars    timestamp    60     4      0  0.629/s  2024-05-01 12:01:24  " in done.stdout
+    assert (
+        "cars    timestamp    60     4      0     0  0.629/s  2024-05-01 12:01:24  " in done.stdout
+    )
     assert "no space left on /data" in done.stdout
     assert not any(line.endswith(" ") for line in done.stdout.splitlines())
 

@@ -27,6 +27,14 @@ def unordered(plan: Plan) -> tuple[Plan, orders.Sort | None]:
     return plan, None
 
 
+def first_rows(plan: Plan) -> Plan:
+    """The plan without its order, and only with rows that may be shown by it."""
+    below, sort = unordered(plan)
+    if sort is None or sort.limit is None:
+        return below
+    return orders.Sort(below, sort.keys, sort.limit + sort.offset)
+
+
 def in_order(plan: Plan, sort: orders.Sort, columns: tuple[pa.Array, ...]) -> tuple[pa.Array, ...]:
     """The rows below an order as the whole plan shows them."""
     schema = sort.child.schema

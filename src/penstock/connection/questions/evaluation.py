@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.connection.questions.one_step import in_one_step
+from penstock.connection.questions.one_step import Held, in_one_step
+from penstock.connection.questions.part_totals import PartTotals, with_part_totals
 from penstock.connection.questions.retained_reading import newest, require_within, rows_of
-from penstock.operators.block import Block, concatenated, empty_block
+from penstock.connection.questions.scans import PieceScan, with_scans
+from penstock.operators.block import Block, arriving, concatenated, empty_block
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.partition.partitioning import common_partitioning
 from penstock.planner.physical.lowering import operator_graph
 from penstock.planner.reach import lists_slides
 from penstock.results.settling import ChangingContent, SentElements
 from penstock.runtime.lanes import Lanes
+from penstock.store.sub_windows.piece import MemoryPiece, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
     from penstock.connection.questions.coverage import NeededRows
     from penstock.planner.physical.building import Choices
+
+    Columns = tuple[pa.Array, ...]
 
 ASKED = "question"
 """The name under which a question runs."""
@@ -79,13 +86,39 @@ class Evaluation:
             rows = {name: self._read(one, one.start, end) for name, one in self._stretches.items()}
             return self._answer(self._plan, rows, self._relations, end + 1)
         plan, held = direct
+        running = plans_to_run({ASKED: plan}, choices=self._choices)[ASKED]
+        scans: dict[str, PieceScan] = {}
+        running = with_scans(running, scans)
+        totals: dict[str, PartTotals] = {}
+        running = with_part_totals(running, totals)
         rows = {}
-        for name, one in held.items():
-            stretch = self._stretches[one.stream.name]
-            block = self._read(stretch, max(one.start, stretch.start), one.end)
-            block = block if one.newest is None else newest(block, one.newest)
-            rows[name] = replace(block, ts=np.full(len(block), self._instant, np.int64))
-        return self._answer(plan, rows, self._known_then(), self._instant + 1)
+        for name, one in totals.items():
+            scan, spec = scans[one.stream], one.spec()
+            made = partial(one.of_rows, spec=spec)
+            rows[name] = self._scanned(scan, held[scan.stream.name], made)
+        read = {node.name for node in different_nodes(running) if isinstance(node, st.Stream)}
+        for name, scan in scans.items():
+            if name in read:
+                rows[name] = self._scanned(scan, held[scan.stream.name])
+        return self._computed(running, rows, self._known_then(), self._instant + 1)
+
+    def _scanned(
+        self,
+        scan: PieceScan,
+        held: Held,
+        totals: Callable[[Columns], Columns] = lambda columns: columns,
+    ) -> Block:
+        """The rows that a scan gives of those that a window holds, all of them at the instant."""
+        stretch = self._stretches[held.stream.name]
+        start = max(held.start, stretch.start)
+        if held.newest is None:
+            require_within(stretch.stream, start, held.end, self._limit)
+            pieces = [piece for one in stretch.stream.sub_windows for piece in one.pieces]
+        else:
+            block = newest(self._read(stretch, start, held.end), held.newest)
+            pieces = [MemoryPiece(table_of(block, stretch.schema))] if len(block) else []
+        columns = scan.rows(pieces, start, held.end, totals)
+        return arriving(columns, np.full(len(columns[0]), self._instant, np.int64))
 
     def _read(self, stretch: NeededRows, start: int, end: int) -> Block:
         require_within(stretch.stream, start, end, self._limit)
@@ -106,9 +139,19 @@ class Evaluation:
         relations: Mapping[str, Block],
         reached: int,
     ) -> tuple[pa.Array, ...]:
-        running = plans_to_run({ASKED: plan}, choices=self._choices)
-        graph = operator_graph(running, self._choices)
-        lanes = Lanes(graph, common_partitioning(list(running.values())))
+        running = plans_to_run({ASKED: plan}, choices=self._choices)[ASKED]
+        return self._computed(running, rows, relations, reached)
+
+    def _computed(
+        self,
+        plan: Plan,
+        rows: Mapping[str, Block],
+        relations: Mapping[str, Block],
+        reached: int,
+    ) -> tuple[pa.Array, ...]:
+        """The columns that the operators of a plan make of rows and changes, up to an instant."""
+        graph = operator_graph({ASKED: plan}, self._choices)
+        lanes = Lanes(graph, common_partitioning([plan]))
         sources = {**rows, **relations}
         fed = {
             name: sources.get(name, empty_block(source.schema))

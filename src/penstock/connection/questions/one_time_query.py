@@ -13,12 +13,15 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.windows import Since
 from penstock.binder.windows import instant_in
-from penstock.connection.questions.answer_order import in_order, unordered
+from penstock.connection.questions.answer_order import first_rows, in_order, unordered
 from penstock.connection.questions.coverage import covered, require_history, start_of_all
 from penstock.connection.questions.evaluation import Evaluation
+from penstock.connection.questions.latest_reading import LatestReading
 from penstock.connection.questions.one_time_answer import OneTimeAnswer
 from penstock.errors import PenstockError, QueryError
 from penstock.operators.block import Block, concatenated
+from penstock.planner.merged_queries import NotMerged, merged_query
+from penstock.planner.optimizing import plans_to_run
 from penstock.planner.physical.building import Choices
 from penstock.results.answer_kind import unit_of
 
@@ -44,7 +47,8 @@ def asked(text: str, session: Session, view: StoreView, tables: Collection[str])
     """
     question, settings = session.question(text, tables), session.settings
     choices = Choices.of(settings.tactics)
-    return OneTimeQuery(question, view, tables, choices, settings.store.ask_limit).answer()
+    asking = OneTimeQuery(question, view, tables, choices, settings.store.ask_limit)
+    return asking.answer_latest() if settings.isolation == "latest" else asking.answer()
 
 
 class OneTimeQuery:
@@ -100,6 +104,27 @@ class OneTimeQuery:
             wanted, instant, stretches, contents, self._choices, self._limit, clock
         )
         columns = evaluation.columns()
+        columns = columns if sort is None else in_order(plan, sort, columns)
+        table = pa.table(list(columns), names=list(plan.schema.names))
+        return OneTimeAnswer(table, plan, instant)
+
+    def answer_latest(self) -> OneTimeAnswer:
+        """The answer for the state at the end of reading, where it can be merged.
+
+        Raises:
+            PenstockError: As for `answer`; or the state changed each time before it was read.
+        """
+        plan = self._question.plan
+        merged = merged_query(plans_to_run({"question": first_rows(plan)})["question"])
+        is_settled = self._question.as_of is not None or self._view.is_over
+        if is_settled or self._tables or isinstance(merged, NotMerged):
+            return self.answer()
+        try:
+            wanted, sort = unordered(plan)
+            reading = LatestReading(merged, wanted, self._view, self._choices, self._limit)
+            columns, instant = reading.answer()
+        except PenstockError as error:
+            raise error.locate(self._question.source) from None
         columns = columns if sort is None else in_order(plan, sort, columns)
         table = pa.table(list(columns), names=list(plan.schema.names))
         return OneTimeAnswer(table, plan, instant)

@@ -74,5 +74,8 @@ class StoreView(Protocol):
             QueryError: What held then is not kept any more.
         """
 
+    def newer(self) -> StoreView:
+        """The view of now, to be released as well; this itself if nothing has changed."""
+
     def release(self) -> None:
         """Let go of it: files that nobody else needs may be removed."""

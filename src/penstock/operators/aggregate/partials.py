@@ -137,5 +137,7 @@ def partial_for(function: str, arguments: Sequence[Evaluator], of: pa.DataType) 
 
 def _unknown(values: pa.Array, starts: Ints) -> Flags:
     """The stretches of which all values are NULL."""
+    if not values.null_count:
+        return np.zeros(len(starts), np.bool_)
     known = values.is_valid().to_numpy(zero_copy_only=False)
     return ~np.logical_or.reduceat(known, starts)

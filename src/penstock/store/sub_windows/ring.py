@@ -7,14 +7,17 @@ reader reads slots one by one while the ring moves on, or pins it and sees one s
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from penstock.errors import InternalError
 from penstock.store.sub_windows.sub_window import SubWindow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
+
+    from penstock.store.sub_windows.piece import Piece
 
 
 class Pin:
@@ -118,6 +121,20 @@ class SubWindowRing:
         if not is_pinned:
             self._dropped(gone)
 
+    def insert(self, number: int, pieces: Sequence[Piece]) -> None:
+        """Let rows come into a sub-window that is there.
+
+        For results that are kept by when they end, which is known when they come: there a
+        sub-window holds what ends with it, and the oldest ends first.
+        """
+        with self._lock:
+            known = self._content[self.slot_of(number)]
+            if known.number != number:
+                msg = f"sub-window {number} is not there"
+                raise InternalError(msg)
+            whole = replace(known, pieces=(*known.pieces, *pieces))
+            self._content[self.slot_of(number)] = whole
+
     def on_move(self, listener: Callable[[SubWindow], None]) -> None:
         """Call a function with each sub-window that comes, under the ring's lock: be short."""
         with self._lock:
@@ -141,10 +158,11 @@ class SubWindowRing:
             gone = [
                 one
                 for one in pin.sub_windows
-                if self._content[self.slot_of(one.number)] is not one and not self._is_pinned(one)
+                if self._content[self.slot_of(one.number)].number != one.number
+                and not self._is_pinned(one)
             ]
         for one in gone:
             self._dropped(one)
 
     def _is_pinned(self, sub_window: SubWindow) -> bool:
-        return any(one is sub_window for pin in self._pins for one in pin.sub_windows)
+        return any(one.number == sub_window.number for pin in self._pins for one in pin.sub_windows)

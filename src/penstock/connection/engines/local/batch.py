@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penstock.algebra.tactics import Tactics
     from penstock.operators.block import Block
     from penstock.planner.physical.building import Choices
-    from penstock.runtime.lane import LaneOutput
+    from penstock.runtime.lane_output import LaneOutput
 
 Shape = tuple[list["pa.DataType"], int, int]
 """Types and span of rows, and into how many parts that time is divided."""
@@ -80,6 +80,11 @@ class Batch:
         """Let lanes work by these rules from now on."""
         self._rules = rules
         self.lanes.follow(rules)
+
+    def go_on(self) -> None:
+        """Let lanes do some of what was left undone, for as long as they have in a call."""
+        if self.lanes.is_behind:
+            self._take_in(self.lanes.feed({}, {}))
 
     def work_off(self) -> None:
         """Let lanes do what the time for earlier calls has left undone."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.engines.local.batch import Batch, Options, joined, within
 from penstock.connection.engines.local.file_feeding import place_among, unreadable_rows
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.connection.engines.local.file_feeding import FileShare
     from penstock.operators.block import Block
     from penstock.planner.statistics.statistics import Statistics
+    from penstock.runtime.intake import Reading
     from penstock.shedding.shedding import Shedding
 
 
@@ -46,6 +47,7 @@ class Feeding:
         self.now = BEGINNING
         self.rules = IntakeRules()
         self.monitor = InputMonitor()
+        self.held_back = 0
         self._last_rows = 0
 
     def declare(self, source: StreamDefinition | RelationDefinition) -> None:
@@ -95,13 +97,28 @@ class Feeding:
         passed = [one for name, one in marks.items() if one > BEGINNING or name in read]
         return min(passed, default=BEGINNING)
 
-    def start(self, plans: Mapping[str, Plan], tactics: Tactics, known: Statistics) -> Batch:
-        """Queries that see the rows from now on, and the relations as they are."""
+    def start(
+        self,
+        plans: Mapping[str, Plan],
+        tactics: Tactics,
+        known: Statistics,
+        start: int | None = INFINITY,
+    ) -> Batch:
+        """Queries that see the rows from now on, and the relations as they are.
+
+        Before that they see the rows that their streams are declared to retain, from an instant
+        on; None: all of them.
+        """
         batch = Batch(plans, self.options.under(tactics), known)
+        streams = list(batch.graph.streams)
+        rows = self.retention.rows_from(streams, start)
         histories = {}
         for name in batch.graph.relations:
-            histories[name] = self.relations[name].history(self._undated)
-        batch.feed(histories, self.watermarks)
+            log = self.retention.logs[name]
+            # With rows from the past come the relations as they were then.
+            known_so_far = self.relations[name].history(self._undated)
+            histories[name] = log.history(streams) if rows else known_so_far
+        batch.feed({**histories, **rows}, self.watermarks)
         self.batches.append(batch)
         return batch
 
@@ -130,20 +147,42 @@ class Feeding:
         for batch in self.batches:
             if name in batch.sources:
                 refuse_jumps(batch.periodic, self.intakes, {name: reading})
-        intake = self.intakes[name]
+        hold, start = reading.intake.hold, 0
+        while not start or start < len(reading):
+            shedding = self._look()
+            most = self.monitor.most_rows or len(reading)
+            reading.intake.hold = min(hold, reading.earliest_from(start + most))
+            self._take_in(name, reading.part(start, start + most), shedding)
+            start += max(most, 1)
+
+    def _take_in(self, name: str, part: Reading, shedding: Shedding | None) -> None:
+        """Rows that are taken in at once."""
+        intake = part.intake
         before = intake.shed
-        block = reading.take_in(self._look())
-        self._last_rows = len(table)
+        block = part.take_in(shedding)
+        self._last_rows = len(part)
         if intake.shed > before:
             for batch in self.batches:
                 batch.count_shed(name, intake.shed - before)
         self.retention.streams[name].take_in(block, intake.watermark)
         self._feed(name, block)
 
+    @property
+    def _waiting(self) -> int:
+        """The bytes that wait in lanes that could go on."""
+        return sum(batch.lanes.waiting_bytes for batch in self.batches)
+
     def _look(self) -> Shedding | None:
-        """Decide which of the rows are shed that are about to come."""
-        waiting = sum(batch.lanes.queued_bytes for batch in self.batches)
-        return self.monitor.look(self.rules, waiting, self._last_rows)
+        """Decide, before rows are taken in, how many at once, and which of them are shed.
+
+        Unless some may be, lanes work first until what waits in them is below the limit.
+        """
+        shedding = self.monitor.look(self.rules, self._waiting, self._last_rows)
+        while self.rules.holds_back and self._waiting > (self.rules.queue_limit or 0):
+            self.held_back += 1
+            for batch in self.batches:
+                batch.go_on()
+        return shedding
 
     def insert_files(self, stream: StreamDefinition, files: Sequence[FileShare], hold: int) -> None:
         """Rows of files, which are taken in together."""

@@ -26,6 +26,7 @@ def progress_of(engine: LocalEngine) -> dict[str, Any]:
             for one in queries
             if isinstance(one, QueryDefinition)
         },
+        "intake": engine.feeding.monitor.facts(engine.feeding.held_back),
         "state": {
             part: sum(getattr(one, f"state_{part}") for lane in lanes for one in lane)
             for part in ("rows", "bytes")

@@ -71,6 +71,10 @@ class LocalView:
         assert found is not None
         return found
 
+    def newer(self) -> LocalView:
+        """This: rows wait while a question is answered."""
+        return self
+
     def release(self) -> None:
         """Nothing is held."""
 

@@ -18,6 +18,7 @@ from penstock.planner.clocks import sharing
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
+from penstock.scheduling.work_text import described_work
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ class Registry:
         waiting, self._waiting = list(self._waiting.values()), {}
         for number, part in enumerate(parts := _parts(waiting)):
             try:
-                batch = self._feeding.start(_plans(part), part[0].tactics, stated_of(part))
+                tactics, start = part[0].tactics, part[0].start
+                batch = self._feeding.start(_plans(part), tactics, stated_of(part), start)
             except PenstockError:
                 for query in [query for later in parts[number:] for query in later]:
                     self.session.catalog.drop(query)
@@ -196,7 +198,7 @@ class Registry:
         batch = self.batch_of(query.name)
         if batch is not None:
             rates = expected_by(self.session.catalog, batch.plans.values())
-            return _explained(batch, query.name, rates)
+            return _explained(batch, query, rates)
         choices = self._feeding.options.under(query.tactics).choices
         parts = [one for one in _parts(list(self._waiting.values())) if query in one]
         part = parts[0] if parts else [query]
@@ -222,15 +224,16 @@ def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
     """Queries that run alike and may share operators."""
     queries = [one.query for one in entries if one.query is not None]
     parts = []
-    for tactics in dict.fromkeys(one.tactics for one in queries):
-        alike = {one.name: one for one in queries if one.tactics == tactics}
+    for kind in dict.fromkeys((one.tactics, one.start) for one in queries):
+        alike = {one.name: one for one in queries if (one.tactics, one.start) == kind}
         shared = sharing({name: one.plan for name, one in alike.items()})
         parts += [[alike[name] for name in names] for names in shared]
     return parts
 
 
-def _explained(batch: Batch, query: str, rates: Mapping[str, ExpectedRate]) -> str:
-    """The plan, what was measured of it, what it shares, its key, and what joins use now."""
+def _explained(batch: Batch, definition: QueryDefinition, rates: Mapping[str, ExpectedRate]) -> str:
+    """The plan, what was measured of it, what it shares, its key, and how its lanes work now."""
+    query = definition.name
     lanes = [lane.reports() for lane in batch.lanes.lanes]
     gone = batch.plans.keys() - batch.outcomes.keys()
     known = measured(lanes)
@@ -238,4 +241,6 @@ def _explained(batch: Batch, query: str, rates: Mapping[str, ExpectedRate]) -> s
     text = found.text(query)
     below = sorted(batch.graph.below(batch.graph.results[query]))
     own = [[reports[number] for number in below] for reports in lanes]
-    return "\n".join([text, *described_use(own)])
+    reports = {str(number): lane.work_report() for number, lane in enumerate(batch.lanes.lanes)}
+    work = described_work(reports, query, definition.latency)
+    return "\n".join([text, *described_use(own), *work])

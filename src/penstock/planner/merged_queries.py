@@ -31,7 +31,9 @@ PARTS = "(sub-windows)"
 COPIES = "(copies)"
 """The column that says how many rows a row of a partial form stands for."""
 
-_ROW_BY_ROW = (op.Filter, op.Map, op.Alias, op.Group, op.Coalesce, op.Split, op.Final)
+_ROW_BY_ROW = (op.Filter, op.Map, op.Alias, op.Group)
+_AS_IT_IS = (op.Coalesce, op.Split, op.Final)
+"""They say how results are cut or sent, which does not matter at one instant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,8 @@ def merged_query(plan: Plan) -> MergedQuery | NotMerged:
     while isinstance(node, Unary):
         if isinstance(node, st.RelationToStream):
             return NotMerged("it sends rows out, and is no result at an instant")
-        chain.append(node)
+        if not isinstance(node, _AS_IT_IS):
+            chain.append(node)
         node = node.child
     windows = [one for one in chain if isinstance(one, st.Window)]
     if not isinstance(node, st.Stream) or len(windows) != 1:
@@ -180,3 +183,11 @@ CUTS: dict[type[Plan], Callable[..., _Cut]] = {
     orders.FirstRows: _first_rows,
 }
 """The operators that look at several rows and have a partial form."""
+
+
+def isolation_note(plan: Plan) -> str:
+    """The isolation under which a question is answered that wants the latest state, and why."""
+    found = merged_query(plan)
+    if isinstance(found, NotMerged):
+        return f"Isolation: window, as {found.reason}"
+    return f"Isolation: latest, merged of the sub-windows of {found.stream.name}"

@@ -1,0 +1,45 @@
+"""Schedulers on lanes, as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+COLUMNS = ("least", "peak, MB", "of FIFO's", "median, ms", "p99, ms", "p99 / allowed", "CPU, s")
+
+
+def lane_table(found: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A row for each kind of traffic and scheduler."""
+    made = Table(title=_title(found), title_justify="left", box=None)
+    made.add_column("traffic, scheduler")
+    for name in COLUMNS:
+        made.add_column(name, justify="right")
+    for traffic, one in found.items():
+        for label, figures in one["schedulers"].items():
+            least = f"{one['least_peak'] / 1e6:.2f}" if "least_peak" in one else ""
+            made.add_row(f"{traffic}, {label}", least, *_cells(figures, one["schedulers"]["fifo"]))
+    return made
+
+
+def _title(found: Mapping[str, Mapping[str, Any]]) -> str:
+    shares = [
+        f"{name} {share:.1%}"
+        for one in found.values()
+        for name, share in one.get("overhead", {}).items()
+    ]
+    return f"Bursts; scheduling adds to the time: {', '.join(shares)}" if shares else "Bursts"
+
+
+def _cells(one: Mapping[str, Any], fifo: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{one['peak'] / 1e6:.2f}",
+        f"{one['peak'] / max(fifo['peak'], 1):.2f}",
+        f"{one['median'] * 1e3:.1f}",
+        f"{one['p99'] * 1e3:.1f}",
+        f"{one['p99_to_latency']:.2f}" if "p99_to_latency" in one else "",
+        f"{one['cpu']:.2f}" if "cpu" in one else "",
+    ]

@@ -1,0 +1,126 @@
+"""Schedulers on Spark: a tick of bursty rows in each micro-batch, and a budget for its lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from threading import Condition
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+import penstock
+from penstock.scheduling.latencies import Latencies, all_latencies
+from penstock_bench.chain.lane_run import LaneBench, LaneFigures
+from penstock_bench.chain.lane_traffic import KNOWN, QUERIES, SCRIPT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from penstock.spark.pipeline import Pipeline
+    from penstock.store.records import Record
+    from penstock_bench.chain.lane_traffic import LaneTraffic
+
+MASTER = "local[2,4]"
+COLUMNS = ("ts", "k", "g", "v")
+PATIENCE = 120.0
+"""Seconds to wait for a micro-batch."""
+
+
+@dataclass(frozen=True)
+class SparkBench:
+    """A pipeline with one lane under bursts.
+
+    Args:
+        traffic: The rows; the next ones come when those of a tick have been taken in.
+        folder: For homes.
+    """
+
+    traffic: LaneTraffic
+    folder: Path
+
+    @property
+    def budget(self) -> float:
+        """The seconds that the lane works in a micro-batch: load is that of the lane alone."""
+        return LaneBench(self.traffic).tick
+
+    def run(
+        self,
+        name: str,
+        scheduler: str,
+        budget: float,
+        latency: float | None = None,
+        threshold: float = 0.0,
+    ) -> LaneFigures:
+        """Let all rows pass under a scheduler, and the queries allow some latency."""
+        from penstock.spark.spark_engine import spark_engine
+
+        with penstock.connect(MASTER, self.folder / name, 1) as db:
+            db.execute("; ".join(_settings(scheduler, budget, latency, threshold)))
+            db.execute(SCRIPT)
+            keys = pa.array(range(KNOWN), pa.int32())
+            db.update("r", insert=pa.table({"k": keys, "w": keys}))
+            for query, text in QUERIES.items():
+                db.execute(f"CREATE QUERY {query} AS {text}")
+            seen = _Commits(spark_engine(db).running.pipeline)
+            db.on_commit(seen.note)
+            total = 0
+            for block in self.traffic.blocks:
+                total += db.insert("s", pa.table(dict(zip(COLUMNS, block.columns, strict=True))))
+                seen.wait_for(total)
+            db.wait_idle()
+            return seen.figures(latency)
+
+
+def _settings(scheduler: str, budget: float, latency: float | None, threshold: float) -> list[str]:
+    settings = [f"SET lane_budget = '{budget * 1e3:.3f} ms'", f"SET scheduler = {scheduler}"]
+    if scheduler == "mixed":
+        settings.append(f"SET threshold = {threshold:.6f}")
+    if latency is not None:
+        settings.append(f"SET latency = '{latency * 1e3:.0f} ms'")
+    return settings
+
+
+@dataclass
+class _Commits:
+    """Queues and latencies, commit by commit."""
+
+    pipeline: Pipeline
+    rows: int = 0
+    queued: list[int] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
+    _counts: Counter[int] = field(default_factory=Counter)
+    _changed: Condition = field(default_factory=Condition)
+
+    def note(self, record: Record) -> None:
+        """A micro-batch was committed; what lanes tell is of it, or of the one before."""
+        counts = self._latencies()
+        with self._changed:
+            self.queued.append(sum(record.behind.values()))
+            self.latencies.append(Latencies(counts - self._counts).mean or 0.0)
+            self._counts = counts
+            self.rows = record.streams["s"].rows if "s" in record.streams else 0
+            self._changed.notify_all()
+
+    def wait_for(self, rows: int) -> None:
+        """Wait until so many rows have been taken in."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.rows >= rows, PATIENCE):
+                msg = f"{self.rows} of {rows} rows were taken in after {PATIENCE:.0f} s"
+                raise TimeoutError(msg)
+
+    def figures(self, latency: float | None) -> LaneFigures:
+        """The figures of the run, when all is done."""
+        found = Latencies(self._latencies())
+        median, p99 = found.percentile(50), found.percentile(99)
+        assert median is not None
+        assert p99 is not None
+        peak = max(int(one["peak_bytes"]) for one in self._reports())
+        return LaneFigures(peak, median, p99, None, latency, self.queued, self.latencies)
+
+    def _reports(self) -> list[dict[str, Any]]:
+        return [*self.pipeline.status.work.values()]
+
+    def _latencies(self) -> Counter[int]:
+        parts = [counts for one in self._reports() for counts in one["latencies"].values()]
+        return all_latencies(parts).counts

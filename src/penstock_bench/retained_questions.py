@@ -1,0 +1,185 @@
+"""Questions about millions of retained rows, beside DuckDB; and what retaining them costs."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.catalog.definitions import QueryDefinition
+from penstock.connection.questions.one_time_query import asked
+from penstock.pipeline.bound import understood
+from penstock.pipeline.housekeeping import Housekeeping
+from penstock.pipeline.ledger import Ledger
+from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.query_groups import groups_for
+from penstock.pipeline.sweeping import Retention
+from penstock.spark.home_view import view_of
+from penstock.store.layout import Home
+from penstock_fuzz.driving import LaneHostDriver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from penstock.spark.home_view import HomeView
+
+HOUR = 3_600_000_000
+BEGIN = 1_700_000_000_000_000 // HOUR * HOUR
+BATCH = 200_000
+REPEATS = 9
+KEYS, GROUPS = 1_000_000, 1000
+STREAM = (
+    "CREATE STREAM s (ts TIMESTAMP, k BIGINT, g INT, v DOUBLE, WATERMARK FOR ts AS ts) RETAIN {};"
+)
+QUERY = "SELECT g, COUNT(*) AS n, SUM(v) AS total FROM s [RANGE 1 MINUTE] GROUP BY g"
+QUESTIONS = {
+    "key": ("SELECT ts, v FROM s WHERE k = 4711", "SELECT ts, v FROM rows WHERE k = 4711"),
+    "minute": (
+        "SELECT COUNT(*) AS n, AVG(v) AS mean FROM s [RANGE 1 MINUTE] WHERE g < 100",
+        "SELECT COUNT(*), AVG(v) FROM rows WHERE ts > TIMESTAMP '{}' AND g < 100",
+    ),
+    "grouped": (
+        "SELECT g, COUNT(*) AS n, SUM(v) AS total FROM s GROUP BY g",
+        "SELECT g, COUNT(*), SUM(v) FROM rows GROUP BY g",
+    ),
+}
+"""A look-up by key, a minute of an hour, and all rows: here, and for DuckDB."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: the median of some answers, in seconds on the wall and of CPU; how many rows."""
+
+    wall: float
+    cpu: float
+    first: float
+    rows: int
+
+
+def measure(rows: int, say: Callable[[str], None]) -> dict[str, object]:
+    """Run the benchmark; its figures, with a line for people for each."""
+    with tempfile.TemporaryDirectory(prefix="penstock-ask-") as folder:
+        path = Path(folder)
+        # What is done once, when loops are loaded.
+        _fed(path / "warm", 2 * BATCH, "2 HOURS")
+        costs = {rule: _fed(path / rule.split()[0], rows, rule) for rule in ("NONE", "1 HOUR")}
+        share = costs["1 HOUR"] / costs["NONE"] - 1
+        say(f"retaining {rows:,} rows: {share:+.1%} CPU of lanes and commits")
+        view = view_of(Home(path / "1"))
+        found: dict[str, object] = {"rows": rows, "cost": round(share, 4)}
+        tables = _parquet(view, path / "parquet")
+        for name, (question, other) in QUESTIONS.items():
+            ours = _timed(partial(asked, question, view.plan.session, view, ()))
+            theirs = _timed(partial(tables, other))
+            assert ours.rows == theirs.rows, name
+            say(
+                f"{name:8} {ours.wall * 1e3:7.1f} ms ({ours.cpu * 1e3:.1f} of CPU,"
+                f" the first {ours.first * 1e3:.0f}), DuckDB {theirs.wall * 1e3:.1f} ms"
+                f" ({theirs.cpu * 1e3:.1f}), {ours.rows:,} rows"
+            )
+            found[name] = {
+                "seconds": round(ours.wall, 5),
+                "cpu_seconds": round(ours.cpu, 5),
+                "first_seconds": round(ours.first, 4),
+                "duckdb_seconds": round(theirs.wall, 5),
+                "duckdb_cpu_seconds": round(theirs.cpu, 5),
+                "ratio": round(ours.wall / theirs.wall, 2),
+            }
+        view.release()
+    return found
+
+
+def _fed(path: Path, rows: int, retain: str) -> float:
+    """Feed rows to a home without Spark, sealing on the way; the seconds of CPU that it took."""
+    home = Home(path)
+    home.open()
+    ledger = Ledger(home)
+    statements = (STREAM.format(retain), f"CREATE QUERY q AS {QUERY};")
+    session = understood(statements)
+    found = session.catalog.find("q", "query")
+    assert isinstance(found, QueryDefinition)
+    groups = groups_for({"q": found.plan}, 0, 1)
+    ledger.change_plan(PipelinePlan(statements, tuple(groups), session=session))
+    driver = LaneHostDriver(ledger, 1)
+    faults: list[str] = []
+    keeping = Housekeeping(ledger, threading.RLock(), faults.append)
+    tables, spent = list(_batches(rows)), 0.0
+    driver.feed({"s": tables[0].slice(0, 1000)})
+    for table in tables:
+        began = time.process_time()
+        driver.feed({"s": table})
+        if keeping.is_pressing(Retention()):
+            keeping.clean(Retention())
+        spent += time.process_time() - began
+    began = time.process_time()
+    keeping.clean(Retention(seal_bytes=0 if retain != "NONE" else 1 << 60))
+    spent += time.process_time() - began
+    home.close()
+    return spent
+
+
+def _batches(rows: int) -> Iterator[pa.Table]:
+    """Rows of an hour, in order."""
+    random = np.random.default_rng(7)
+    for first in range(0, rows, BATCH):
+        count = min(BATCH, rows - first)
+        low, high = (number * HOUR // rows for number in (first, first + count))
+        ts = BEGIN + np.sort(random.integers(low, high, count))
+        yield pa.table(
+            {
+                "ts": pa.array(ts).cast(pa.timestamp("us")),
+                "k": random.integers(0, KEYS, count),
+                "g": random.integers(0, GROUPS, count).astype(np.int32),
+                "v": random.random(count),
+            }
+        )
+
+
+def _parquet(view: HomeView, folder: Path) -> Callable[[str], list[object]]:
+    """The same rows as Parquet files, a file for each sub-window, for DuckDB with two threads."""
+    import duckdb
+
+    folder.mkdir()
+    stream = view.stream("s")
+    for one in stream.sub_windows:
+        rows = one.table(["ts", "k", "g", "v"]).drop(["_ts"])
+        pq.write_table(rows, folder / f"{one.number}.parquet")
+    last = np.datetime64(stream.watermark - 1 - HOUR // 60, "us")
+    connection = duckdb.connect(config={"threads": 2})
+    connection.execute(f"CREATE VIEW rows AS SELECT * FROM '{folder}/*.parquet'")
+    final = np.datetime64(stream.watermark - 1, "us")
+
+    def answered(text: str) -> list[object]:
+        is_final = f"ts <= TIMESTAMP '{final}'"
+        text = text.format(last)
+        text = text.replace("FROM rows WHERE", f"FROM rows WHERE {is_final} AND")
+        text = text.replace("FROM rows GROUP", f"FROM rows WHERE {is_final} GROUP")
+        return list(connection.execute(text).fetchall())
+
+    return answered
+
+
+def _timed(ask: Callable[[], Any]) -> Asked:
+    walls, cpus = [], []
+    for _ in range(REPEATS + 1):
+        wall, cpu = time.perf_counter(), time.process_time()
+        rows = len(ask())
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return Asked(statistics.median(walls[1:]), statistics.median(cpus[1:]), walls[0], rows)
+
+
+def report(rows: int, say: Callable[[str], None]) -> None:
+    """Measure, and print the figures as one JSON object at the end."""
+    found = measure(rows, say)
+    say(json.dumps({"benchmark": "ask", **found}))

@@ -1,0 +1,1 @@
+"""`./penstock bench transactions`: four schedulers of window transactions, for real."""
