@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -10,9 +10,11 @@ from sqlglot import exp
 from penstock.algebra.plan import walk
 from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.text import plan_text
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
+from penstock.binder.windows import instant_in
 from penstock.catalog.catalog_tables import described, shown, summary
 from penstock.catalog.definitions import (
     Catalog,
@@ -254,7 +256,11 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        return self._add(statement, self._query(name, plan, text, bound), bound.warnings)
+        query = replace(
+            self._query(name, plan, text, bound),
+            start=_start(statement.start, plan.unit or TimeUnit.TICK),
+        )
+        return self._add(statement, query, bound.warnings)
 
     def _query(
         self, name: str, plan: Plan, text: str, bound: BoundQuery | None = None
@@ -361,6 +367,13 @@ class Session:
             error.at = statement.key.span if unknown else statement.value.span
             raise
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
+
+
+def _start(written: syntax.StartSyntax | None, unit: TimeUnit) -> int | None:
+    """The instant from which on a query sees retained rows; None: all, INFINITY: none."""
+    if written is None:
+        return None
+    return INFINITY if written.at is None else instant_in(written.at, unit, last=False)
 
 
 def _quoted(name: str) -> str:

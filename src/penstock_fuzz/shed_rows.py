@@ -24,12 +24,17 @@ def intake_of(trial: Trial) -> IntakeRules:
 
 
 def settings_of(trial: Trial) -> list[str]:
-    """The same as statements, for engines that work by the clock on the wall."""
-    if trial.shedding is None:
+    """Budget and shedding as statements, for engines that work by the clock on the wall.
+
+    There is one budget for them: too short for more than a step.
+    """
+    if trial.budget is None:
         return []
+    budget = ["SET lane_budget = '0.001 ms'", f"SET scheduler = {trial.scheduler}"]
+    if trial.shedding is None:
+        return budget
     return [
-        "SET lane_budget = '0.001 ms'",
-        f"SET scheduler = {trial.scheduler}",
+        *budget,
         f"SET shedding = {trial.shedding}",
         f"SET shedding_bound = '{trial.shedding_bound / 1024:f} kB'",
         "SET keep_shed = true",

@@ -21,6 +21,11 @@ def test_what_is_set_is_shown() -> None:
     assert shown["threshold"] == "20 / s"
     assert shown["queue_limit"] == "64 MB"
     assert shown["quantum"] == "500 ms"
+    session.execute("SET shedding = Semantic; SET shedding_bound = '1.5 kB'; SET keep_shed = true")
+    shown = session.settings.shown()
+    assert shown["shedding"] == "semantic"
+    assert shown["shedding_bound"] == "1.5 kB"
+    assert shown["keep_shed"] == "true"
     session.execute("SET lane_budget = none; SET latency = none; SET queue_limit = none")
     assert session.settings.work.lane_budget is None
     assert session.settings.work.queue_limit is None
@@ -47,6 +52,11 @@ def test_a_query_keeps_the_latency_that_was_set_when_it_was_created() -> None:
         ("SET threshold = 20", "takes a slope with its unit, not '20'"),
         ("SET quantum = none", "cannot be none"),
         ("SET queue_limit = 64", "takes a size, not '64'"),
+        ("SET shedding = randm", 'Did you mean "random"?'),
+        ("SET shedding = some", "Write none, random or semantic"),
+        ("SET shedding_bound = 64", "takes a size, not '64'"),
+        ("SET shedding_bound = '0 MB'", "takes a size, not '0 MB'"),
+        ("SET keep_shed = maybe", "It takes true or false"),
         ("SET lane_budge = '2 s'", 'Did you mean "lane_budget"?'),
     ],
 )

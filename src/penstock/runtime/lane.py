@@ -69,6 +69,8 @@ class Lane:
         self._rules = rules or WorkRules()
         self._clock = clock or RealClock()
         self._dispatcher: Dispatcher | None = None
+        # The last one, when all was done without one: the next goes on with what it measured.
+        self._worked: Dispatcher | None = None
         self.step_rows = step_rows
         self._whole = whole
         self._budget = Budget()
@@ -111,6 +113,7 @@ class Lane:
 
     def _go_on_with_marks(self) -> None:
         """Let blocks that wait between stations, of an earlier graph or saved, be worked off."""
+        self._worked = None
         has_marks = any(len(one.marks) for one in self.stations)
         self._dispatcher = self._new_dispatcher() if has_marks else None
 
@@ -216,7 +219,7 @@ class Lane:
         """Let time pass cut by cut; each station does a whole step, and nothing waits behind it."""
         if self._dispatcher is not None:
             self._dispatcher.work_off(results.add)
-            self._dispatcher = None
+            self._worked, self._dispatcher = self._dispatcher, None
         for cut in self._cuts():
             self._pass(cut)
             for number in range(len(self.stations)):
@@ -242,14 +245,19 @@ class Lane:
             graph.results,
             self._rules.latency,
         )
-        scheduler = self._rules.scheduler_made()
-        return Dispatcher(
+        before, scheduler = self._worked, self._rules.scheduler_made()
+        meter = meter if before is None else before.meter
+        made = Dispatcher(
             self.stations, self._readers, self._queries, scheduler, meter, self._clock
         )
+        if before is not None:
+            made.remember(before)
+        return made
 
     def work_report(self) -> dict[str, Any]:
         """The report of what waits, for how long, and by which charts; empty without a budget."""
-        working = self._dispatcher
+        done = None if self._rules.budget is None else self._worked
+        working = self._dispatcher or done
         if working is None:
             return {}
         labels = [node.label for node in self.graph.nodes]

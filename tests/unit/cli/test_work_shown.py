@@ -78,6 +78,24 @@ def test_explain_of_a_query_shows_queues_latencies_and_its_measured_chart(db: Co
     )
 
 
+def test_what_was_measured_outlives_work_that_is_all_done() -> None:
+    db = penstock.connect_inline()
+    db.execute(
+        "SET lane_budget = '0.001 ms'; CREATE STREAM s (ts BIGINT, v INT, WATERMARK FOR ts AS ts);"
+        "CREATE QUERY q AS SELECT v, COUNT(*) AS n FROM s [RANGE 90] GROUP BY v"
+    )
+    for ts in range(20):
+        db.insert("s", [(ts, i) for i in range(500)])
+    (before,) = [one for one in db["q"].explain().splitlines() if one.startswith("Queues")]
+    db.wait_idle()
+    (done,) = [one for one in db["q"].explain().splitlines() if one.startswith("Queues")]
+    assert "0 bytes in 0 rows now" in done
+    assert int(done.split()[9].replace(",", "")) >= int(before.split()[9].replace(",", "")) > 0
+    db.insert("s", [(99, 1)])
+    (after,) = [one for one in db["q"].explain().splitlines() if one.startswith("Queues")]
+    assert after.split()[9] == done.split()[9]
+
+
 def test_status_shows_intake_queues_latencies_and_charts(status: Status) -> None:
     facts = work_facts(status, ALLOWED)
     console = Console(width=200, record=True, file=io.StringIO())

@@ -41,10 +41,14 @@ class Route:
 
 @dataclass(frozen=True)
 class Partitioning:
-    """The routes of all sources by name, or none; and the reason, to be shown to people."""
+    """The routes of all sources by name, or none; and the reason, to be shown to people.
+
+    If `is_free`, any other routes would do as well.
+    """
 
     reason: str
     routes: Mapping[str, Route] = field(default_factory=dict)
+    is_free: bool = field(default=False, compare=False)
 
     @property
     def is_partitioned(self) -> bool:
@@ -95,7 +99,9 @@ def common_partitioning(plans: Sequence[Plan]) -> Partitioning:
             continue
         names = [one.name for one in nodes.values() if isinstance(one, st.Source)]
         routes = {name: Route(None if name in broadcast else keys[name]) for name in names}
-        return Partitioning(_reason(routes, list(search.decided), list(nodes.values())), routes)
+        decided = list(search.decided)
+        text = _reason(routes, decided, list(nodes.values()))
+        return Partitioning(text, routes, is_free=not decided)
     return Partitioning(str(reason) if reason else "there is no input to divide")
 
 
