@@ -135,7 +135,7 @@ def test_what_could_not_be_read_ends_with_an_exit_code_and_a_line(tmp_path: Path
             "{declared}CREATE QUERY q AS {query}; CREATE SINK s FROM q USING csv"
             " OPTIONS (path '{folder}/out')",
             [],
-            "in this process, because there is little to read: 1 file, 13 bytes"
+            "in this process, because there is little to read: 1 file, 11 bytes"
             " (--engine spark: on Spark)",
         ),
         (
