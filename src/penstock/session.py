@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from penstock.algebra.plan import walk
-from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.text import plan_text
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.binder.declarations import declare
 from penstock.binder.names import renamed
 from penstock.binder.queries import BoundQuery, bind_query
+from penstock.binder.windows import instant_in
 from penstock.catalog.catalog_tables import described, shown, summary
 from penstock.catalog.definitions import (
     Catalog,
     Definition,
     QueryDefinition,
-    RelationDefinition,
     SinkDefinition,
-    StreamDefinition,
     ViewDefinition,
 )
 from penstock.catalog.settings import Settings
+from penstock.catalog.users import users_of
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, SourceText, UnknownName
@@ -254,7 +253,11 @@ class Session:
         name, text = statement.name.text, statement.text
         if view:
             return self._add(statement, ViewDefinition(name, plan, text))
-        return self._add(statement, self._query(name, plan, text, bound), bound.warnings)
+        query = replace(
+            self._query(name, plan, text, bound),
+            start=_start(statement.start, plan.unit or TimeUnit.TICK),
+        )
+        return self._add(statement, query, bound.warnings)
 
     def _query(
         self, name: str, plan: Plan, text: str, bound: BoundQuery | None = None
@@ -291,26 +294,12 @@ class Session:
         if statement.if_exists and self.catalog.get(name.text) is None:
             return Outcome(statement, f'there is no {kind} "{name.text}"')
         found = self.catalog.find(name.text, kind, at=name.span)
-        users = self._users(found)
+        users = users_of(found, self.catalog)
         if users:
             msg = f'{kind} "{found.name}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.", at=name.span)
         self.catalog.drop(found)
         return Outcome(statement, f'{kind} "{found.name}" dropped')
-
-    def _users(self, definition: Definition) -> list[str]:
-        """Sinks of a query; views and queries that read a stream or relation.
-
-        A plan holds the views it is made of, so a view has no users.
-        """
-        sinks = [one for one in self.catalog if isinstance(one, SinkDefinition)]
-        users: list[Definition] = [one for one in sinks if one.query == definition.name]
-        if isinstance(definition, StreamDefinition | RelationDefinition):
-            plans = (
-                one for one in self.catalog if isinstance(one, ViewDefinition | QueryDefinition)
-            )
-            users += [one for one in plans if _reads(one.plan, definition.name)]
-        return [f'{one.kind} "{one.name}"' for one in users]
 
     def _show(self, statement: syntax.Show) -> Outcome:
         table = shown(statement.what, self.catalog, self.settings)
@@ -363,6 +352,13 @@ class Session:
         return Outcome(statement, f"{statement.key.text} = {statement.value.text}")
 
 
+def _start(written: syntax.StartSyntax | None, unit: TimeUnit) -> int | None:
+    """The instant from which on a query sees retained rows; None: all, INFINITY: none."""
+    if written is None:
+        return None
+    return INFINITY if written.at is None else instant_in(written.at, unit, last=False)
+
+
 def _quoted(name: str) -> str:
     """A name as a statement has it, whatever is in it."""
     return "`" + name.replace("`", "``") + "`"
@@ -384,7 +380,3 @@ def tabulated(outcome: Outcome) -> list[str]:
     rows = [outcome.header, *outcome.rows]
     width = max(len(row[0]) for row in rows)
     return [f"{first.ljust(width)}  {second}".rstrip() for first, second in rows]
-
-
-def _reads(plan: Plan, name: str) -> bool:
-    return any(isinstance(one, Stream | Relation) and one.name == name for one in walk(plan))

@@ -89,6 +89,8 @@ class ViewDefinition(Definition):
 class QueryDefinition(Definition):
     """A continuous query, how it runs (by what was set then), and what its author should know.
 
+    `start` is the instant from which on it sees the rows that its streams retain; None: all of
+    them, INFINITY: none.
     `latency` is the seconds that it allows from the arrival of rows to their results; None: any.
     `rates` are those that its streams stated when it was created. What a query `is_endless` keeps
     grows for ever.
@@ -101,6 +103,7 @@ class QueryDefinition(Definition):
     latency: float | None = None
     rates: Mapping[str, float] = field(default_factory=dict)
     is_endless: bool = False
+    start: int | None = None
     kind = "query"
 
 

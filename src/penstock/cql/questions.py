@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot.tokenizer_core import TokenType
 
 from penstock.cql.queries import QueryParser
-from penstock.cql.syntax import Moment, RetainSyntax
+from penstock.cql.syntax import Moment, RetainSyntax, StartSyntax
 from penstock.errors import Span
 
 if TYPE_CHECKING:
@@ -42,6 +42,19 @@ class QuestionParser(QueryParser):
             return query, None
         self._advance(2)
         return query, self._parse_moment()
+
+    def parse_start(self) -> StartSyntax | None:
+        """`START NOW`, `START AT 100`, `START AT TIMESTAMP '2024-01-31 12:00:00'`."""
+        first = self._curr
+        if not self._match_text_seq("START"):
+            return None
+        if self._match_text_seq("NOW"):
+            return StartSyntax(Span(first.start, self._prev.end + 1))
+        if not self._match_text_seq("AT"):
+            hint = "Without START a query sees all rows that its streams retain."
+            self.fail(f"expected NOW or AT, found {self.found()}", known=("NOW", "AT"), hint=hint)
+        at = self._parse_moment()
+        return StartSyntax(Span(first.start, self._prev.end + 1), at)
 
     def refuse_as_of(self) -> None:
         """A continuous query answers for every instant."""

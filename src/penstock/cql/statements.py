@@ -250,6 +250,7 @@ class StatementParser(QuestionParser):
             while self._match(TokenType.COMMA):
                 columns.append(self._parse_name("a column"))
             self._close("the column names")
+        begins = self.parse_start() if kind == "QUERY" else None
         if not self._match(TokenType.ALIAS):
             self.fail(f"expected AS and a query, found {self.found()}")
         start = self._curr
@@ -257,7 +258,7 @@ class StatementParser(QuestionParser):
         query = self._parse_built_plan() or self.parse_query()
         text = self.sql[start.start : self._prev.end + 1] if start else ""
         return syntax.CreateQuery(
-            self._span_from(first), kind, name, query, text, tuple(columns), **flags
+            self._span_from(first), kind, name, query, text, tuple(columns), start=begins, **flags
         )
 
     def _parse_built_plan(self) -> exp.Expr | None:

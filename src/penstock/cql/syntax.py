@@ -194,6 +194,14 @@ class CreateSource(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class StartSyntax:
+    """START NOW, or START AT an instant: which retained rows a new query sees."""
+
+    span: Span
+    at: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CreateQuery(Statement):
     """CREATE VIEW and CREATE QUERY."""
 
@@ -204,6 +212,7 @@ class CreateQuery(Statement):
     columns: tuple[Name, ...] = ()
     if_not_exists: bool = False
     replace: bool = False
+    start: StartSyntax | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class FileRows:
             rows_read = slice(start, stop)
             columns = {name: one[rows_read] for name, one in columns.items()}
             raw = raw[rows_read]
-        rows = self._in_slots(columns)
+        rows = in_slots(self.definition, columns)
         if raw.null_count < len(raw):
             rows = rows.append_column(RAW, raw)
         for division in self.divisions:
@@ -172,14 +172,15 @@ class FileRows:
         source = f'stream "{self.definition.name}"'
         return read(source, path, schema, self.definition.options)
 
-    def _in_slots(self, columns: Mapping[str, pa.Array]) -> pa.Table:
-        own = slots_for([self.definition]).streams[self.definition.name]
-        time = columns[self.definition.time_column]
-        made = {INSTANT: _number(time)}
-        for column, slot in zip(columns.values(), own.slots, strict=True):
-            if slot is not None:
-                made[slot.name] = _number(column) if slot.type == TIMESTAMP else column
-        return pa.table(made)
+
+def in_slots(definition: StreamDefinition, columns: Mapping[str, pa.Array]) -> pa.Table:
+    """Columns of a stream as a log has them."""
+    own = slots_for([definition]).streams[definition.name]
+    made = {INSTANT: _number(columns[definition.time_column])}
+    for column, slot in zip(columns.values(), own.slots, strict=True):
+        if slot is not None:
+            made[slot.name] = _number(column) if slot.type == TIMESTAMP else column
+    return pa.table(made)
 
 
 def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:

@@ -13,17 +13,14 @@ from penstock.lane_host.logs import CHANGES
 from penstock.operators.block import concatenated, empty_block, from_table
 from penstock.pipeline.bound import BoundPlan, bound
 from penstock.pipeline.plans import read_plan
-from penstock.pipeline.unsealed_rows import unsealed_pieces
+from penstock.pipeline.retained_windows import retained_windows
 from penstock.results.answer_kind import is_relation, unit_of
 from penstock.results.settling import ChangingContent
 from penstock.spark.groups import first_record_of
 from penstock.store.bundles import Bundle
 from penstock.store.pins import pin_record
-from penstock.store.records import RelationProgress, RetainedProgress, StreamProgress
+from penstock.store.records import RelationProgress, StreamProgress
 from penstock.store.result_reader import content_at, start_of
-from penstock.store.sub_windows.piece_files import read_list
-from penstock.store.sub_windows.retained_rows import length_of
-from penstock.store.sub_windows.sub_window import SubWindow
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from penstock.store.layout import Home
     from penstock.store.pins import RecordPin
     from penstock.store.records import Record
-    from penstock.store.sub_windows.piece import Piece
+    from penstock.store.sub_windows.sub_window import SubWindow
 
 _ATTEMPTS = 5
 """So often a newer record is tried, if files of the one before went before it was pinned."""
@@ -81,25 +78,12 @@ class HomeView:
         since = progress.latest + 1 if progress.latest > BEGINNING else BEGINNING
         sub_windows: tuple[SubWindow, ...] = ()
         if kept is not None:
-            since, sub_windows = kept.since, self._sub_windows(name, rule.span, kept)
+            since = kept.since
+            sub_windows = retained_windows(self._home, self.record, self.plan, name)
         return RetainedStream(
             name, found.unit, rule, is_declared, since, progress.watermark, progress.latest,
             sub_windows,
         )  # fmt: skip
-
-    def _sub_windows(self, stream: str, span: int, kept: RetainedProgress) -> tuple[SubWindow, ...]:
-        """The sub-windows, with the rows of logs that are not sealed yet, oldest first."""
-        length = length_of(span, self.plan.session.settings.store.retain_parts)
-        pieces: dict[int, list[Piece]] = {}
-        if kept.pieces is not None:
-            sealed = read_list(self._home.segments, kept.pieces)
-            length = sealed.length
-            for one in sealed.pieces:
-                pieces.setdefault(one.number, []).append(one)
-        logs = [one.file for one in self.record.unsealed if stream in one.last]
-        for number, fresh in unsealed_pieces(self._home.segments, logs, stream, length).items():
-            pieces.setdefault(number, []).extend(fresh)
-        return tuple(SubWindow.numbered(one, length, pieces[one]) for one in sorted(pieces))
 
     def relation(self, name: str, streams: Collection[str]) -> tuple[Block, int]:
         """The changes of a relation; since when it is known."""

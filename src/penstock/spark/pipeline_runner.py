@@ -12,6 +12,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Stream
 from penstock.algebra.time import INFINITY
 from penstock.errors import PenstockError, PipelineFailed
+from penstock.pipeline.catching_up import catch_up
 from penstock.spark.causes import cause_of
 from penstock.spark.spark_session import java_end
 
@@ -69,6 +70,7 @@ class PipelineRunner:
         try:
             with self.pipeline.lock:
                 self.pipeline.reloading.refresh()
+                catch_up(self.pipeline.ledger)
             self.pipeline.start()
         except PipelineFailed:
             raise

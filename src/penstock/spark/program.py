@@ -239,8 +239,12 @@ class Program:
     def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[QueryGroup]:
         """Queries of different tactics have no operators in common."""
         found: list[QueryGroup] = []
-        for tactics in dict.fromkeys(one.tactics for one in queries.values()):
-            alike = {name: one for name, one in queries.items() if one.tactics == tactics}
+        for tactics, start in dict.fromkeys((one.tactics, one.start) for one in queries.values()):
+            alike = {
+                name: one
+                for name, one in queries.items()
+                if (one.tactics, one.start) == (tactics, start)
+            }
             plans = {name: one.plan for name, one in alike.items()}
             choices = Choices.of(tactics, self._plan.partitions)
             known, first = stated_of(alike.values()), self._next_group + len(found)

@@ -65,7 +65,8 @@ class RetainedRows:
             pieces = [piece for several in self._sub_windows.values() for piece in several]
             self._open = [*map(block_of, (one.table() for one in pieces)), *self._open]
             self._sub_windows = {}
-        self.span, self.length, self._due = span, length, BEGINNING if self._open else INFINITY
+        # What is due is seen with the next rows.
+        self.span, self.length, self._due = span, length, BEGINNING
 
     def take_in(self, block: Block, watermark: int) -> None:
         """Rows that came, and the watermark since then."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.engines.local.batch import Batch, Options, joined, within
 from penstock.connection.engines.local.file_feeding import place_among, unreadable_rows
@@ -97,13 +97,28 @@ class Feeding:
         passed = [one for name, one in marks.items() if one > BEGINNING or name in read]
         return min(passed, default=BEGINNING)
 
-    def start(self, plans: Mapping[str, Plan], tactics: Tactics, known: Statistics) -> Batch:
-        """Queries that see the rows from now on, and the relations as they are."""
+    def start(
+        self,
+        plans: Mapping[str, Plan],
+        tactics: Tactics,
+        known: Statistics,
+        start: int | None = INFINITY,
+    ) -> Batch:
+        """Queries that see the rows from now on, and the relations as they are.
+
+        Before that they see the rows that their streams are declared to retain, from an instant
+        on; None: all of them.
+        """
         batch = Batch(plans, self.options.under(tactics), known)
+        streams = list(batch.graph.streams)
+        rows = self.retention.rows_from(streams, start)
         histories = {}
         for name in batch.graph.relations:
-            histories[name] = self.relations[name].history(self._undated)
-        batch.feed(histories, self.watermarks)
+            log = self.retention.logs[name]
+            # With rows from the past come the relations as they were then.
+            known_so_far = self.relations[name].history(self._undated)
+            histories[name] = log.history(streams) if rows else known_so_far
+        batch.feed({**histories, **rows}, self.watermarks)
         self.batches.append(batch)
         return batch
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.retain_rules import NOTHING, rule_of
+from penstock.operators.block import concatenated
 from penstock.planner.reach import longest_windows
+from penstock.store.sub_windows.piece import block_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,6 +62,17 @@ class LocalRetention:
             self.streams[stream.name].follow(
                 rule.span, settings.retain_parts, rule.most_bytes, latest[stream.name]
             )
+
+    def rows_from(self, streams: Iterable[str], start: int | None) -> dict[str, Block]:
+        """The rows of streams that are declared to retain them, from an instant on; None: all."""
+        found = {}
+        for name in streams:
+            kept = self.streams[name].sub_windows() if self.rule(name)[1] else ()
+            blocks = [block_of(one.table()) for one in kept]
+            if blocks and start != INFINITY:
+                block = concatenated(blocks)
+                found[name] = block if start is None else block.take(block.ts >= start)
+        return found
 
     def changed(self, relation: str, changes: Block, watermarks: Mapping[str, int]) -> None:
         """Changes of a relation that came when streams were so far."""

@@ -166,7 +166,8 @@ class Registry:
         waiting, self._waiting = list(self._waiting.values()), {}
         for number, part in enumerate(parts := _parts(waiting)):
             try:
-                batch = self._feeding.start(_plans(part), part[0].tactics, stated_of(part))
+                tactics, start = part[0].tactics, part[0].start
+                batch = self._feeding.start(_plans(part), tactics, stated_of(part), start)
             except PenstockError:
                 for query in [query for later in parts[number:] for query in later]:
                     self.session.catalog.drop(query)
@@ -223,8 +224,8 @@ def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
     """Queries that run alike and may share operators."""
     queries = [one.query for one in entries if one.query is not None]
     parts = []
-    for tactics in dict.fromkeys(one.tactics for one in queries):
-        alike = {one.name: one for one in queries if one.tactics == tactics}
+    for kind in dict.fromkeys((one.tactics, one.start) for one in queries):
+        alike = {one.name: one for one in queries if (one.tactics, one.start) == kind}
         shared = sharing({name: one.plan for name, one in alike.items()})
         parts += [[alike[name] for name in names] for names in shared]
     return parts
