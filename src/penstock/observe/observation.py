@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
-from penstock.catalog.work_notes import notes_on_settings
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.errors import DataError
 from penstock.observe.facts import (
     ConditionFacts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING, INFINITY
-from penstock.catalog.work_notes import notes_on_settings
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.observe.lag import lag_of
 from penstock.scheduling.work_notes import notes_on_work
 from penstock.store.records import StreamProgress

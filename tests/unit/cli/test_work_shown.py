@@ -15,8 +15,8 @@ from rich.console import Console
 
 import penstock
 from docs.pages import ROOT
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.catalog.settings import Settings
-from penstock.catalog.work_notes import notes_on_settings
 from penstock.cli.work_tables import charts, intake, latencies, queues
 from penstock.connection.engines.local.local_engine import LocalEngine
 from penstock.observe.status import Status

@@ -8,7 +8,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Stream
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import QueryDefinition
-from penstock.catalog.work_notes import notes_on_settings
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.scheduling.work_notes import notes_on_work
 
 if TYPE_CHECKING:
