@@ -135,9 +135,9 @@ def test_a_lane_does_all_the_work_whoever_chooses() -> None:
 
 
 def test_by_the_costs_of_a_table_chain_needs_less_than_fifo_on_a_lane_and_runs_are_alike() -> None:
-    bench = LaneBench(lane_traffics(ChainEffort(), 200_000, 20)["counts"], by_costs=True)
+    bench = LaneBench(lane_traffics(ChainEffort(), 600_000, 60)["other flows"], by_costs=True)
     fifo, chain = bench.run("fifo"), bench.run("chain")
-    assert chain.peak < 0.8 * fifo.peak
+    assert chain.peak < 0.7 * fifo.peak
     assert fifo.median < chain.p99
     again = bench.run("chain")
     assert (again.queued, again.latencies) == (chain.queued, chain.latencies)
@@ -162,9 +162,9 @@ def test_a_pipeline_on_spark_does_all_the_work_whoever_chooses() -> None:
 
 
 def test_the_rows_of_a_lane_come_as_the_trace_says() -> None:
-    given = ChainEffort(trace=(1.0, 0.0, 3.0, 4.0))
-    counts = lane_traffics(given, 800, 4)["counts"]
-    assert counts.counts == [100, 0, 300, 400]
+    given = ChainEffort(trace=(1.0, 0.0, 3.0, 9.0))
+    counts = lane_traffics(given, 2000, 15)["counts"]
+    assert counts.counts == [100] * 5 + [0] * 5 + [300] * 5
     assert [len(one) for one in counts.blocks] == counts.counts
 
 

@@ -22,6 +22,8 @@ INSTANTS = 100
 """The instants of a tick, so that a burst can be cut into blocks."""
 SPAN = 15.0
 """The time of all ticks, as flows count it: in each unit of it one begins."""
+STRETCH = 5
+"""The ticks of a count: a peak of a trace comes over many ticks, and not at once."""
 SCRIPT = """
 CREATE STREAM s (ts BIGINT, k INT, g INT, v DOUBLE, WATERMARK FOR ts AS ts);
 CREATE RELATION r (k INT, w INT)
@@ -85,6 +87,6 @@ def lane_traffics(effort: ChainEffort, rows: int, ticks: int) -> dict[str, LaneT
     rates = {
         "flows": flow_rates(1, ticks, SPAN / ticks),
         "other flows": flow_rates(2, ticks, SPAN / ticks),
-        "counts": counts[:ticks],
+        "counts": np.repeat(counts, STRETCH)[:ticks],
     }
     return {name: LaneTraffic(rows, tuple(map(float, one))) for name, one in rates.items()}
