@@ -11,6 +11,7 @@ import pytest
 
 import penstock
 from penstock.errors import PenstockError, QueryWarning
+from penstock.planner.explain.explain import Explaining
 from penstock.planner.statistics.statistics import ExpectedRate, Statistics
 from penstock.session import Session
 
@@ -118,6 +119,16 @@ def test_what_was_chosen_by_stated_rates_is_chosen_again_when_a_folder_is_opened
         db.insert("c", [(3, 1, 7)])
         db.finish()
         assert [row["v"] for row in db["q"].changes().to_arrow().to_pylist()] == [5, 5]
+
+
+def test_programs_learn_where_a_rate_is_known_from() -> None:
+    plan = Session().execute(f"{TAXI}; {DAY}")[-1].plan
+    assert plan is not None
+    for rates, origin in (({}, "assumed"), ({"taxi": ExpectedRate(1e-6, "stated")}, "stated")):
+        node = Explaining({"q": plan}, rates=rates).json("q")["runs"]
+        while node["inputs"]:
+            (node,) = node["inputs"]
+        assert (node["operator"], node["rate_origin"]) == ("Stream", origin)
 
 
 def test_statistics_with_stated_rates_can_be_written_down() -> None:

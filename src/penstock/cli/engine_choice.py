@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError, count
 from penstock.files.folders import declared_folder, is_folder
+from penstock.spark.sink_targets import needs_spark
 
 if TYPE_CHECKING:
     from penstock.spark.script import Script
@@ -36,8 +37,9 @@ def reason_for_spark(script: Script, options: EngineOptions) -> str | None:
         return "--trigger continuous goes on for ever"
     if options.needing_spark:
         return f"{options.needing_spark[0]} is given"
-    if script.sinks:
-        return f'sink "{script.sinks[0].name}" needs commits'
+    written = [one for one in script.sinks if needs_spark(one)]
+    if written:
+        return f'sink "{written[0].name}" ({written[0].format}) is written by Spark'
     if script.replans:
         return "REPLAN needs commits"
     others = [one for one in script.sources() if not is_folder(one)]

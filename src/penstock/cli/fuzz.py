@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,8 +47,11 @@ def fuzz(
 ) -> None:
     """Try random queries, inputs and cuts; shrink the first failure to a stream test."""
     from penstock.cli.checkouts import require_checkout
+    from penstock.errors import QueryWarning
 
     require_checkout("penstock_fuzz", "fuzz")
+    # Random queries are unwise at times.
+    warnings.simplefilter("ignore", QueryWarning)
     from penstock_fuzz.campaign import Campaign
     from penstock_fuzz.engines import contender_called
 

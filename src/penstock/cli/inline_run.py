@@ -11,6 +11,7 @@ import typer
 import penstock
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.cli.answers import ScriptAnswers
+from penstock.cli.inline_sinks import inline_sinks
 from penstock.cli.run_warnings import warn
 from penstock.connection.engines.local.file_feeding import feed_relations, feed_streams
 from penstock.connection.engines.local.local_engine import LocalEngine
@@ -73,17 +74,25 @@ def run_inline(
 
 
 def _run(db: Connection, script: Script, options: OutputOptions, most_unreadable: float) -> bool:
-    """Feed the sources, and print what becomes known; whether too much could not be read."""
+    """Feed the sources, print and write what is final; whether too much could not be read."""
     engine = db.engine
     assert isinstance(engine, LocalEngine)
-    if script.text:
-        db.execute(script.text)
+    if script.text_without_sinks:
+        db.execute(script.text_without_sinks)
     sources, results = script.sources(), InlineResults(engine)
-    answers = ScriptAnswers(script, options, Paragraphs(typer.echo))
+    paragraphs = Paragraphs(typer.echo)
+    answers, sinks = (
+        ScriptAnswers(script, options, paragraphs),
+        inline_sinks(script, engine, paragraphs),
+    )
     feed_relations(engine, [one for one in sources if isinstance(one, RelationDefinition)])
     for _ in feed_streams(engine, [one for one in sources if isinstance(one, StreamDefinition)]):
         answers.follow(results, engine.position)
+        for sink in sinks:
+            sink.follow()
     db.finish()
+    for sink in sinks:
+        sink.follow()
     unread = warn(db, script, most_unreadable)
     answers.end(results, engine.position)
     return unread

@@ -104,20 +104,12 @@ def run(
 
         run_on_oracle(script, text, options)
         return
-    from penstock.errors import QueryError, count
-
     is_finite = trigger is Trigger.available_now
-    if not is_finite and at:
-        msg = "--at shows an answer that is complete"
-        raise QueryError(msg, hint="Leave it out, or --trigger continuous.")
+    _require_complete(is_finite or not at)
     spark_settings = _pairs(settings or [])
     understood = _understood(script, text, home)
     if not understood.asked:
-        from penstock.results.paragraphs import Paragraphs
-
-        say(understood, Paragraphs(typer.echo))
-        if understood.text:
-            typer.echo("there is no query to run", err=True)
+        _say_alone(understood)
         return
     from penstock.cli.engine_choice import EngineOptions
     from penstock.cli.first_use import tell_first_use
@@ -128,7 +120,7 @@ def run(
     engine_options = EngineOptions(is_finite, tuple(name for name, one in given if one))
     is_inline, why = _choice(engine, understood, engine_options)
     if check:
-        typer.echo(f"{count(len(understood.asked), 'query', 'queries')} could run {why}")
+        _say_it_could_run(understood, why)
         return
     tell_first_use()
     if progress:
@@ -139,15 +131,44 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
-    from penstock.spark.spark_session import DEFAULT_MASTER
 
     script_run = ScriptRun(
-        understood, master or DEFAULT_MASTER, home, lanes, spark_settings, progress, most_unreadable
+        understood, _master(master), home, lanes, spark_settings, progress, most_unreadable
     )
     if is_finite:
         script_run.run_to_end(options)
     else:
         script_run.run_until_stopped(intervals=intervals)
+
+
+def _master(master: str | None) -> str:
+    from penstock.spark.spark_session import DEFAULT_MASTER
+
+    return master or DEFAULT_MASTER
+
+
+def _require_complete(is_complete: bool) -> None:
+    """Refuse to show an instant of what goes on."""
+    from penstock.errors import QueryError
+
+    if not is_complete:
+        msg = "--at shows an answer that is complete"
+        raise QueryError(msg, hint="Leave it out, or --trigger continuous.")
+
+
+def _say_alone(script: Script) -> None:
+    """Print what statements say that ask no query."""
+    from penstock.results.paragraphs import Paragraphs
+
+    say(script, Paragraphs(typer.echo))
+    if script.text:
+        typer.echo("there is no query to run", err=True)
+
+
+def _say_it_could_run(script: Script, why: str) -> None:
+    from penstock.errors import count
+
+    typer.echo(f"{count(len(script.asked), 'query', 'queries')} could run {why}")
 
 
 def _choice(engine: EngineName, script: Script, options: EngineOptions) -> tuple[bool, str]:

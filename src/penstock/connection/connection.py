@@ -12,7 +12,7 @@ from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
 from penstock.connection.moments import instant_of
 from penstock.connection.progress_times import with_times
-from penstock.connection.query import Query
+from penstock.connection.query import TRIED_AGAIN, Query
 from penstock.connection.showing import overview
 from penstock.errors import QueryError, QueryWarning
 from penstock.results.preview import as_html, as_text
@@ -61,6 +61,12 @@ class Connection:
         """Why queries do not go on, if what computes them has failed; `resume` lets them."""
         self.require_open()
         return self.engine.failure
+
+    @property
+    def trouble(self) -> str | None:
+        """Why queries did not go on when that was last tried, while it is tried again."""
+        self.require_open()
+        return self.engine.trouble
 
     def execute(self, text: str) -> Results | None:
         """Run statements; the rows of the last SELECT, SHOW, DESCRIBE, EXPLAIN or REPLAN.
@@ -335,6 +341,7 @@ class Connection:
         if self.is_closed:
             return ["penstock connection, closed"]
         failed = [] if self.failure is None else [f"it has failed: {self.failure}"]
+        failed += [] if self.trouble is None else [f"{TRIED_AGAIN}: {self.trouble}"]
         return [f"penstock connection, {self.engine.title}", *failed]
 
     def _overview(self) -> pa.Table:

@@ -130,6 +130,10 @@ class Engine(Protocol):
         """Why it does not go on, if it has failed."""
 
     @property
+    def trouble(self) -> str | None:
+        """Why the last try to go on failed, while there are others."""
+
+    @property
     def position(self) -> int:
         """The number of the newest commit."""
 

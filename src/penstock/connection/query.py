@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from penstock.connection.moments import Moment
     from penstock.operators.block import Block
 
+TRIED_AGAIN = "a micro-batch has failed, and is tried again"
+
 
 class Query:
     """A continuous query of a connection; `Connection.query` and `db[name]` give one.
@@ -94,6 +96,11 @@ class Query:
     def failure(self) -> str | None:
         """Why results do not come any more, if what computes them has failed."""
         return self._engine.failure
+
+    @property
+    def trouble(self) -> str | None:
+        """Why no results came when that was last tried, while it is tried again."""
+        return self._engine.trouble
 
     @property
     def failures(self) -> dict[str, int]:
@@ -282,6 +289,7 @@ class Query:
         when = "nothing final yet" if clock is None else f"clock {self._format(clock)}"
         what = "" if rows is None else f"{count(len(rows), 'row')}, "
         failed = "" if self.failure is None else f"; it has failed: {self.failure}"
+        failed += "" if self.trouble is None else f"; {TRIED_AGAIN}: {self.trouble}"
         shed = sum(self.shed.values())
         sample = f"; of a sample: {count(shed, 'row')} shed" if shed else ""
         return f'query "{self.name}": {what}{when}{sample}{failed}'

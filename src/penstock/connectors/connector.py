@@ -15,6 +15,10 @@ WriteTable = Callable[[pa.Table, BinaryIO, Mapping[str, str]], None]
 """Writes a table as the content of a file, by the options of its sink."""
 
 
+IN_UTC = {"timeZone": "UTC"}
+"""Texts of times without a zone are in UTC, whatever zone the session of Spark has."""
+
+
 @dataclass(frozen=True)
 class SourceFormat:
     """A format that streams and relations are read from.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow.csv as pcsv
 
-from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
+from penstock.connectors.connector import IN_UTC, Connector, SinkFormat, SourceFormat
 from penstock.connectors.csv_reading import UNDERSTOOD, check_csv, read_csv
 from penstock.connectors.odd_numbers import with_words
 
@@ -33,7 +33,7 @@ CSV = Connector(
         read=read_csv,
         understood=UNDERSTOOD,
         check=check_csv,
-        options={"header": "true", "enforceSchema": "false"},
+        options={"header": "true", "enforceSchema": "false", **IN_UTC},
         keeps_unreadable=True,
         place="file",
     ),

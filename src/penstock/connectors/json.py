@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
+from penstock.connectors.connector import IN_UTC, Connector, SinkFormat, SourceFormat
 from penstock.connectors.json_reading import UNDERSTOOD, read_json
 from penstock.connectors.odd_numbers import in_words
 
@@ -65,7 +65,12 @@ def _quoted(text: pa.Array) -> pa.Array:
 JSON = Connector(
     "json",
     SourceFormat(
-        is_files=True, read=read_json, understood=UNDERSTOOD, keeps_unreadable=True, place="file"
+        is_files=True,
+        read=read_json,
+        understood=UNDERSTOOD,
+        options=IN_UTC,
+        keeps_unreadable=True,
+        place="file",
     ),
     SinkFormat("files", ("path",), frozenset({"path"}), write_json),
 )

@@ -17,9 +17,10 @@ from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
+from penstock.pipeline.plan_changes import kept_facts
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
-from penstock.pipeline.retaining import after_batch, retained_after, retained_from
+from penstock.pipeline.retaining import after_batch, retained_from
 from penstock.pipeline.shed_counts import shed_of_queries
 from penstock.runtime.changes import due_from, read_changes
 from penstock.runtime.lateness import watermark_after
@@ -76,46 +77,11 @@ class Ledger:
         the relations it reads have been so far.
         """
         made = bound(plan, self.plan)
-        before = self.record
-        # What is not declared any more may be declared again, and then it is something else.
-        known = {one.name for one in made.session.catalog}
-        relations = {
-            name: _of_groups(one, made.groups)
-            for name, one in before.relations.items()
-            if name in known
-        }
-        streams = {one.name: StreamProgress() for one in made.streams}
-        streams |= {name: one for name, one in before.streams.items() if name in known}
-        pending = {key: one for key, one in before.pending.items() if int(key) in made.groups}
-        for number, group in made.groups.items():
-            for name in group.relations:
-                told = relations.setdefault(name, RelationProgress())
-                if number not in self.plan.groups:
-                    begun = {**told.groups, str(number): BEGINNING}
-                    relations[name] = replace(told, groups=begun)
-                    if told.changes:
-                        pending.setdefault(str(number), {})[name] = list(told.changes)
         queries = {name for group in plan.groups for name in group.queries}
-        retained = retained_after(before, self.plan, made)
-        files = {name: one for name, one in before.files.items() if name in known}
+        kept = kept_facts(self.record, self.plan, made, queries)
+        known = {one.name for one in made.session.catalog}
         self._known_files = {name: one for name, one in self._known_files.items() if name in known}
-        self._commit(
-            "change",
-            plan=self._written(before.number + 1, plan),
-            files=files,
-            offsets={name: one for name, one in before.offsets.items() if name in known},
-            lanes={one: before.lanes[one] for one in made.lanes if one in before.lanes},
-            behind={one: n for one, n in before.behind.items() if one in made.lanes},
-            streams=streams,
-            clocks={name: one for name, one in before.open_clocks.items() if name in queries},
-            failures={name: one for name, one in before.failures.items() if name in queries},
-            result_rows={name: n for name, n in before.result_rows.items() if name in queries},
-            shed={name: one for name, one in before.shed.items() if name in queries},
-            relations=relations,
-            pending=pending,
-            retained=retained,
-            unsealed=before.unsealed if retained else (),
-        )
+        self._commit("change", plan=self._written(self.record.number + 1, plan), **kept)
         self.plan = made
 
     def change_lanes(self, plan: PipelinePlan, lanes: dict[str, LaneState]) -> None:
@@ -456,12 +422,6 @@ class Ledger:
         sync_folder(self.home.segments)
         self.home.chain.publish(record)
         self.record = record
-
-
-def _of_groups(relation: RelationProgress, groups: Collection[int]) -> RelationProgress:
-    """The facts about a relation, without groups that are no more."""
-    left = {name: one for name, one in relation.groups.items() if int(name) in groups}
-    return replace(relation, groups=left)
 
 
 def _require_all(done: Sequence[Done], tasks: int, stages: int) -> None:

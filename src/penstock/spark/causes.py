@@ -17,9 +17,10 @@ _WIDTH = re.compile(r"^Header length: (\d+), schema size: (\d+)$")
 _CSV_FILE = re.compile(r"^CSV file: (?:file:)?/*(/.*)$")
 _CARRIER = "Py4JJavaError"
 """Passes on what Java says in the lines behind it."""
+_IMPORTS = ("ModuleNotFoundError", "ImportError")
 _REFUSALS = (
     *("LaneHostRefused", "DataError", "QueryError", "UnknownName"),
-    *("ModuleNotFoundError", "ImportError"),
+    *_IMPORTS,
 )
 """What trying again does not mend."""
 
@@ -46,9 +47,10 @@ def cause_of(fault: BaseException) -> Cause:
         return Cause(header, may_pass=False)
     found_in_python = [found for line in lines if (found := _PYTHON.match(line))]
     python = [found for found in found_in_python if found[1] != _CARRIER]
-    refusals = [found[2] for found in python if found[1] in _REFUSALS]
+    refusals = [found for found in python if found[1] in _REFUSALS]
     if refusals:
-        return Cause(refusals[-1], may_pass=False)
+        text = refusals[-1][2]
+        return Cause(_not_imported(text) if refusals[-1][1] in _IMPORTS else text, may_pass=False)
     if python:
         return Cause(f"{python[-1][1]}: {python[-1][2]}")
     if any(_FULL in line for line in lines):
@@ -58,6 +60,14 @@ def cause_of(fault: BaseException) -> Cause:
     if java:
         return Cause(f"{java[-1][1]}: {java[-1][2]}")
     return Cause(lines[0] if lines else type(fault).__name__)
+
+
+def _not_imported(text: str) -> str:
+    """The sentence about workers that have not what this process has."""
+    return (
+        f"the Python of Spark's workers cannot import what they need ({text}); when Spark starts,"
+        " PYSPARK_PYTHON has to name one that has Penstock"
+    )
 
 
 def _other_header(lines: list[str]) -> str | None:

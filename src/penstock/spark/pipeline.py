@@ -72,6 +72,7 @@ class Pipeline:
         listeners: Told of each record that rows or the end of the input led to, under the lock.
         status: How the last batch went.
         failure: Why micro-batches run no more, if they failed too often.
+        trouble: Why the last micro-batch failed, while it is tried again.
         monitor: Decides how many rows are taken in, and how many of them stay.
         retention: What is kept, and for how long.
     """
@@ -96,6 +97,7 @@ class Pipeline:
         self._failed = 0
         self._ended = threading.Event()
         self.failure: PipelineFailed | None = None
+        self.trouble: str | None = None
         self.monitor = InputMonitor()
         self.retention = Retention()
         self._swept = self._looked = time.monotonic()
@@ -173,11 +175,13 @@ class Pipeline:
         self.note_error(cause.text)
         self._failed += 1
         if cause.may_pass and self._failed <= RESTARTS:
+            self.trouble = cause.text
             self._write_status()
             time.sleep(RESTART_SECONDS * self._failed)
             if self._started_again(feeds, run, finite=finite):
                 return
         self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
+        self.trouble = None
         self._write_status()
         if run == self._run:
             self._ended.set()
@@ -229,6 +233,7 @@ class Pipeline:
         """Let no more micro-batches run, after the one that runs."""
         with self.lock:
             self._run += 1
+            self.trouble = None
             feeds, self._feeds = self._feeds, []
         self._ended.set()
         # Not under the lock: a batch that waits for it has to learn that it is too late.
@@ -367,7 +372,7 @@ class Pipeline:
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
         self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
         Sent.by(done).remove(self.home)
-        self._failed = 0
+        self._failed, self.trouble = 0, None
         self._tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
         self.status.batches.add(sum(seconds.values()))

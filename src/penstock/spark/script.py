@@ -85,6 +85,7 @@ class Script:
         self._declared = {_plain(text) for text in declared}
         self._session = Session()
         self._statements: list[str] = []
+        self._about_sinks: list[str] = []
         self._selects = 0
         for text in declared:
             self._session.execute(text)
@@ -93,6 +94,11 @@ class Script:
             self._take_in(text, name)
         self.text = ";\n".join(self._statements)
         self._refuse()
+
+    @property
+    def text_without_sinks(self) -> str:
+        """The statements of `text` but those about sinks."""
+        return ";\n".join(one for one in self._statements if one not in self._about_sinks)
 
     @property
     def new_sinks(self) -> list[SinkDefinition]:
@@ -166,6 +172,9 @@ class Script:
             assert outcome.plan is not None
             self.steps.append(ScriptQuery(outcome.name, outcome.name, outcome.plan))
         self._statements.append(words)
+        is_drop = isinstance(statement, syntax.Drop) and statement.kind == "SINK"
+        if is_drop or isinstance(statement, syntax.CreateSink):
+            self._about_sinks.append(words)
 
     def _refuse(self) -> None:
         """Refuse what cannot be written to, and what nobody will bring rows for."""

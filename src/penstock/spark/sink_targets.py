@@ -153,12 +153,12 @@ def _messages(frame: DataFrame) -> DataFrame:
 
 
 def target_for(
-    spark: SparkSession, sink: SinkDefinition, place: str, key: str, paragraphs: Paragraphs
+    spark: SparkSession | None, sink: SinkDefinition, place: str, key: str, paragraphs: Paragraphs
 ) -> SinkTarget | ConsoleSink:
     """The target of a sink.
 
     Args:
-        spark: Writes what Spark has to.
+        spark: Writes what Spark has to; None where no sink needs it.
         sink: Its definition.
         place: The folder that it began with, if it writes files.
         key: Stands for the sink and its home, and for no other.
@@ -174,6 +174,7 @@ def target_for(
         case "memory":
             return MemorySink()
         case "spark":
+            assert spark is not None
             return SparkSink(spark, sink, key)
 
 
@@ -184,6 +185,11 @@ def sink_format(sink: SinkDefinition) -> SinkFormat:
         msg = f"nothing is known of sinks in the format {sink.format!r}"
         raise InternalError(msg)
     return known.sink
+
+
+def needs_spark(sink: SinkDefinition) -> bool:
+    """Only Spark can write the format of a sink."""
+    return sink_format(sink).written == "spark"
 
 
 def place_of(sink: SinkDefinition) -> str:

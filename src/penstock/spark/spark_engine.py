@@ -129,6 +129,11 @@ class SparkEngine:
         return self.running.failure
 
     @property
+    def trouble(self) -> str | None:
+        """Why the last micro-batch failed, while it is tried again."""
+        return self.running.pipeline.trouble
+
+    @property
     def position(self) -> int:
         """The number of the newest record."""
         return self.running.record.number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -340,18 +341,33 @@ def test_what_is_wrong_is_said_and_changes_nothing(db: Connection, tmp_path: Pat
         penstock.connect(lanes=0)
 
 
+def seen_of(handle: object, words: str) -> str:
+    """What a handle shows, as soon as it has these words."""
+    deadline = time.monotonic() + 60
+    while words not in (shown := repr(handle)):
+        assert time.monotonic() < deadline, shown
+        time.sleep(0.01)
+    return shown
+
+
 def test_what_spark_cannot_read_is_not_taken_for_read(
     db: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.spark.pipeline.RESTART_SECONDS", 0.1)
+    monkeypatch.setattr("penstock.spark.pipeline.RESTART_SECONDS", 0.5)
     (tmp_path / "1.csv.gz").write_bytes(gzip.compress(b"ts\n1\n9\n" * 100)[:-9])
     db.execute(f"""
         CREATE STREAM files (ts BIGINT, WATERMARK FOR ts AS ts)
         USING csv OPTIONS (path '{tmp_path}', pathGlobFilter '*.gz');
         CREATE QUERY of_files AS SELECT ts FROM files [RANGE 5];
     """)
+    # While it is tried again, every handle shows why.
+    for handle in (db, db["of_files"]):
+        shown = seen_of(handle, "a micro-batch has failed, and is tried again: ")
+        assert "EOFException: " in shown
     with pytest.raises(PipelineFailed, match="EOFException: "):
         db.wait_idle()
+    assert db.trouble is None
+    assert "tried again" not in repr(db["of_files"])
     with pytest.raises(PipelineFailed):
         db.finish()
     assert db.progress()["streams"]["files"]["rows"] == 0

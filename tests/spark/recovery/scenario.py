@@ -2,7 +2,7 @@
 
 A micro-batch takes whole files, and the records say how many rows it took. So the cuts are known,
 and with them the rows that are late: the reference evaluator is given the others. Files that tasks
-read are a backlog, of which no row is late.
+read are a backlog, which makes no row of it late; what comes when it has been read may be late.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.algebra.streams import RelationToStream
-from penstock.algebra.time import TimeUnit
+from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.catalog.definitions import StreamDefinition
 from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import PipelinePlan
@@ -34,7 +34,7 @@ from penstock.store.result_files import result_blocks
 from penstock.testing.inline import answer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from penstock.catalog.definitions import QueryDefinition
@@ -59,12 +59,14 @@ QUERIES = {
 class Scenario:
     """Files of rows: of each stream as many as there are micro-batches.
 
-    Spark reads those of the streams in `by_spark`, the tasks themselves those of the others.
+    Spark reads those of the streams in `by_spark`, the tasks themselves those of the others. Those
+    from `later` on come when the others have been read.
     """
 
     folder: Path
     files: Mapping[str, Sequence[Sequence[Row]]]
     by_spark: str = "a"
+    later: int | None = None
     utility: bool = False
 
     @property
@@ -73,15 +75,33 @@ class Scenario:
 
     @property
     def by_tasks(self) -> frozenset[str]:
-        """The streams whose files the tasks read: the earliest event time first, no row late."""
+        """The streams whose files the tasks read: of a backlog the earliest event time first."""
         return frozenset(STREAMS) - set(self.by_spark)
+
+    def backlogs(self, name: str) -> list[list[Sequence[Row]]]:
+        """The files of a stream that are found together, as they are read."""
+        files = list(self.files[name])
+        if name not in self.by_tasks:
+            return [files]
+        found = [files] if self.later is None else [files[: self.later], files[self.later :]]
+        return [sorted(one, key=earliest) for one in found]
 
     def as_read(self, name: str) -> list[Sequence[Row]]:
         """The files of a stream in the order in which they are read."""
-        files = list(self.files[name])
-        if name in self.by_tasks:
-            files.sort(key=lambda rows: min(int(str(row[0])) for row in rows))
-        return files
+        return [rows for files in self.backlogs(name) for rows in files]
+
+    def holds(self, name: str) -> list[int | None]:
+        """For each file as it is read, the earliest event time in those that still wait then.
+
+        None: nothing waits, or nothing is held for what does.
+        """
+        if name not in self.by_tasks:
+            return [None] * len(self.files[name])
+        return [
+            min(map(earliest, files[place:]), default=None)
+            for files in self.backlogs(name)
+            for place in range(1, len(files) + 1)
+        ]
 
     def statements(self) -> tuple[str, ...]:
         """The streams."""
@@ -94,19 +114,25 @@ class Scenario:
             for name, (key, value) in STREAMS.items()
         )
 
-    def hold_back(self, first: int) -> None:
+    def hold_back(self, first: int) -> Scenario:
         """Take the files from a batch on away, until `bring`."""
         for name in STREAMS:
             (self.folder / f"{name} later").mkdir()
             for number in range(first, self.batches):
                 path = self.folder / name / f"{number:06d}.parquet"
                 path.rename(self.folder / f"{name} later" / path.name)
+        return replace(self, later=first)
 
     def bring(self) -> None:
         """Put the files back that were held back."""
         for name in STREAMS:
             for path in sorted((self.folder / f"{name} later").glob("*")):
                 path.rename(self.folder / name / path.name)
+
+
+def earliest(rows: Sequence[Row]) -> int:
+    """The earliest event time of rows."""
+    return min(int(str(row[0])) for row in rows)
 
 
 def make_scenario(
@@ -181,26 +207,29 @@ def as_cut(scenario: Scenario, records: Sequence[Record]) -> dict[str, Sequence[
 def on_time(
     batches: Mapping[str, Sequence[Sequence[Row]]],
     first: int = 0,
-    backlogs: Container[str] = (),
+    scenario: Scenario | None = None,
 ) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
     """The rows of each stream that count, and those that are late, by the watermark at opening.
 
-    With `first`, only the rows from that batch on; of `backlogs`, none is late.
+    With `first`, only the rows from that batch on. A scenario says what the watermarks of streams
+    whose files the tasks read are held for.
     """
     taken: dict[str, list[Row]] = {}
     late: dict[str, list[Row]] = {}
     for name, cut in batches.items():
-        latest: int | None = None
+        latest, opening = -INFINITY, -INFINITY
         taken[name], late[name] = [], []
+        holds = iter([] if scenario is None else scenario.holds(name))
         for batch, rows in enumerate(cut):
-            opening = None if latest is None else latest - SLACK
             for row in rows:
-                at = row[0]
-                assert isinstance(at, int)
-                is_late = name not in backlogs and opening is not None and at < opening
+                at = int(str(row[0]))
                 if batch >= first:
-                    (late if is_late else taken)[name].append(row)
-                latest = at if latest is None else max(latest, at)
+                    (late if at < opening else taken)[name].append(row)
+                latest = max(latest, at)
+            if rows:
+                hold = next(holds, None)
+                held = latest - SLACK if hold is None else min(latest - SLACK, hold)
+                opening = max(opening, held)
     return taken, late
 
 
@@ -222,15 +251,15 @@ def check(
     """
     records = list(home.chain.since(0))
     assert [one.number for one in records] == list(range(len(records)))
-    taken, late = on_time(as_cut(scenario, records), backlogs=scenario.by_tasks)
+    taken, late = on_time(as_cut(scenario, records), scenario=scenario)
     last = records[-1]
     assert last.kind == "flush"
     assert any(one.image for one in last.lanes.values()), "no image: it shows too little"
     for name, files in scenario.files.items():
         progress = last.streams[name]
         assert (progress.rows, progress.late) == (sum(map(len, files)), len(late[name])), name
-        is_held = name in scenario.by_tasks
-        assert is_held or late[name], "the scenario has no late rows: it shows too little"
+        is_one_backlog = name in scenario.by_tasks and scenario.later is None
+        assert is_one_backlog or late[name], "the scenario has no late rows: it shows too little"
     plan = make_plan(scenario.statements(), queries, lanes=2)
     assert _aside(home, last, plan) == {name: Counter(rows) for name, rows in late.items()}
     shed = _aside(home, last, plan, sheds=True)

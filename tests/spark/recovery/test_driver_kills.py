@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KILLS = int(os.environ.get("PENSTOCK_KILLS", amount("kills of the driver for each way of reading")))
+FIRST = 4
+"""So many files of each stream are there when the first driver starts."""
 SEED = int(os.environ.get("PENSTOCK_SEED", "4"))
 
 
@@ -31,9 +33,13 @@ SEED = int(os.environ.get("PENSTOCK_SEED", "4"))
 def test_nothing_is_lost_and_nothing_comes_twice(tmp_path: Path, by_spark: str) -> None:
     draw = random.Random(SEED)
     # So that it is not done before the last kill, which comes some two batches after the last.
-    batches = 10 + 4 * KILLS
+    batches = FIRST + 10 + 4 * KILLS
     scenario = make_scenario(tmp_path / "in", SEED, batches=batches, by_spark=by_spark)
+    # Rows of files that come when others have been read are late, whoever reads them.
+    scenario = scenario.hold_back(FIRST)
     plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    start_driver(tmp_path / "home", plan, flush=False).finish()
+    scenario.bring()
     kills: list[str] = []
     while len(kills) < KILLS:
         driver = start_driver(tmp_path / "home", plan)

@@ -11,6 +11,9 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
+import pyarrow.csv as pcsv
+import pyarrow.json as pj
+import pyarrow.parquet as pq
 import pytest
 
 from penstock import connect_inline
@@ -132,7 +135,14 @@ def test_what_could_not_be_read_ends_with_an_exit_code_and_a_line(tmp_path: Path
             "{declared}CREATE QUERY q AS {query}; CREATE SINK s FROM q USING csv"
             " OPTIONS (path '{folder}/out')",
             [],
-            'on Spark, because sink "s" needs commits',
+            "in this process, because there is little to read: 1 file, 11 bytes"
+            " (--engine spark: on Spark)",
+        ),
+        (
+            "{declared}CREATE QUERY q AS {query}; CREATE SINK s FROM q USING kafka"
+            " OPTIONS (topic 't', kafka.bootstrap.servers 'nowhere')",
+            [],
+            'on Spark, because sink "s" (kafka) is written by Spark',
         ),
         ("{orc}{query}", [], 'on Spark, because stream "rides" (orc) is read by Spark'),
     ],
@@ -218,3 +228,41 @@ def test_a_signal_ends_it_with_a_line(tmp_path: Path, number: signal.Signals) ->
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (128 + number, "stopped.\n")
+
+
+def test_sinks_that_need_no_spark_are_written_in_this_process(tmp_path: Path) -> None:
+    path = tmp_path / "rides.csv"
+    path.write_text("at,km,city\n2026-01-01,1,a\n2026-01-02,2,b\n2026-01-03,3,a\n")
+    declaration = declared(path) + f"CREATE QUERY q AS {QUERY};"
+    sinks = "".join(
+        f"CREATE SINK {kind} FROM q USING {kind} OPTIONS (path '{tmp_path}/{kind}');"
+        for kind in ("csv", "json", "parquet")
+    )
+    shown = penstock("-e", declaration).stdout
+    console = "CREATE SINK screen FROM q USING console"
+    found = penstock("-e", declaration + sinks + console, "--engine", "inline")
+    assert (found.returncode, found.stderr) == (0, "running in this process, as --engine says\n")
+    assert found.stdout == shown.replace("q:", "screen:", 1)
+    wanted = pq.read_table(tmp_path / "parquet").to_pylist()
+    assert len(wanted) == len(
+        [line for line in shown.splitlines() if "  + " in line or "  - " in line]
+    )
+    for kind, read in (("csv", pcsv.read_csv), ("json", pj.read_json)):
+        files = sorted((tmp_path / kind).iterdir())
+        found_rows = [row for one in files for row in read(str(one)).to_pylist()]
+        assert [(row["city"], row["n"], row["_sign"]) for row in found_rows] == [
+            (row["city"], row["n"], row["_sign"]) for row in wanted
+        ]
+    again = penstock("-e", declaration + sinks, "--engine", "inline")
+    assert (again.returncode, again.stdout) == (2, "")
+    assert f"there are files in {tmp_path}/csv already" in again.stderr
+
+
+def test_a_dropped_sink_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "rides.csv"
+    path.write_text("at,km,city\n2026-01-01,1,a\n")
+    out = tmp_path / "out"
+    text = f"CREATE SINK s FROM q USING csv OPTIONS (path '{out}'); DROP SINK s;"
+    found = penstock("-e", f"{declared(path)}CREATE QUERY q AS {QUERY}; {text}")
+    assert (found.returncode, out.exists()) == (0, False)
+    assert found.stdout.startswith("q: ")

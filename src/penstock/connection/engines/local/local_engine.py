@@ -119,6 +119,7 @@ class LocalEngine:
         self.is_closed = False
         self.is_finished = False
         self.failure: str | None = None
+        self.trouble: str | None = None
         self.position = 0
         self._lock = threading.RLock()
         self._news = threading.Condition(self._lock)
