@@ -61,10 +61,13 @@ def test_stopped_processes_are_replaced_and_status_says_so(tmp_path: Path) -> No
     check(driver.home, scenario)
     status = read_status(driver.home)
     assert status is not None
-    errors = "\n".join(text for _, text in status.errors)
-    keeper = f"the process {stopped[0]} that keeps the lanes of task [01] hung, and was replaced"
-    assert re.search(keeper, errors)
-    assert re.search(r"task [01] of record \d+ was tried again by Spark", errors)
+    # Whoever asked it replaces it; if that is given up too, Spark does by another try of the task.
+    hung = f"the process {stopped[0]} that keeps the lanes of task [01] hung, and was replaced"
+    again = r"task [01] of record \d+ was tried again by Spark"
+    errors = [text for _, text in status.errors]
+    assert re.fullmatch(f"{hung}|{again}", errors[0])
+    assert re.fullmatch(again, errors[-1])
+    assert len(errors) >= 2
 
 
 def test_the_process_that_forks_workers_is_replaced(tmp_path: Path) -> None:
