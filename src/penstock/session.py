@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from penstock.algebra.plan import walk
-from penstock.algebra.streams import Relation, Stream
 from penstock.algebra.text import plan_text
 from penstock.algebra.time import INFINITY, TimeUnit
 from penstock.binder.declarations import declare
@@ -20,12 +18,11 @@ from penstock.catalog.definitions import (
     Catalog,
     Definition,
     QueryDefinition,
-    RelationDefinition,
     SinkDefinition,
-    StreamDefinition,
     ViewDefinition,
 )
 from penstock.catalog.settings import Settings
+from penstock.catalog.users import users_of
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import CqlSyntaxError, PenstockError, QueryError, SourceText, UnknownName
@@ -297,26 +294,12 @@ class Session:
         if statement.if_exists and self.catalog.get(name.text) is None:
             return Outcome(statement, f'there is no {kind} "{name.text}"')
         found = self.catalog.find(name.text, kind, at=name.span)
-        users = self._users(found)
+        users = users_of(found, self.catalog)
         if users:
             msg = f'{kind} "{found.name}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.", at=name.span)
         self.catalog.drop(found)
         return Outcome(statement, f'{kind} "{found.name}" dropped')
-
-    def _users(self, definition: Definition) -> list[str]:
-        """Sinks of a query; views and queries that read a stream or relation.
-
-        A plan holds the views it is made of, so a view has no users.
-        """
-        sinks = [one for one in self.catalog if isinstance(one, SinkDefinition)]
-        users: list[Definition] = [one for one in sinks if one.query == definition.name]
-        if isinstance(definition, StreamDefinition | RelationDefinition):
-            plans = (
-                one for one in self.catalog if isinstance(one, ViewDefinition | QueryDefinition)
-            )
-            users += [one for one in plans if _reads(one.plan, definition.name)]
-        return [f'{one.kind} "{one.name}"' for one in users]
 
     def _show(self, statement: syntax.Show) -> Outcome:
         table = shown(statement.what, self.catalog, self.settings)
@@ -397,7 +380,3 @@ def tabulated(outcome: Outcome) -> list[str]:
     rows = [outcome.header, *outcome.rows]
     width = max(len(row[0]) for row in rows)
     return [f"{first.ljust(width)}  {second}".rstrip() for first, second in rows]
-
-
-def _reads(plan: Plan, name: str) -> bool:
-    return any(isinstance(one, Stream | Relation) and one.name == name for one in walk(plan))

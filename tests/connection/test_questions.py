@@ -16,11 +16,14 @@ from penstock.connection.engines.local.local_engine import LocalEngine
 from penstock.connection.engines.local.local_view import LocalView
 from penstock.connection.questions.one_time_query import OneTimeQuery
 from penstock.errors import PenstockError
+from penstock.planner.merged_queries import MergedQuery, merged_query
 from penstock.planner.physical.building import Choices
 from penstock.reference.arrow_rows import stream_table
 from penstock.reference.inputs import RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.results.answer_kind import unit_of
+from penstock.store.sub_windows.retained_rows import pieces_of
+from penstock.store.sub_windows.sub_window import SubWindow
 from penstock.testing.format import load_test
 from penstock.testing.inline import changes_table, refuse_bad_inputs
 from penstock.testing.setup import set_up
@@ -28,12 +31,15 @@ from penstock.testing.setup import set_up
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
     from penstock.connection.connection import Connection
+    from penstock.connection.questions.store_view import RetainedStream
     from penstock.testing.format import StreamCase
     from penstock.testing.setup import Setup
 
 QUERIES = Path(__file__).parents[1] / "queries"
 FILES = sorted(QUERIES.rglob("*.stream"))
 INSTANTS = 6
+SUB_WINDOWS = 4
+"""Of a window, so that some of them are whole, and some at its edges."""
 
 
 def fed(setup: Setup, plan: Plan) -> Connection:
@@ -78,10 +84,36 @@ def faults_of(case: StreamCase) -> list[str]:
     for instant in instants:
         moment = moment_of(instant, unit_of(plan))
         query = OneTimeQuery(replace(question, as_of=moment), view, (), choices, None)
-        fault = difference(oracle, plan, instant, query.answer().to_arrow())
-        if fault is not None:
-            found.append(f"{case.place} {case.title}: {fault}")
+        answers = [query.answer()]
+        if isinstance(merged_query(plan), MergedQuery):
+            cut = CutView(db.engine, instant, plan)
+            answers.append(OneTimeQuery(question, cut, (), choices, None).answer_latest())
+        faults = [difference(oracle, plan, instant, one.to_arrow()) for one in answers]
+        found += [f"{case.place} {case.title}: {one}" for one in faults if one is not None]
     return found
+
+
+class CutView(LocalView):
+    """The rows as they are in a home in which an instant is the last final one, in sub-windows."""
+
+    is_over = False
+
+    def __init__(self, engine: LocalEngine, instant: int, plan: Plan) -> None:
+        super().__init__(engine)
+        self._instant = instant
+        merged = merged_query(plan)
+        assert isinstance(merged, MergedQuery)
+        self._length = max(merged.span // SUB_WINDOWS, 1)
+
+    def stream(self, name: str) -> RetainedStream:
+        whole = super().stream(name)
+        pieces = [
+            one
+            for sub_window in whole.sub_windows
+            for one in pieces_of(sub_window.table(), self._length)
+        ]
+        cut = tuple(SubWindow.numbered(number, self._length, [one]) for number, one in pieces)
+        return replace(whole, watermark=self._instant + 1, sub_windows=cut)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(QUERIES)))

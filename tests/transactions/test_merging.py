@@ -84,6 +84,7 @@ def test_nothing_is_merged_to_what_the_query_says_over_nothing() -> None:
         ("SELECT COUNT(*) FROM packets [RANGE 9 SLIDE 3]", "is not of whole sub-windows"),
         ("ISTREAM(SELECT size FROM packets [RANGE 9])", "sends rows out"),
         ("SELECT size FROM packets", "more than one window"),
+        ("SELECT COUNT(*) FROM packets [RANGE 9] INTERNAL", "not said by the rows of its window"),
     ],
 )
 def test_other_queries_say_why_they_are_not_merged(query: str, reason: str) -> None:

@@ -131,15 +131,20 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
-    from penstock.spark.spark_session import DEFAULT_MASTER
 
     script_run = ScriptRun(
-        understood, master or DEFAULT_MASTER, home, lanes, spark_settings, progress, most_unreadable
+        understood, _master(master), home, lanes, spark_settings, progress, most_unreadable
     )
     if is_finite:
         script_run.run_to_end(options)
     else:
         script_run.run_until_stopped(intervals=intervals)
+
+
+def _master(master: str | None) -> str:
+    from penstock.spark.spark_session import DEFAULT_MASTER
+
+    return master or DEFAULT_MASTER
 
 
 def _require_complete(is_complete: bool) -> None:

@@ -78,6 +78,8 @@ def merged_query(plan: Plan) -> MergedQuery | NotMerged:
     while isinstance(node, Unary):
         if isinstance(node, st.RelationToStream):
             return NotMerged("it sends rows out, and is no result at an instant")
+        if not isinstance(node, (st.Window, *_ROW_BY_ROW, *_AS_IT_IS, *CUTS)):
+            return NotMerged("what it holds is not said by the rows of its window alone")
         if not isinstance(node, _AS_IT_IS):
             chain.append(node)
         node = node.child
@@ -91,10 +93,7 @@ def merged_query(plan: Plan) -> MergedQuery | NotMerged:
         return NotMerged(
             f"its window{shown} is not of whole sub-windows, as RANGE without SLIDE is"
         )
-    below = _below(chain, node)
-    if below is None:
-        return NotMerged("it looks at more than one row where that cannot be done in parts")
-    cut, above = below
+    cut, above = _below(chain, node)
     leaf = st.Exchanged(PARTS, cut.part.schema, node.unit, Pattern.MON, 1)
     whole = cut.rest(leaf)
     for one in reversed(above):
@@ -102,7 +101,7 @@ def merged_query(plan: Plan) -> MergedQuery | NotMerged:
     return MergedQuery(node, spec.length, cut.part, whole, cut.has_copies)
 
 
-def _below(chain: list[Unary], stream: st.Stream) -> tuple[_Cut, list[Unary]] | None:
+def _below(chain: list[Unary], stream: st.Stream) -> tuple[_Cut, list[Unary]]:
     """The lowest operator that looks at several rows, cut, and all that stands above it."""
     below: Plan = stream
     for place in range(len(chain) - 1, -1, -1):
@@ -112,10 +111,7 @@ def _below(chain: list[Unary], stream: st.Stream) -> tuple[_Cut, list[Unary]] | 
         elif isinstance(one, _ROW_BY_ROW):
             below = one.rebuild((below,))
         else:
-            rebuilt = one.rebuild((below,))
-            rule = CUTS.get(type(rebuilt))
-            cut = None if rule is None else rule(rebuilt)
-            return None if cut is None else (cut, chain[:place])
+            return CUTS[type(one)](one.rebuild((below,))), chain[:place]
     return _Cut(below, lambda leaf: leaf), []
 
 
