@@ -121,7 +121,7 @@ def test_the_time_of_a_step_is_measured_for_every_scheduler() -> None:
 
 
 def test_a_lane_does_all_the_work_whoever_chooses() -> None:
-    section = LaneSchedulers(ChainEffort(20))
+    section = LaneSchedulers(ChainEffort(20), by_costs=True)
     figures: Any = section.measure(lambda: None).figures
     assert [*figures] == section.items == [*section.shown]
     for traffic, found in figures.items():
@@ -144,7 +144,7 @@ def test_by_the_costs_of_a_table_chain_needs_less_than_fifo_on_a_lane_and_runs_a
 
 
 def test_the_overhead_of_a_lane_is_measured_by_the_time_of_the_processor() -> None:
-    section = LaneSchedulers(ChainEffort(20), "processor", by_costs=False)
+    section = LaneSchedulers(ChainEffort(20))
     found: Any = section.measure(lambda: None).figures
     assert all({"fifo", "chain"} <= one["overhead"].keys() for one in found.values())
 

@@ -41,7 +41,7 @@ class LaneSchedulers:
 
     effort: ChainEffort
     name: str = "lane"
-    by_costs: bool = True
+    by_costs: bool = False
     shown: dict[str, dict[str, LaneFigures]] = field(default_factory=dict)
     least: dict[str, list[float]] = field(default_factory=dict)
 

@@ -51,8 +51,8 @@ def sections(effort: ChainEffort, names: Sequence[str] = ()) -> list[ChainSectio
         FlushLatencies(effort),
         MixedSlopes(effort),
         Overhead(),
+        LaneSchedulers(effort, "costs", by_costs=True),
         LaneSchedulers(effort),
-        LaneSchedulers(effort, "processor", by_costs=False),
         SparkSchedulers(effort),
     ]
     return chosen("chain", every, names)
