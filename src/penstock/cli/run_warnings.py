@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from penstock.catalog.definitions import StreamDefinition
-from penstock.catalog.work_notes import notes_on_settings
 from penstock.cli.answers import failure_warning
 from penstock.cli.late import rejected_lines
 from penstock.errors import count
@@ -33,9 +32,9 @@ def warn(db: Connection, script: Script, most_unreadable: float) -> bool:
     Returns:
         Whether more could not be read of a stream, or nothing of it.
     """
-    for note in notes_on_settings(db.engine.session.settings.work, db.engine.catalog):
-        typer.echo(f"note: {note}", err=True)
     progress = db.engine.progress()
+    for note in progress["notes"]:
+        typer.echo(f"note: {note}", err=True)
     unread = []
     for name, one in progress["streams"].items():
         _warn_of_stream(db, name, one)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.algebra.time import BEGINNING, INFINITY, TimeUnit
 from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
-from penstock.catalog.work_notes import notes_on_settings
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.errors import DataError
 from penstock.observe.facts import (
     ConditionFacts,
@@ -33,7 +33,7 @@ from penstock.observe.facts import (
 from penstock.observe.lag import lag_of
 from penstock.observe.retained_facts import retained_facts
 from penstock.observe.status import read_status
-from penstock.observe.work_facts import WorkFacts, notes_on_work, work_facts
+from penstock.observe.work_facts import WorkFacts, work_facts
 from penstock.planner.statistics.measuring import (
     conditions_seen,
     per_step,
@@ -41,6 +41,7 @@ from penstock.planner.statistics.measuring import (
     span_of,
     streams_seen,
 )
+from penstock.scheduling.work_notes import notes_on_work
 from penstock.session import Session
 from penstock.store.bundles import Bundle
 from penstock.store.processes import is_alive
@@ -112,6 +113,7 @@ class Observer:
             conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
+            reading=status.reading if status else "",
             durations=status.batches if status else None,
             sources=tuple(_sources(record, status.found if status else {})),
             errors=tuple(status.errors) if status else (),
@@ -185,7 +187,8 @@ def _notes(plan: _Plan, status: Status | None) -> list[str]:
     notes = notes_on_settings(plan.session.settings.work, plan.session.catalog)
     if status is None:
         return notes
-    return [*notes, *notes_on_work(status.work, plan.latencies, plan.session.settings)]
+    budget = plan.session.settings.work.lane_budget
+    return [*notes, *notes_on_work(status.work, plan.latencies, budget)]
 
 
 def _newest(home: Home) -> tuple[Record, int]:

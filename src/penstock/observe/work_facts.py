@@ -10,7 +10,6 @@ from penstock.scheduling.latencies import all_latencies
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from penstock.catalog.settings import Settings
     from penstock.observe.status import Status
 
 Reports = dict[str, dict[str, Any]]
@@ -138,28 +137,3 @@ def _chart(lane: str, chart: Mapping[str, Any]) -> ChartFacts:
         tuple((time, size) for time, size in chart["points"]),
         tuple((operators[first:end], slope) for first, end, slope in chart["chains"]),
     )
-
-
-def notes_on_work(reports: Reports, allowed: Mapping[str, float], settings: Settings) -> list[str]:
-    """The settings that cannot be kept, and what would be possible."""
-    budget = settings.work.lane_budget
-    steps = [one["least_step"] for one in reports.values() if one["least_step"] is not None]
-    notes = []
-    if budget is not None and steps and budget < min(steps):
-        notes.append(
-            f"lane_budget is {_shown(budget)}, and the shortest step of an operator took"
-            f" {_shown(min(steps))}: each batch does one step, however long. Set at least that"
-        )
-    for query, seconds in allowed.items():
-        charts = [_chart("", c) for one in reports.values() for c in one["charts"]]
-        longest = max((one.seconds for one in charts if one.query == query), default=0.0)
-        if longest > seconds:
-            notes.append(
-                f'query "{query}" allows a latency of {_shown(seconds)}, and the work for one block'
-                f" takes {_shown(longest)}: its results are later. Allow at least that"
-            )
-    return notes
-
-
-def _shown(seconds: float) -> str:
-    return f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.observe.lag import lag_of
+from penstock.scheduling.work_notes import notes_on_work
 from penstock.store.records import StreamProgress
 
 if TYPE_CHECKING:
@@ -24,12 +26,24 @@ def progress_of(program: Program, running: PipelineRunner, queries: list[str]) -
         "record": record.number,
         "streams": {one.name: _stream_facts(record, one.name) for one in streams},
         "queries": {name: _query_facts(program, record, name) for name in queries},
+        "notes": _notes(program, running, queries),
         "intake": running.pipeline.monitor.facts(running.pipeline.status.held_back),
         "state": {
             part: sum(one[f"state_{part}"] for lane in lanes for one in lane)
             for part in ("rows", "bytes")
         },
     }
+
+
+def _notes(program: Program, running: PipelineRunner, queries: list[str]) -> list[str]:
+    """Settings that have no effect, or that lanes cannot keep, as last reported."""
+    work = program.session.settings.work
+    found = [program.definition(name) for name in queries]
+    allowed = {one.name: one.latency for one in found if one.latency is not None}
+    return [
+        *notes_on_settings(work, program.session.catalog),
+        *notes_on_work(running.pipeline.status.work, allowed, work.lane_budget),
+    ]
 
 
 def _stream_facts(record: Record, name: str) -> dict[str, Any]:

@@ -15,13 +15,15 @@ from rich.console import Console
 
 import penstock
 from docs.pages import ROOT
+from penstock.catalog.setting_notes import notes_on_settings
 from penstock.catalog.settings import Settings
-from penstock.catalog.work_notes import notes_on_settings
 from penstock.cli.work_tables import charts, intake, latencies, queues
 from penstock.connection.engines.local.local_engine import LocalEngine
 from penstock.observe.status import Status
-from penstock.observe.work_facts import notes_on_work, work_facts
+from penstock.observe.work_facts import work_facts
 from penstock.observe.work_metrics import work_metrics
+from penstock.scheduling.chart_text import time_text
+from penstock.scheduling.work_notes import notes_on_work
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -127,14 +129,19 @@ def test_prometheus_has_the_same(status: Status) -> None:
 def test_a_budget_or_latency_that_cannot_be_kept_is_told_with_what_could(
     reports: dict[str, dict[str, Any]],
 ) -> None:
-    settings = Settings().changed("lane_budget", "0.001 ms")
-    first, second = notes_on_work(reports, ALLOWED, settings)
+    first, second = notes_on_work(reports, ALLOWED, 1e-6)
     least = min(one["least_step"] for one in reports.values() if one["least_step"])
-    assert first.startswith("lane_budget is 0.001 ms, and the shortest step of an operator took")
-    assert f"{least * 1000:.3g} ms" in first
-    assert second.startswith('query "q" allows a latency of 0.001 ms, and the work for one block')
+    assert first.startswith("lane_budget is 1 us, and the shortest step of an operator took")
+    assert time_text(least) in first
+    assert second.startswith('query "q" allows a latency of 1 us, and the work for one block')
     assert second.endswith("Allow at least that")
-    assert notes_on_work(reports, {"q": 9e9}, Settings().changed("lane_budget", "1000 s")) == []
+    assert notes_on_work(reports, {"q": 9e9}, 1e3) == []
+
+
+def test_progress_tells_the_same(db: Connection) -> None:
+    (note,) = db.progress()["notes"]
+    assert note.startswith('query "q" allows a latency of 1 us')
+    assert penstock.connect_inline().progress()["notes"] == []
 
 
 STREAM = "CREATE STREAM s (ts BIGINT, v INT, WATERMARK FOR ts AS ts)"

@@ -8,8 +8,12 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Stream
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import QueryDefinition
+from penstock.catalog.setting_notes import notes_on_settings
+from penstock.scheduling.work_notes import notes_on_work
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from penstock.connection.engines.local.local_engine import LocalEngine
 
 
@@ -26,12 +30,25 @@ def progress_of(engine: LocalEngine) -> dict[str, Any]:
             for one in queries
             if isinstance(one, QueryDefinition)
         },
+        "notes": _notes(engine, queries),
         "intake": engine.feeding.monitor.facts(engine.feeding.held_back),
         "state": {
             part: sum(getattr(one, f"state_{part}") for lane in lanes for one in lane)
             for part in ("rows", "bytes")
         },
     }
+
+
+def _notes(engine: LocalEngine, queries: Sequence[QueryDefinition]) -> list[str]:
+    """Settings that have no effect, or that lanes cannot keep."""
+    work = engine.session.settings.work
+    lanes = (lane for one in engine.feeding.batches for lane in one.lanes.lanes)
+    reports = {str(number): lane.work_report() for number, lane in enumerate(lanes)}
+    allowed = {one.name: one.latency for one in queries if one.latency is not None}
+    return [
+        *notes_on_settings(work, engine.catalog),
+        *notes_on_work(reports, allowed, work.lane_budget),
+    ]
 
 
 def _stream_facts(engine: LocalEngine, name: str) -> dict[str, Any]:
