@@ -24,7 +24,7 @@ from penstock_bench import multijoin_native, pipeline_ceiling, pipeline_native, 
 from penstock_bench.pipeline_data import WINDOW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -77,6 +77,7 @@ class PipelineSetting:
         flush: Whether Penstock is told at the end that the input has come to its end.
         settings: Of Spark.
         options: Of Penstock's streams.
+        master: Spark's master.
     """
 
     way: str
@@ -91,6 +92,7 @@ class PipelineSetting:
     flush: bool = False
     settings: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
+    master: str = MASTER
 
 
 @dataclass
@@ -119,8 +121,10 @@ class PipelineFigures:
                 self.parts.append(parts)
 
 
-def in_own_process(run: PipelineSetting) -> PipelineFigures:
-    """Measure in a new process.
+def in_own_process(
+    run: PipelineSetting, variables: Mapping[str, str] | None = None
+) -> PipelineFigures:
+    """Measure in a new process, with some more variables.
 
     Raises:
         InternalError: It failed.
@@ -132,7 +136,7 @@ def in_own_process(run: PipelineSetting) -> PipelineFigures:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, MARK: uuid4().hex},
+        env={**os.environ, MARK: uuid4().hex, **(variables or {})},
     )
     if done.returncode:
         msg = f"measuring {run.way} failed: {done.stderr[-2000:]}"
@@ -146,7 +150,7 @@ def measured(run: PipelineSetting, folder: Path) -> PipelineFigures:
 
     other = {} if run.way in pipeline_penstock.QUERIES else OF_SPARK
     settings = {**SETTINGS, **other, **run.settings}
-    spark = start_session("penstock bench", master=MASTER, settings=settings)
+    spark = start_session("penstock bench", master=run.master, settings=settings)
     once = _run_frame if run.way in FRAMES else _run_penstock
     if run.warm:
         warming = replace(run, data=run.warm, seconds=run.warm_seconds, filling=0)

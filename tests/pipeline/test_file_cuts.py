@@ -14,9 +14,12 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import StreamDefinition
 from penstock.files.backlog import Backlog
 from penstock.files.folders import Folder, folder_of
+from penstock.lane_host.row_slots import OPENING
 from penstock.pipeline.file_cuts import FileCuts
-from penstock.pipeline.file_rows import DeliveryDivision, FileRows
+from penstock.pipeline.file_rows import FileRows
 from penstock.pipeline.files_read import KnownFiles
+from penstock.pipeline.pieces import whole_piece
+from penstock.pipeline.row_division import DeliveryDivision
 from penstock.runtime.lateness import watermark_after
 from penstock.session import Session
 from penstock.store.inserted_rows import bring
@@ -71,12 +74,17 @@ def taken_in(
         share = cuts.next_share(draw.choice(limits))
         if share is None:
             return order, late
-        tables = [table for _, table in rows.parts(folder, share.names, 0, share.start, share.stop)]
+        piece = whole_piece(stream.name, share.names, (share.start, share.stop))
+        tables = [table for _, table in rows.shares(rows.read(folder, piece))]
         hold = cuts.hold
         for table in tables:
-            for ts, n in zip(table["_ts"].to_pylist(), table["int_0"].to_pylist(), strict=True):
+            # What was inserted together with others knows which of them were before it.
+            known_opening = OPENING in table.column_names
+            opening = table[OPENING].to_pylist() if known_opening else [BEGINNING] * len(table)
+            columns = table["_ts"].to_pylist(), table["int_0"].to_pylist(), opening
+            for ts, n, at in zip(*columns, strict=True):
                 order.append(n)
-                if ts is not None and ts < watermark:
+                if ts is not None and ts < max(watermark, at):
                     late.add(n)
                 latest = latest if ts is None else max(latest, ts)
         watermark = max(watermark, watermark_after(latest, SLACK, hold))

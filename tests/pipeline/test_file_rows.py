@@ -42,6 +42,7 @@ from penstock.lane_host.deliveries import Deliveries, Delivery
 from penstock.lane_host.row_slots import slots_for
 from penstock.operators.block import arriving
 from penstock.pipeline.file_rows import file_rows
+from penstock.pipeline.pieces import whole_piece
 from penstock.planner.partition.partitioning import Route
 
 FIRST = datetime.datetime.fromisoformat("1900-01-01T00:00")
@@ -105,11 +106,16 @@ def test_every_lane_gets_its_rows_in_order(several: list[pa.Table], made: Delive
             pq.write_table(table, folder.path / f"{number}.parquet")
         names = [f"{number}.parquet" for number in range(len(several))]
         reader = file_rows(made, STREAM)
+        read = reader.read(folder, whole_piece("s", names))
         found = {
             part: (task, table)
             for task in range(made.tasks)
-            for part, table in reader.parts(folder, names, task)
+            for part, table in reader.shares(read, task)
         }
+    # All lanes at once get what each task gets for its own.
+    assert {part: rows_of(table) for part, table in reader.shares(read)} == {
+        part: rows_of(table) for part, (_, table) in found.items()
+    }
     whole = pa.concat_tables(several).combine_chunks()
     columns = tuple(one.chunk(0) if one.num_chunks else pa.array([], one.type) for one in whole)
     block = arriving(columns, np.zeros(len(whole), np.int64))
@@ -148,7 +154,8 @@ def brought_by(path: Path, table: pa.Table, *fields: Field, within: str = "") ->
 def taken_in(folder: Path, *names: str, stream: StreamDefinition) -> Arrivals:
     """What one lane gets of files, all of it at once."""
     made = Deliveries(1, 1, {"s": [Delivery(None, 1)]})
-    parts = dict(file_rows(made, stream).parts(Folder("s", folder), names, 0))
+    reader = file_rows(made, stream)
+    parts = dict(reader.shares(reader.read(Folder("s", folder), whole_piece("s", names))))
     return arrivals(pa.concat_tables(parts.values()), slots_for([stream]).streams["s"], BEGINNING)
 
 
@@ -208,8 +215,9 @@ def test_old_timestamps_of_spark_are_read(tmp_path: Path) -> None:
     table = pa.table({"at": pa.array([moment], pa.timestamp("us"))})
     pq.write_table(table, tmp_path / "a.parquet", use_deprecated_int96_timestamps=True)
     made = Deliveries(1, 1, {"s": [Delivery(None, 1)]})
-    parts = dict(file_rows(made, stream).parts(Folder("s", tmp_path), ["a.parquet"], 0))
-    (rows,) = parts.values()
+    reader = file_rows(made, stream)
+    read = reader.read(Folder("s", tmp_path), whole_piece("s", ["a.parquet"]))
+    (rows,) = dict(reader.shares(read)).values()
     found = arrivals(rows, slots_for([stream]).streams["s"], 0).block.columns[0]
     assert found.to_pylist() == [moment]
 

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import penstock
+from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,6 +160,36 @@ def test_a_file_that_is_being_written_is_read_when_it_is_complete(
     (folder / "2.parquet").write_bytes(whole)
     assert counts(db) == {1: 2}
     assert db.progress()["streams"]["s"]["aside"] == 0
+
+
+def test_who_reads_files_is_said_and_makes_no_difference(
+    opening: Callable[[], Connection], tmp_path: Path
+) -> None:
+    folder = tmp_path / "parquet"
+    number = 0
+    expected: dict[object, object] = {}
+    for way, why in {
+        "auto": "divided, each by one task, as all run on this machine",
+        "job": 'job, as spark.penstock.reading is "job"',
+        "whole": 'whole, as spark.penstock.reading is "whole"',
+    }.items():
+        db = opening()
+        spark_engine(db).spark.conf.set("spark.penstock.reading", way)
+        db.close()
+        db = opening()
+        if not number:
+            db.execute(declare("s", folder) + COUNTED)
+        for _ in range(3):
+            number += 1
+            put(folder, number, number % 2, 7)
+            expected[number % 2] = (number + number % 2) // 2
+            expected[7] = number
+        assert counts(db) == expected
+        assert f"Files: {why}" in db["counted"].explain()
+        left = [one.suffix for one in spark_engine(db).home.segments.iterdir()]
+        assert {".rows", ".taken"}.isdisjoint(left)
+        spark_engine(db).spark.conf.unset("spark.penstock.reading")
+        db.close()
 
 
 def test_a_file_with_another_kind_of_column_is_kept_by_name(

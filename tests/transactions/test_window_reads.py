@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-SLOTS, MOVES = 4, 40
+    from penstock.reference.timeline import Row
+
+SLOTS, MOVES = 4, 25
 QUERIES = {
     "totals": "SELECT source, SUM(size) AS b, MEDIAN(size) AS m"
     " FROM packets [RANGE 40] GROUP BY source",
@@ -69,11 +72,15 @@ class Store:
         return verdict_of(TransactionHistory(SLOTS, operations, self.windows, SLOTS - 1))
 
 
+@cache
+def expected(query: str, number: int) -> list[Row]:
+    return PACKETS.expected(bound(QUERIES[query]), number)
+
+
 def require_right(read: WindowRead) -> None:
     assert not read.failures
     for name, answer in read.answers.items():
-        query = QUERIES[name.split("_")[0]]
-        assert same(PACKETS.expected(bound(query), answer.number), answer.rows)
+        assert same(expected(name.split("_")[0], answer.number), answer.rows)
 
 
 @pytest.mark.parametrize("scheduler", TRANSACTION_SCHEDULERS)
@@ -97,13 +104,14 @@ def test_threads_that_read_while_another_moves_have_the_answers_of_the_oracle(
         (ASKED, Priority.ONE_TIME),
         (ASKED, Priority.PERIODIC),
     ]
-    threads = [threading.Thread(target=reader, args=one) for one in arguments]
+    threads = [threading.Thread(target=reader, args=one, daemon=True) for one in arguments]
     for one in threads:
         one.start()
     for number in range(SLOTS, SLOTS + MOVES):
         before = len(found)
         store.move(number)
         while len(found) == before:
+            assert all(one.is_alive() for one in threads)
             stop.wait(0.001)
     stop.set()
     for one in threads:
@@ -188,5 +196,5 @@ def test_a_damaged_sub_window_fails_those_who_read_it_and_nobody_else(scheduler:
     for number in range(SLOTS + 1, 2 * SLOTS + 1):
         store.move(number)
     answer = store.reads.answer(MERGINGS["totals"])
-    assert same(PACKETS.expected(bound(QUERIES["totals"]), answer.number), answer.rows)
+    assert same(expected("totals", answer.number), answer.rows)
     assert store.ring.pins == ()

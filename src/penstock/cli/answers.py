@@ -126,7 +126,7 @@ class _Answer:
 
         self._source = source
         self._asked = asked
-        self._at = options.at
+        self._at = asked.at or options.at
         self.text = AnswerText(asked.plan, asked.title, intervals=options.intervals)
         self._results = source.results(asked.query)
 

@@ -13,16 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from penstock_bench.chain.sections import ChainSection
+    from penstock_bench.cluster import ClusterSection
     from penstock_bench.kernels import KernelSection, SectionOutcome
     from penstock_bench.multijoin_orders import Orders
     from penstock_bench.multijoin_sections import Series
     from penstock_bench.multijoin_spark import OnSpark
     from penstock_bench.patterns import BatchSizes, Experiment
     from penstock_bench.pipeline import Section
+    from penstock_bench.transactions.orders_of_reads import OrdersOfReads
     from penstock_bench.transactions.sections import SchedulersOfReads
 
     Measurable = (
         ChainSection
+        | ClusterSection
         | KernelSection[Any]
         | Section
         | Experiment
@@ -30,12 +33,14 @@ if TYPE_CHECKING:
         | Orders
         | Series
         | OnSpark
+        | OrdersOfReads
         | SchedulersOfReads
     )
 
 BENCHMARKS = {
     "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
     "chain": "schedulers under bursts, in a model, on a lane and on Spark: queues and latency",
+    "cluster": "more tasks, a standalone cluster with more workers, and a simulated large driver",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
     "multijoin": "joins of many windows: orders, tables, intervals, and four streams on Spark",
     "patterns": "strategies of expiration on packet traffic: the experiments of the thesis",
@@ -90,6 +95,8 @@ def bench(
         report(1_000_000 if quick else 10_000_000, typer.echo)
     elif name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
+    elif name == "cluster":
+        _cluster(quick, only or [])
     elif name == "patterns":
         _patterns(quick, only or [], _picture(name, out))
     elif name == "chain":
@@ -135,6 +142,25 @@ def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]
     effort = replace(effort, sizes=sizes or effort.sizes, batches=batches)
     found: dict[str, object] = {
         "benchmark": "pipeline",
+        "machine": machine(),
+        "versions": versions(),
+    }
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
+        for outcome in _measured(sections(Path(folder), effort, only)):
+            found[outcome.name] = outcome.figures
+    typer.echo(json.dumps(found))
+
+
+def _cluster(quick: bool, only: list[str]) -> None:
+    import json
+    import tempfile
+
+    from penstock_bench.cluster import QUICK, ClusterEffort, sections
+    from penstock_bench.kernels import machine, versions
+
+    effort = QUICK if quick else ClusterEffort()
+    found: dict[str, object] = {
+        "benchmark": "cluster",
         "machine": machine(),
         "versions": versions(),
     }

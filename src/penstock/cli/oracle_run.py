@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,9 @@ def run_on_oracle(script: Path | None, text: str, options: OutputOptions) -> Non
     declared = None
     for outcome in outcomes:
         plan = _asked(outcome)
-        texts = said(outcome) if plan is None else _answer(session, outcome.name, plan, options)
+        at = getattr(outcome.statement, "as_of", None)
+        asked = options if at is None else replace(options, at=str(at.value))
+        texts = said(outcome) if plan is None else _answer(session, outcome.name, plan, asked)
         answered |= paragraphs.say(texts)
         declared = outcome.message
     if not answered and declared:

@@ -164,6 +164,8 @@ def _head(facts: Facts) -> Iterator[str]:
     age = _duration(facts.commit_age)
     kept = f"{facts.records} kept" if facts.records != facts.record + 1 else "all kept"
     yield f"record   {facts.record} ({facts.kind}), {age} old, {kept}"
+    if facts.reading:
+        yield f"files    {facts.reading}"
 
 
 def _running(facts: Facts) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from penstock.connectors.file_content import CheckFile, ReadFile
+    from penstock.connectors.file_content import CheckFile, ReadFile, ReadGroups, RowGroups
 
 WriteTable = Callable[[pa.Table, BinaryIO, Mapping[str, str]], None]
 """Writes a table as the content of a file, by the options of its sink."""
@@ -26,6 +26,8 @@ class SourceFormat:
     Args:
         is_files: Whether it is a folder of files, or one file, whose columns are declared.
         read: Reads a file of it, where that is possible without Spark.
+        row_groups: The rows of each of the groups that a file consists of, where it does,
+        read_groups: and what reads only some of these.
         check: Sees, without reading it all, that a file has the declared columns.
         understood: The options, in lower case, that mean to `read` what they mean to Spark.
         options: Options that hold unless a declaration says otherwise.
@@ -36,6 +38,8 @@ class SourceFormat:
     is_files: bool = False
     read: ReadFile | None = None
     understood: frozenset[str] = frozenset()
+    row_groups: RowGroups | None = None
+    read_groups: ReadGroups | None = None
     check: CheckFile | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     keeps_unreadable: bool = False

@@ -54,5 +54,11 @@ class FileContent:
 ReadFile = Callable[[str, Path, "Schema", Mapping[str, str]], FileContent]
 """Reads a file: what errors call the source, the path, the declared columns, the options."""
 
+RowGroups = Callable[[Path], "list[int]"]
+"""Says how many rows each group of rows in a file has; none, if it cannot be known."""
+
+ReadGroups = Callable[[str, Path, "Schema", Mapping[str, str], range], FileContent]
+"""Reads the groups of these numbers; the other arguments are those of `ReadFile`."""
+
 CheckFile = Callable[[str, Path, "Schema", Mapping[str, str]], None]
 """Sees that a file has the declared columns; the same arguments."""

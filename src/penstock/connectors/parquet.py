@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow.parquet as pq
 
 from penstock.connectors.connector import Connector, SinkFormat, SourceFormat
-from penstock.connectors.parquet_reading import read_parquet
+from penstock.connectors.parquet_reading import read_parquet, read_row_groups, row_groups
 from penstock.connectors.zoned_times import with_zone
 
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ def write_parquet(table: pa.Table, file: BinaryIO, options: Mapping[str, str]) -
 
 PARQUET = Connector(
     "parquet",
-    SourceFormat(is_files=True, read=read_parquet, place="file"),
+    SourceFormat(
+        is_files=True,
+        read=read_parquet,
+        row_groups=row_groups,
+        read_groups=read_row_groups,
+        place="file",
+    ),
     SinkFormat("files", ("path",), frozenset({"path"}), write_parquet),
 )

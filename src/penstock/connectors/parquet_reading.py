@@ -26,11 +26,27 @@ def read_parquet(
     Raises:
         BrokenFileError: It is none, or not yet.
     """
+    return read_row_groups(source, path, schema, options, None)
+
+
+def read_row_groups(
+    source: str, path: Path, schema: Schema, options: Mapping[str, str], groups: range | None
+) -> FileContent:
+    """The same of some of its groups of rows; None: of all.
+
+    Raises:
+        BrokenFileError: It is no Parquet file, or not yet.
+    """
     try:
         # Threads would take the cores of other tasks.
         with pq.ParquetFile(path, memory_map=True, coerce_int96_timestamp_unit="us") as file:
             spelled = _spelled(file.schema_arrow.names, schema)
-            table = file.read(columns=list(spelled.values()), use_threads=False)
+            wanted = list(spelled.values())
+            if groups is None:
+                first, table = 0, file.read(columns=wanted, use_threads=False)
+            else:
+                first = sum(_group_rows(file.metadata)[: groups.start])
+                table = file.read_row_groups(list(groups), columns=wanted, use_threads=False)
     except (pa.ArrowException, OSError) as fault:
         if isinstance(fault, OSError) and fault.errno is not None:
             # The disk's, not the file's: it may pass.
@@ -42,7 +58,19 @@ def read_parquet(
     if unit in EXPONENT:
         timed = {one.name for one in schema if one.type == TIMESTAMP}
         columns |= {one: _times(columns[one], unit) for one in timed & columns.keys()}
-    return FileContent(columns, len(table))
+    return FileContent(columns, len(table), place_of=lambda row: f"row {first + row + 1}")
+
+
+def row_groups(path: Path) -> list[int]:
+    """The rows of each group of rows in a file; none, if it is not, or not yet, a Parquet file."""
+    try:
+        return _group_rows(pq.read_metadata(path))
+    except (pa.ArrowException, OSError):
+        return []
+
+
+def _group_rows(metadata: pq.FileMetaData) -> list[int]:
+    return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
 
 
 def _times(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:

@@ -76,13 +76,16 @@ class StatementParser(QuestionParser):
 
     def _fail_on_rest(self) -> None:
         """Something follows a finished statement: often the word before it is misspelt."""
-        before, token = self._prev, self._curr
-        for suspect in (token, before):
-            if suspect.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
-                near = self._nearest_keyword(suspect.text)
-                if near:
-                    meant = f'Did you mean "{near}"?'
-                    self.fail(f'unexpected "{suspect.text}"', token=suspect, hint=meant)
+        words = (TokenType.VAR, TokenType.IDENTIFIER)
+        found = [
+            (difflib.SequenceMatcher(None, keyword, suspect.text.upper()).ratio(), keyword, suspect)
+            for suspect in (self._curr, self._prev)
+            if suspect.token_type in words and (keyword := self._nearest_keyword(suspect.text))
+        ]
+        if found:
+            _, keyword, suspect = max(found, key=lambda one: one[0])
+            meant = f'Did you mean "{keyword}"?'
+            self.fail(f'unexpected "{suspect.text}"', token=suspect, hint=meant)
         hint = "Statements are separated by a semicolon." if self._word() in STATEMENTS else None
         self.fail(f"unexpected {self.found()}", hint=hint)
 

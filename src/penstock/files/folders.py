@@ -2,8 +2,8 @@
 
 Spark reads rows in Java, divides them among tasks, and turns them into Arrow for Python: most of
 the time of a micro-batch. Parquet is columns already, and Arrow makes columns of CSV and JSON at
-once. A task that reads the files as they are and takes the rows of its own lanes is several times
-faster, though each of them reads all files.
+once. Tasks that read the files as they are, and divide the rows among lanes, are several times
+faster.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ READER = "reader"
 """The option by which Spark is asked to read the files."""
 MOST_FILES, MOST_BYTES = 1000, 64 << 20
 """So much of a stream is read in a micro-batch, unless its options say otherwise."""
+MOST_INSERTS, MOST_INSERTED_BYTES = 32, 1 << 20
+"""So many calls of `insert` are taken in together, if they bring little. They are half of the files
+that a record names itself, so that those of the batch before can be found and removed."""
 _PATTERN = set("*?[]{}")
 _HIDDEN = ("_", ".")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
@@ -139,8 +142,7 @@ def folder_of(home: Home, definition: StreamDefinition) -> Folder:
     if is_inserted(definition.format):
         path = home.incoming(name)
         path.mkdir(parents=True, exist_ok=True)
-        # What was brought together stays together: a file is a micro-batch's share of a stream.
-        return Folder(name, path, 1, is_inserted=True)
+        return Folder(name, path, MOST_INSERTS, MOST_INSERTED_BYTES, is_inserted=True)
     return declared_folder(definition)
 
 

@@ -10,7 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.algebra.types import TIMESTAMP, to_arrow
-from penstock.lane_host.row_slots import BREAK, CODE, INSTANT, POSITIONS, RAW, STREAM, split_raw
+from penstock.lane_host.row_slots import (
+    BREAK,
+    CODE,
+    INSTANT,
+    OPENING,
+    POSITIONS,
+    RAW,
+    STREAM,
+    split_raw,
+)
 from penstock.operators.block import Block, arriving
 from penstock.operators.saved_tables import one_array
 from penstock.runtime.arriving_columns import canonical
@@ -87,7 +96,8 @@ def arrivals(
     ts = np.asarray(times.fill_null(0).to_numpy())
     columns = _columns(rows, stream, times)
     unreadable = _is_unreadable(rows)
-    admitted = admission(ts, known & ~unreadable, watermark)
+    watermarks = _watermarks(rows, watermark)
+    admitted = admission(ts, known & ~unreadable, watermarks)
     block, left_out = thinned(
         arriving(columns, ts).take(admitted.taken),
         shedding,
@@ -99,13 +109,20 @@ def arrivals(
         # What cannot be read has no event time, either; the first reason counts.
         chosen = np.flatnonzero(which if which is unreadable else which & ~unreadable)
         if len(chosen):
-            reasons = reasons_of(kind, ts[chosen], watermark, stream.definition.unit)
+            reasons = reasons_of(kind, ts[chosen], watermarks[chosen], stream.definition.unit)
             found.aside[kind] = _rejected(rows, stream, columns, chosen, reasons)
     if shedding is not None and shedding.keeps_rows and len(left_out):
         reasons = pa.repeat(pa.scalar(shedding.reason), len(left_out))
         chosen = admitted.taken[left_out]
         found.aside[SHED] = _rejected(rows, stream, columns, chosen, reasons)
     return found
+
+
+def _watermarks(rows: pa.Table, watermark: int) -> Ints:
+    """The watermark by which each row is late, or not."""
+    if OPENING not in rows.column_names:
+        return np.full(len(rows), watermark)
+    return np.maximum(_integers(rows, OPENING), watermark)
 
 
 def _rejected(

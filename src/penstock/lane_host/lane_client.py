@@ -1,4 +1,8 @@
-"""Asking the process that keeps the lanes of a task, which is started if there is none."""
+"""Asking the process that keeps the lanes of a task, which is started if there is none.
+
+A process that hangs is replaced: whoever asks looks for signs of life while it waits. Nothing is
+lost by that, as lanes are made again from what is on disk.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,17 @@ import hashlib
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PenstockError
-from penstock.lane_host.work import Done
+from penstock.store.processes import LifeWatch, end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,18 +30,28 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 """How long a new process may take until it listens."""
+LOOK_SECONDS = 1.0
+"""So often it is seen whether a process that was asked goes on."""
 
 
 class LaneHostFailed(PenstockError):
     """The process that keeps the lanes of a task could not do its work."""
 
 
+class _HungError(Exception):
+    """A process shows no sign of life, though it was asked for work."""
+
+    def __init__(self, process: int) -> None:
+        super().__init__(process)
+        self.process = process
+
+
 class LaneHostRefused(PenstockError):
     """The work cannot be done, and trying again will not help."""
 
 
-def ask(application: str, work: Work, watched: int) -> Done:
-    """Let the lanes of a task do their work.
+def ask(application: str, work: Work, watched: int) -> dict[str, Any]:
+    """Let the lanes of a task do their work; what `Done` understands.
 
     Args:
         application: The Spark application that the task belongs to.
@@ -48,15 +63,16 @@ def ask(application: str, work: Work, watched: int) -> Done:
         LaneHostFailed: Something else went wrong, or the process ended in the middle of it.
     """
     address = _address(application, work.task)
-    answer = b""
-    with (
-        _connection(address, watched) as connection,
-        suppress(ConnectionError),
-        connection.makefile("rwb") as channel,
-    ):
-        channel.write(json.dumps(work.to_json()).encode() + b"\n")
-        channel.flush()
-        answer = channel.readline()
+    line = work.line.encode() + b"\n"
+    try:
+        answer, notes = _answer(address, watched, line), []
+    except _HungError as hung:
+        end(hung.process)
+        note = (
+            f"the process {hung.process} that keeps the lanes of task {work.task} hung, and was"
+            " replaced"
+        )
+        answer, notes = _answer(address, watched, line), [note]
     if not answer:
         msg = f"the process that keeps the lanes of task {work.task} ended while it worked"
         raise LaneHostFailed(msg)
@@ -65,7 +81,33 @@ def ask(application: str, work: Work, watched: int) -> Done:
         raise LaneHostRefused(found["refused"])
     if "error" in found:
         raise LaneHostFailed(found["error"])
-    return Done.from_json(found["done"])
+    done: dict[str, Any] = found["done"]
+    done["notes"] += notes
+    return done
+
+
+def _answer(address: Path, watched: int, line: bytes) -> bytes:
+    """The answer to a request, one line; nothing, if the process has ended."""
+    with _connection(address, watched) as connection, suppress(ConnectionError):
+        process, _, _ = struct.unpack(
+            "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        )
+        watch = LifeWatch(process)
+        connection.settimeout(LOOK_SECONDS)
+        left, pieces = memoryview(line), list[bytes]()
+        while not pieces or not pieces[-1].endswith(b"\n"):
+            try:
+                if left:
+                    left = left[connection.send(left) :]
+                    continue
+                pieces.append(connection.recv(1 << 20))
+                if not pieces[-1]:
+                    return b""
+            except TimeoutError:
+                if watch.is_hung:
+                    raise _HungError(process) from None
+        return b"".join(pieces)
+    return b""
 
 
 def _address(application: str, task: int) -> Path:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING
+from penstock.lane_host.group_clocks import GroupClocks
 from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
 from penstock.lane_host.images import read_image, write_images
 from penstock.lane_host.logs import Log, sent_part
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from penstock.store.layout import Home
     from penstock.store.records import LaneState
 
+LEFT_SECONDS = 10.0
+"""So often a process that nobody asks sees whether its lanes are kept elsewhere by now."""
 LEAST_LOG = 32 << 20
 """Bytes of logs that are always fed again rather than replaced by an image."""
 MANY_LOGS = 64
@@ -87,6 +90,18 @@ class LaneHost:
         self._plans: dict[str, HostedPlan] = {}
         self._physical = PhysicalPlans(home)
         self._kept: dict[str, HostedLane] = {}
+        self._asked = 0
+
+    @property
+    def is_left(self) -> bool:
+        """The pipeline goes on, and another process keeps the lanes."""
+        record = self._home.chain.last()
+        if record is None or record.number <= self._asked:
+            return False
+        return all(
+            name not in record.lanes or record.lanes[name].version != one.version
+            for name, one in self._kept.items()
+        )
 
     def do(self, work: Work) -> Done:
         """Feed a log to the lanes, and write what comes of it.
@@ -94,6 +109,7 @@ class LaneHost:
         Raises:
             DataError: A file of the state is missing or damaged.
         """
+        self._asked = work.record
         try:
             return self._do(work)
         except BaseException:
@@ -113,17 +129,20 @@ class LaneHost:
         allotment = self._allotment(work)
         outcomes = {name: self._feed(plan, name, kept[name], log, allotment) for name in kept}
         fed = time.perf_counter()
+        clocks: dict[str, int] = {}
         size = (self._home.segments / work.log).stat().st_size
         done = Done(work.task, streams=_counted(log), log=(work.log, size))
         for name, one in kept.items():
             one.version = work.log
-            _add_progress(done, plan.lanes[name], plan.hosted, one)
+            _add_progress(done, clocks, plan.lanes[name], plan.hosted, one)
             if work.with_reports:
                 done.operators[name] = [asdict(report) for report in one.lane.reports()]
                 if report := one.lane.work_report():
                     done.work[name] = report
             if one.lane.is_behind:
                 done.behind[name] = one.lane.queued_bytes
+        groups = {number: one.results for number, one in plan.hosted.items()}
+        done.clocks = GroupClocks.of(clocks, groups)
         done.results = self._write_results(plan, work, outcomes)
         done.aside = self._write_rejected(work, log)
         done.sent = self._write_sent(plan, work, outcomes)
@@ -365,6 +384,7 @@ def _runs_on(kept: HostedLane, fragment: HostedFragment | None) -> bool:
 
 def _add_progress(
     done: Done,
+    clocks: dict[str, int],
     fragment: HostedFragment,
     groups: Mapping[int, HostedGroup],
     kept: HostedLane,
@@ -374,10 +394,11 @@ def _add_progress(
     for query in groups[fragment.group].results:
         # What fails in a fragment that sends rows, fails in the query that they are for.
         result = query if fragment.sends is None else fragment.sends
-        done.failures[query] = dict(Counter(done.failures.get(query, {})) + kept.failures(result))
+        if failed := kept.failures(result):
+            done.failures[query] = dict(Counter(done.failures.get(query, {})) + failed)
         if fragment.sends is None:
             clock = lane.clock(query)
-            done.clocks[query] = min(clock, done.clocks.get(query, clock))
+            clocks[query] = min(clock, clocks.get(query, clock))
     if fragment.sends is not None:
         clock = lane.clock(fragment.sends)
         done.reached[fragment.name] = min(clock, done.reached.get(fragment.name, clock))
@@ -388,12 +409,13 @@ def _add_progress(
 
 
 def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
-    """The watermark of a stream as far as a lane can know: its own rows may be ahead of others."""
-    opening = log.watermark(stream)
-    if arrived is None:
-        return opening
+    """The watermark of a stream after a batch, as far as a lane can know.
+
+    Where Spark divides rows, a lane knows its own only: they may be ahead of others.
+    """
+    latest = max(log.latest(stream), arrived.latest if arrived is not None else BEGINNING)
     slack = log.slots.streams[stream].definition.slack
-    return max(opening, watermark_after(arrived.latest, slack, log.hold(stream)))
+    return max(log.watermark(stream), watermark_after(latest, slack, log.hold(stream)))
 
 
 def _counted(log: Log) -> dict[str, StreamCounts]:
@@ -418,4 +440,4 @@ def _result_rows(plan: HostedPlan, outcomes: Mapping[str, LaneOutput]) -> dict[s
         if plan.lanes[name].sends is None:
             for query, blocks in outcome.blocks.items():
                 counts[query] += sum(map(len, blocks))
-    return dict(counts)
+    return dict(+counts)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from penstock.errors import PenstockError
-from penstock.lane_host.lane_host import LaneHost
+from penstock.lane_host.lane_host import LEFT_SECONDS, LaneHost
 from penstock.lane_host.work import Done, Work
 from penstock.store.layout import Home
 from penstock.store.processes import is_alive
@@ -25,6 +25,8 @@ IDLE_SECONDS = 900.0
 """A process that nobody has asked for so long ends."""
 MOST_HOMES = 8
 """Of so many homes the lanes are kept in memory."""
+ASK_SECONDS = 5.0
+"""Who connects has so long to ask."""
 _LOOK_AROUND = 1.0
 
 
@@ -33,6 +35,17 @@ class LaneHosts:
 
     def __init__(self) -> None:
         self._by_home: dict[str, LaneHost] = {}
+        self._asked = self._looked = time.monotonic()
+
+    @property
+    def are_needed(self) -> bool:
+        """Somebody has asked lately, and the lanes are not kept by another process by now."""
+        now = time.monotonic()
+        if now - max(self._asked, self._looked) < LEFT_SECONDS:
+            return True
+        self._looked = now
+        is_left = self._by_home and all(one.is_left for one in self._by_home.values())
+        return now - self._asked < IDLE_SECONDS and not is_left
 
     def do(self, work: Work) -> Done:
         """Let the host of a home do its work."""
@@ -40,7 +53,10 @@ class LaneHosts:
         self._by_home[work.home] = host
         if len(self._by_home) > MOST_HOMES:
             del self._by_home[next(iter(self._by_home))]
-        return host.do(work)
+        try:
+            return host.do(work)
+        finally:
+            self._asked = time.monotonic()
 
 
 def serve(address: Path, watched: int) -> None:
@@ -50,19 +66,19 @@ def serve(address: Path, watched: int) -> None:
     address.unlink(missing_ok=True)
     server.bind(str(address))
     server.listen(8)
-    asked = time.monotonic()
     with selectors.DefaultSelector() as waiting:
         waiting.register(server, selectors.EVENT_READ)
-        while time.monotonic() - asked < IDLE_SECONDS and is_alive(watched):
+        while hosts.are_needed and is_alive(watched):
             if not waiting.select(_LOOK_AROUND):
                 continue
             connection, _ = server.accept()
+            # Who has connected and asks nothing was stopped: others wait behind it.
+            connection.settimeout(ASK_SECONDS)
             # Who asked may be gone before the answer is there; the next one need not suffer.
             with suppress(OSError), connection, connection.makefile("rwb") as channel:
                 for line in channel:
                     channel.write(_answer(hosts, line) + b"\n")
                     channel.flush()
-            asked = time.monotonic()
     address.unlink(missing_ok=True)
 
 
@@ -70,7 +86,7 @@ def _answer(hosts: LaneHosts, line: bytes) -> bytes:
     """The answer to one request: what was done, or what went wrong."""
     try:
         done = hosts.do(Work.from_json(json.loads(line)))
-        return json.dumps({"done": done.to_json()}).encode()
+        return f'{{"done": {done.line}}}'.encode()
     except PenstockError as error:
         return json.dumps({"refused": str(error)}).encode()
     except Exception:  # Whatever it is, the task that asked has to know.

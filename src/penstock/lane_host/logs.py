@@ -59,6 +59,7 @@ def about_log(
     relations: Mapping[str, Mapping[str, Sequence[str]]],
     clocks: Mapping[str, int] | None = None,
     holds: Mapping[str, int] | None = None,
+    latest: Mapping[str, int] | None = None,
     shedding: Mapping[str, Any] | None = None,
     brought: Mapping[str, int] | None = None,
     is_last: bool = False,
@@ -70,15 +71,17 @@ def about_log(
     `relations` names for each group the files whose changes are fed before the rows; the log has
     them as well, so that they need not be kept as long as it is. `clocks`
     say how far fragments have come whose rows are in the log, `holds` which rows of a stream are
-    known to come after the batch: its watermark does not pass them. `shedding` is the decision that
-    the rows which stay follow from, with how many rows each stream had `brought` before. The last
-    log has no rows: it says that the input has come to its end.
+    known to come after the batch: its watermark does not pass them. `latest` has the latest
+    instant of each stream in the batch, on all lanes, where that is known. `shedding` is the
+    decision that the rows which stay follow from, with how many rows each stream had `brought`
+    before. The last log has no rows: it says that the input has come to its end.
     """
     return {
         "streams": list(streams),
         "coded": asdict(coded),
         "watermarks": dict(watermarks),
         "holds": dict(holds or {}),
+        "latest": dict(latest or {}),
         "shedding": shedding,
         "brought": dict(brought or {}) if shedding else {},
         "relations": relations,
@@ -108,6 +111,8 @@ class Log:
         self._coded = RowCoding(**about["coded"])
         self._watermarks: Mapping[str, int] = about["watermarks"]
         self._holds: Mapping[str, int] = about["holds"]
+        # Logs of earlier versions do not say it.
+        self._latest: Mapping[str, int] = about.get("latest", {})
         self._shedding = shedding_from(about.get("shedding"))
         self._brought: Mapping[str, int] = about.get("brought", {})
         self._relations: Mapping[str, Mapping[str, Sequence[str]]] = about["relations"]
@@ -124,6 +129,10 @@ class Log:
     def hold(self, stream: str) -> int:
         """The earliest row of a stream that is known to come after the batch."""
         return self._holds.get(stream, INFINITY)
+
+    def latest(self, stream: str) -> int:
+        """The latest instant that a stream brought to any lane, as far as that was known."""
+        return self._latest.get(stream, BEGINNING)
 
     def arrived(self, lane: str, stream: str) -> Arrivals | None:
         """The rows that a stream brought to a lane; None if there are none."""
@@ -180,6 +189,11 @@ def pending_parts(
 def rows_part(code: int, stream: str) -> str:
     """The name of a table with rows of one stream that have one code."""
     return f"{ROWS} {code} {stream}"
+
+
+def code_of(part: str) -> int:
+    """The code of the rows in a table, by its name."""
+    return _of_rows_part(part)[0]
 
 
 def _of_rows_part(part: str) -> tuple[int, str]:

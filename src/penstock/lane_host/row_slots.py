@@ -27,6 +27,9 @@ RAW, BREAK = "_raw", "\n"
 break, why and what could not be read there. Of all other rows it is NULL."""
 _WHY = "\x1f"
 """Stands between why a row cannot be read, where that is known, and its text."""
+OPENING = "_opening"
+"""A column that is there where rows were brought one after the other, and are taken in together:
+where the watermark was when each of them was brought, as far as those before it say."""
 POSITIONS = ("_position_0", "_position_1", "_position_2")
 """Columns that are there where rows are counted: where the piece of the source that a row is in
 comes among those of the batch. Within a piece, rows are in order."""

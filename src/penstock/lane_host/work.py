@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.lane_host.group_clocks import GroupClocks
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.records import LaneState
 
@@ -33,9 +35,10 @@ class Work:
     with_reports: bool = False
     rules: WorkRules = field(default_factory=WorkRules)
 
-    def to_json(self) -> dict[str, Any]:
-        """As it is sent."""
-        return asdict(self)
+    @property
+    def line(self) -> str:
+        """As it is sent: one line, made without a copy of what all lanes have."""
+        return json.dumps(vars(self), default=vars)
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> Work:
@@ -75,6 +78,7 @@ class Done:
     remember. `aside` is a file with rows that were not taken in, `sent` one with what fragments
     sent in this stage, `reached` says how far each of them has come. `behind` has the bytes that
     wait in lanes that could go on, `work` what each lane tells of its queues, if that was asked.
+    `notes` are sentences about processes that had to be replaced.
     `log` is the file that has the rows of the streams, and its size.
     """
 
@@ -85,7 +89,7 @@ class Done:
     sent: str | None = None
     reached: dict[str, int] = field(default_factory=dict)
     streams: dict[str, StreamCounts] = field(default_factory=dict)
-    clocks: dict[str, int] = field(default_factory=dict)
+    clocks: GroupClocks = field(default_factory=GroupClocks)
     relations: dict[str, dict[str, int]] = field(default_factory=dict)
     failures: dict[str, dict[str, int]] = field(default_factory=dict)
     result_rows: dict[str, int] = field(default_factory=dict)
@@ -93,11 +97,13 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
     behind: dict[str, int] = field(default_factory=dict)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     log: tuple[str, int] = ("", 0)
 
-    def to_json(self) -> dict[str, Any]:
-        """As it is sent."""
-        return asdict(self)
+    @property
+    def line(self) -> str:
+        """As it is sent: one line, made without a copy of what all lanes have."""
+        return json.dumps(vars(self), default=vars)
 
     @staticmethod
     def from_json(values: dict[str, Any]) -> Done:
@@ -107,5 +113,6 @@ class Done:
             for name, one in values.pop("lanes").items()
         }
         streams = {name: StreamCounts(**one) for name, one in values.pop("streams").items()}
+        clocks = GroupClocks(**values.pop("clocks"))
         log, size = values.pop("log")
-        return Done(lanes=lanes, streams=streams, log=(log, size), **values)
+        return Done(lanes=lanes, streams=streams, clocks=clocks, log=(log, size), **values)

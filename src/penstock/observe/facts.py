@@ -216,6 +216,7 @@ class Facts:
         status_record: The newest record that the status tells of.
         batch_rows: Rows of the last batch that the status tells of.
         batch_seconds: How long its parts took.
+        reading: The way in which the last batch that read files did so, and why.
         durations: How long batches took, since the process was started that wrote the status.
         sources: How far each stream has been read where it comes from.
         errors: The last errors, newest last, each with its time.
@@ -247,6 +248,7 @@ class Facts:
     errors: tuple[tuple[float, str], ...]
     disk: dict[str, DiskUse]
     notes: tuple[str, ...]
+    reading: str = ""
     work: WorkFacts = field(default_factory=WorkFacts)
     retained: tuple[RetainedFacts, ...] = ()
 

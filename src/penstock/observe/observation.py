@@ -113,6 +113,7 @@ class Observer:
             conditions=tuple(_conditions(status.operators)) if status else (),
             batch_rows=status.batch_rows if status else 0,
             batch_seconds=status.seconds if status else {},
+            reading=status.reading if status else "",
             durations=status.batches if status else None,
             sources=tuple(_sources(record, status.found if status else {})),
             errors=tuple(status.errors) if status else (),

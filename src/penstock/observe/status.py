@@ -52,6 +52,7 @@ class Status:
         seconds: How long the parts of the last batch took.
         batches: How long all batches took.
         batch_rows: Rows of streams in the last batch.
+        reading: The way in which the last batch that read files did so, and why.
         found: How many files of each stream have been found that are not read by Spark; those that
             are not read yet wait.
         held_back: How many batches without rows were run before one with rows, as too much waited
@@ -76,6 +77,7 @@ class Status:
     batches: Durations = field(default_factory=Durations)
     work: dict[str, dict[str, Any]] = field(default_factory=dict)
     held_back: int = 0
+    reading: str = ""
     intake: int | None = None
     one_in: int = 1
 

@@ -1,4 +1,4 @@
-"""The rows of files as a task writes them into its log: those of its own lanes."""
+"""The rows of files as they are handed to lanes: read as declared, and divided."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.algebra.time import INFINITY
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.file_content import BrokenFileError
@@ -19,21 +19,22 @@ from penstock.connectors.parquet import PARQUET
 from penstock.errors import DataError
 from penstock.files.declared_table import declared_table
 from penstock.lane_host.logs import rows_part
-from penstock.lane_host.routable_keys import key_columns
-from penstock.lane_host.row_slots import INSTANT, RAW, raw_of, slots_for
+from penstock.lane_host.row_slots import INSTANT, OPENING, RAW, raw_of, slots_for
+from penstock.pipeline.pieces import ALL_ROWS, whole_piece
+from penstock.pipeline.row_division import DeliveryDivision
 from penstock.runtime.arriving_columns import read_columns
-from penstock.state.lane_hash import lanes_of
+from penstock.runtime.lateness import latest_of, watermark_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from penstock.algebra.expressions import Expression
     from penstock.algebra.types import Type
     from penstock.catalog.definitions import StreamDefinition
     from penstock.connectors.file_content import FileContent
     from penstock.files.folders import Folder
     from penstock.lane_host.deliveries import Deliveries
+    from penstock.pipeline.pieces import FilePiece
     from penstock.state.arrays import Ints
 
 UNFINISHED_SECONDS = 4.0
@@ -42,18 +43,20 @@ start again after a failure, so often that it is older then."""
 
 
 @dataclass(frozen=True)
-class DeliveryDivision:
-    """The division of rows by a delivery.
+class ReadRows:
+    """The rows of a piece.
 
     Args:
-        first: The code of its first lane.
-        lanes: How many lanes there are; a single one is `first`.
-        keys: What divides the rows; None if each goes to all lanes.
+        columns: The declared columns.
+        rows: The rows in the common format.
+        latest: The latest instant among them; BEGINNING if none has one.
+        is_broken: Whether the only file of the piece cannot be read: one row says why.
     """
 
-    first: int
-    lanes: int
-    keys: tuple[Expression, ...] | None
+    columns: Mapping[str, pa.Array]
+    rows: pa.Table
+    latest: int
+    is_broken: bool
 
 
 @dataclass(frozen=True)
@@ -70,35 +73,34 @@ class FileRows:
     divisions: tuple[DeliveryDivision, ...]
     tasks: int
 
-    def parts(
-        self,
-        folder: Folder,
-        names: Sequence[str],
-        task: int,
-        start: int = 0,
-        stop: int | None = None,
-    ) -> Iterator[tuple[str, pa.Table]]:
-        """The rows of files that a task's lanes read, by the names that they have in a log.
-
-        Of all rows, those from `start` on to before `stop`.
+    def read(self, folder: Folder, piece: FilePiece) -> ReadRows:
+        """The rows of a piece.
 
         Raises:
             DataError: A file of rows that were brought is damaged.
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
-        columns, raw = self._columns(folder, names)
-        if start or stop is not None:
-            rows_read = slice(start, stop)
-            columns = {name: one[rows_read] for name, one in columns.items()}
-            raw = raw[rows_read]
+        columns, raw, lengths, broken = self._columns(folder, piece)
         rows = in_slots(self.definition, columns)
         if raw.null_count < len(raw):
             rows = rows.append_column(RAW, raw)
+        if is_inserted(self.definition.format) and len(lengths) > 1:
+            opening = _openings(rows[INSTANT], lengths, self.definition.slack)
+            rows = rows.append_column(OPENING, opening)
+        if piece.rows != ALL_ROWS:
+            chosen = slice(*piece.rows)
+            columns = {name: one[chosen] for name, one in columns.items()}
+            rows = rows[chosen]
+        latest = latest_of(rows[INSTANT])
+        return ReadRows(columns, rows, latest, broken and len(piece.names) == 1)
+
+    def shares(self, read: ReadRows, task: int | None = None) -> Iterator[tuple[str, pa.Table]]:
+        """The rows of each lane, by the names that they have in a log; only those of a task's."""
         for division in self.divisions:
-            for code, chosen in _shares(division, columns, len(rows), self.tasks, task):
-                share = rows if chosen is None else rows.take(pa.array(chosen))
-                if len(share):
-                    yield rows_part(code, self.definition.name), share
+            codes = division.codes
+            own = None if task is None else _codes_of(codes, task, self.tasks)
+            for code, share in division.shares(read.columns, read.rows, own):
+                yield rows_part(code, self.definition.name), share
 
     def event_times(self, folder: Folder, name: str) -> Ints:
         """The event times of the rows of a file, as tasks take them; INFINITY where there is none.
@@ -109,7 +111,7 @@ class FileRows:
             DataError: A file of rows that were brought is damaged.
         """
         try:
-            columns, _ = self._columns(folder, [name])
+            columns, *_ = self._columns(folder, whole_piece(self.definition.name, [name]))
         except BrokenFileError:
             return np.full(1, INFINITY, np.int64)
         times = _number(columns[self.definition.time_column]).fill_null(INFINITY)
@@ -117,40 +119,56 @@ class FileRows:
         return found
 
     def _columns(
-        self, folder: Folder, names: Sequence[str]
-    ) -> tuple[dict[str, pa.Array], pa.Array]:
-        """The declared columns of all files, one after the other, and of some rows the place."""
+        self, folder: Folder, piece: FilePiece
+    ) -> tuple[dict[str, pa.Array], pa.Array, list[int], bool]:
+        """The declared columns, of some rows the place; the rows of each file; if one is broken."""
         schema = _kept(self.definition)
-        read = [self._rows_or_reason(folder.path_of(name), name, schema) for name in names]
+        groups = None if piece.groups is None else range(*piece.groups)
+        read, broken = [], False
+        for name in piece.names:
+            try:
+                read.append(self._rows(folder.path_of(name), name, schema, groups))
+            except (BrokenFileError, DataError) as fault:
+                read.append(self._reason(folder.path_of(name), schema, fault))
+                broken = True
         *whole, raw = [pa.concat_arrays(pieces) for pieces in zip(*read, strict=True)]
-        return dict(zip(schema.names, whole, strict=True)), raw
+        lengths = [len(one[-1]) for one in read]
+        return dict(zip(schema.names, whole, strict=True)), raw, lengths, broken
 
-    def _rows_or_reason(self, path: Path, name: str, schema: Schema) -> tuple[pa.Array, ...]:
+    def _rows(
+        self, path: Path, name: str, schema: Schema, groups: range | None
+    ) -> tuple[pa.Array, ...]:
         """The columns of a file, and the place of rows without time; rows that cannot be read last.
 
-        A file that is broken, or not as declared, becomes one row without values, whose text says
-        why: so it is kept with what else cannot be read, and the others go on. All tasks read it,
-        and find the same.
+        Raises:
+            BrokenFileError: It is broken.
+            DataError: It is not as declared.
         """
-        try:
-            content = self._read(path, schema)
-            source = f'stream "{self.definition.name}", file {path}'
-            columns = read_columns(source, schema, declared_table(source, content, name, schema))
-        except (BrokenFileError, DataError) as fault:
-            # What was brought was written by us: if it cannot be read, the home is damaged.
-            if is_inserted(self.definition.format):
-                raise DataError(fault.message) from fault
-            age = time.time() - path.stat().st_mtime
-            if isinstance(fault, BrokenFileError) and age < UNFINISHED_SECONDS:
-                raise
-            nulls = [pa.nulls(1, to_arrow(one)) for one in schema.types]
-            return (*nulls, pa.array([raw_of(str(path), fault.message)], pa.string()))
+        content = self._read(path, schema, groups)
+        source = f'stream "{self.definition.name}", file {path}'
+        columns = read_columns(source, schema, declared_table(source, content, name, schema))
         places = self._places(path, content, dict(zip(schema.names, columns, strict=True)))
         if not content.unreadable:
             return (*columns, places)
         raw = [raw_of(f"{path}, {one.place}", one.text, one.why) for one in content.unreadable]
         whole = [pa.concat_arrays([one, pa.nulls(len(raw), one.type)]) for one in columns]
         return (*whole, pa.concat_arrays([places, pa.array(raw, pa.string())]))
+
+    def _reason(
+        self, path: Path, schema: Schema, fault: BrokenFileError | DataError
+    ) -> tuple[pa.Array, ...]:
+        """One row without values for a file that is broken, or not as declared; its text says why.
+
+        So it is kept with what else cannot be read, and the others go on.
+        """
+        # What was brought was written by us: if it cannot be read, the home is damaged.
+        if is_inserted(self.definition.format):
+            raise DataError(fault.message) from fault
+        age = time.time() - path.stat().st_mtime
+        if isinstance(fault, BrokenFileError) and age < UNFINISHED_SECONDS:
+            raise fault
+        nulls = [pa.nulls(1, to_arrow(one)) for one in schema.types]
+        return (*nulls, pa.array([raw_of(str(path), fault.message)], pa.string()))
 
     def _places(
         self, path: Path, content: FileContent, columns: Mapping[str, pa.Array]
@@ -165,12 +183,14 @@ class FileRows:
         texts = pa.array(places, pa.string())
         return pc.replace_with_mask(pa.nulls(len(times), pa.string()), times.is_null(), texts)
 
-    def _read(self, path: Path, schema: Schema) -> FileContent:
+    def _read(self, path: Path, schema: Schema, groups: range | None) -> FileContent:
         format_ = PARQUET.name if is_inserted(self.definition.format) else self.definition.format
-        read = source_format(format_).read
-        assert read is not None
-        source = f'stream "{self.definition.name}"'
-        return read(source, path, schema, self.definition.options)
+        known = source_format(format_)
+        source, options = f'stream "{self.definition.name}"', self.definition.options
+        if groups is not None and known.read_groups is not None:
+            return known.read_groups(source, path, schema, options, groups)
+        assert known.read is not None
+        return known.read(source, path, schema, options)
 
 
 def in_slots(definition: StreamDefinition, columns: Mapping[str, pa.Array]) -> pa.Table:
@@ -185,28 +205,26 @@ def in_slots(definition: StreamDefinition, columns: Mapping[str, pa.Array]) -> p
 
 def file_rows(deliveries: Deliveries, definition: StreamDefinition) -> FileRows:
     """The facts that tasks need of a stream whose files they read."""
-    found = []
-    for number, one in enumerate(deliveries.of_stream[definition.name]):
-        first = number * deliveries.width
-        if one.route is None:
-            found.append(DeliveryDivision(first + one.task, 1, None))
-        else:
-            found.append(DeliveryDivision(first, one.lanes, one.keys))
-    return FileRows(definition, tuple(found), deliveries.tasks)
+    divisions = tuple(
+        DeliveryDivision.of(one, number * deliveries.width)
+        for number, one in enumerate(deliveries.of_stream[definition.name])
+    )
+    return FileRows(definition, divisions, deliveries.tasks)
 
 
-def _shares(
-    division: DeliveryDivision, columns: Mapping[str, pa.Array], rows: int, tasks: int, task: int
-) -> Iterator[tuple[int, np.ndarray[tuple[int], np.dtype[np.int64]] | None]]:
-    """The codes that are a task's own, and the places of their rows; None: of all rows."""
-    codes = range(division.first, division.first + division.lanes)
-    own = [code for code in codes if code % tasks == task]
-    if division.keys is None or division.lanes == 1:
-        yield from ((code, None) for code in own)
-        return
-    lanes = lanes_of(key_columns(division.keys, columns), rows, division.lanes)
-    for code in own:
-        yield code, np.flatnonzero(lanes == code - division.first)
+def _codes_of(codes: range, task: int, tasks: int) -> range:
+    """Those of some codes that are for a task."""
+    return range(codes.start + (task - codes.start) % tasks, codes.stop, tasks)
+
+
+def _openings(times: pa.ChunkedArray, lengths: Sequence[int], slack: int) -> pa.Array:
+    """The watermark that the files before its own lead to, for each row."""
+    found, start, latest = [], 0, BEGINNING
+    for length in lengths:
+        found.append(np.full(length, watermark_after(latest, slack)))
+        latest = max(latest, latest_of(times[start : start + length]))
+        start += length
+    return pa.array(np.concatenate(found))
 
 
 def _kept(definition: StreamDefinition) -> Schema:

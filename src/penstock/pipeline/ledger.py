@@ -12,6 +12,7 @@ import numpy as np
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
 from penstock.errors import DataError, InternalError
+from penstock.lane_host.group_clocks import least_clocks
 from penstock.lane_host.logs import CHANGES
 from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
@@ -400,18 +401,16 @@ class Ledger:
 
     def _reached(self, done: Sequence[Done]) -> dict[str, Any]:
         """Results, clocks and failures of all tasks together."""
-        clocks: dict[str, int] = {}
+        groups = {number: one.results for number, one in self.plan.groups.items()}
         failures: dict[str, Counter[str]] = {}
         rows = Counter(self.record.result_rows)
         for one in done:
             rows.update(one.result_rows)
-            for query, clock in one.clocks.items():
-                clocks[query] = min(clock, clocks.get(query, clock))
             for query, counts in one.failures.items():
                 failures.setdefault(query, Counter()).update(counts)
         return {
             "results": tuple(one.results for one in done if one.results),
-            "clocks": clocks,
+            "clocks": least_clocks((one.clocks for one in done), groups),
             "failures": {query: dict(counts) for query, counts in failures.items()},
             "result_rows": dict(rows),
         }

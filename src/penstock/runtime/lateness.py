@@ -42,13 +42,13 @@ class Admission:
     late_by: int
 
 
-def admission(ts: Ints, known: Flags, watermark: int) -> Admission:
+def admission(ts: Ints, known: Flags, watermark: int | Ints) -> Admission:
     """Decide which rows are taken in.
 
     Args:
         ts: Their event times, where these are known.
         known: Where they are.
-        watermark: That of their stream, when the micro-batch was opened.
+        watermark: That of their stream, when the micro-batch was opened; or one for each row.
     """
     inside = known & is_instant(ts)
     late = inside & (ts < watermark)
@@ -57,25 +57,37 @@ def admission(ts: Ints, known: Flags, watermark: int) -> Admission:
         np.flatnonzero(inside & ~late),
         {kind: which for kind, which in kinds.items() if which.any()},
         int(ts[inside].max()) if inside.any() else BEGINNING,
-        watermark - int(ts[late].min()) if late.any() else 0,
+        int((watermark - ts)[late].max()) if late.any() else 0,
     )
 
 
-def reasons_of(kind: str, ts: Ints, watermark: int, unit: TimeUnit) -> pa.Array:
+def latest_of(times: pa.Array) -> int:
+    """The latest instant among event times; BEGINNING if none is one."""
+    ts = np.asarray(times.drop_null().to_numpy())
+    inside = ts[is_instant(ts)]
+    return int(inside.max()) if len(inside) else BEGINNING
+
+
+def reasons_of(kind: str, ts: Ints, watermark: int | Ints, unit: TimeUnit) -> pa.Array:
     """The reasons for which rows of a kind were rejected: of late ones, by how much they were late.
 
     Args:
         kind: Their kind.
         ts: Their event times.
-        watermark: That of their stream.
+        watermark: That of their stream, or one for each row.
         unit: What instants are counted in.
     """
     if kind != LATE:
         return pa.repeat(pa.scalar(kind, pa.string()), len(ts))
-    instants, places = np.unique(ts, return_inverse=True)
-    before = f"before the watermark {unit.format(watermark)}"
-    lengths = (unit.length(watermark - one).lower() for one in instants.tolist())
-    return pa.array([f"late by {one}: {before}" for one in lengths]).take(pa.array(places))
+    watermarks = np.broadcast_to(watermark, ts.shape)
+    found = np.empty(len(ts), object)
+    for mark in np.unique(watermarks).tolist():
+        chosen = watermarks == mark
+        instants, places = np.unique(ts[chosen], return_inverse=True)
+        before = f"before the watermark {unit.format(mark)}"
+        lengths = (unit.length(mark - one).lower() for one in instants.tolist())
+        found[chosen] = np.array([f"late by {one}: {before}" for one in lengths], object)[places]
+    return pa.array(found, pa.string())
 
 
 def is_instant(ts: Ints) -> Flags:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.expected_load import expected_by, stated_of
+from penstock.files.folders import is_folder
 from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.query_groups import groups_for
 from penstock.planner.explain.explain import Explaining
@@ -48,9 +49,12 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     )
     own = {name: one for name, one in lanes.items() if name.startswith(f"{group.number}.")}
     used = described_use(own)
+    of_files = [one for one in pipeline.ledger.plan.streams if is_folder(one)]
+    reads_files = any(one.name in runs.streams for one in of_files)
+    files = [f"Files: {pipeline.reading}"] if reads_files and pipeline.reading else []
     reports = {name: pipeline.status.work.get(name, {}) for name in own}
     work = described_work(reports, query.name, query.latency)
-    return "\n".join([whole.text(query.name), *runs.described_fragments(), *used, *work])
+    return "\n".join([whole.text(query.name), *runs.described_fragments(), *files, *used, *work])
 
 
 def registered_together(

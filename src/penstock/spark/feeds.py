@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Files = Mapping[str, FilesShare]
 
-LOOK_SECONDS = 0.01
+LOOK_SECONDS = 0.005
 """Folders are looked at so often when nothing comes, unless that takes too much of the time."""
 YIELD_SECONDS = 0.0005
 """So long others may take the pipeline between two micro-batches."""

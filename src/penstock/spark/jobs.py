@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.files.folders import is_folder
 from penstock.lane_host.deliveries import deliveries_for
@@ -12,9 +12,11 @@ from penstock.lane_host.exchange import Sent
 from penstock.lane_host.logs import RowCoding, described
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
+from penstock.pipeline.reading_choice import SETTING, begun_reading, wanted_way
+from penstock.spark.placement import Placement
 from penstock.spark.tasks import (
-    FILES,
     HOLDS,
+    READING,
     RECORD,
     REPORTS,
     RULES,
@@ -24,30 +26,53 @@ from penstock.spark.tasks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.ledger import Ledger
+    from penstock.pipeline.reading import FileReading
     from penstock.shedding.shedding import Shedding
 
 
 class Jobs:
-    """Runs the stages of batches on the newest record of a ledger."""
+    """Runs the stages of batches on the newest record of a ledger.
 
-    def __init__(self, spark: SparkSession, ledger: Ledger, tasks: int) -> None:
+    Attributes:
+        reading: The way in which the last batch that read files did so, and why.
+    """
+
+    def __init__(
+        self, spark: SparkSession, ledger: Ledger, tasks: int, most: int | None = None
+    ) -> None:
         self._spark = spark
         self._ledger = ledger
-        self._tasks = tasks
         # Jobs are the same in every batch of a plan, and it takes time to make them.
-        self._known: dict[tuple[int, bool], DataFrame] = {}
+        self._known: dict[tuple[int, bool, bool], RDD[Any]] = {}
         self._known_for: BoundPlan | None = None
+        self._read: FileReading | None = None
+        self._placement = Placement(spark.sparkContext, tasks, most)
+        self._wanted = wanted_way(spark.conf.get(SETTING, "") or "auto")
+        self.reading = ""
+
+    @property
+    def tasks(self) -> int:
+        """In how many tasks batches run now."""
+        return self._placement.tasks
+
+    def _follow(self) -> None:
+        """Have the tasks where, and as many as, the cluster suggests; between two batches."""
+        streams = self._ledger.plan.streams
+        # Spark's own query has been told of the tasks, and divides its rows for them.
+        if self._placement.look(may_resize=all(map(is_folder, streams))):
+            self._known = {}
 
     def first(self, rows: DataFrame) -> DataFrame:
         """The job of the first stage, for rows that are routed to tasks."""
-        return rows.mapInArrow(self._task(0, with_rows=True), "done string")
+        return rows.mapInArrow(self._task(0, with_rows=True).arrow, "done string")
 
     def without_rows(self, *, is_last: bool = False, to_the_end: bool = False) -> list[Done]:
         """Run all stages of a batch without rows; the last one ends the input."""
@@ -76,11 +101,9 @@ class Jobs:
             to_the_end: Whether lanes do all that waits, however long that takes.
         """
         context = self._spark.sparkContext
-        told = {
-            name: (str(one.folder.path), one.names, one.start, one.stop)
-            for name, one in (files or {}).items()
-        }
-        context.setLocalProperty(FILES, json.dumps(told))
+        self._follow()
+        reading = self._read = self._begun_reading(files) if files else None
+        context.setLocalProperty(READING, reading.to_json() if reading else "")
         context.setLocalProperty(HOLDS, json.dumps(dict(holds or {})))
         decision = None if shedding is None else shedding.to_json()
         context.setLocalProperty(SHEDDING, json.dumps(decision))
@@ -90,33 +113,57 @@ class Jobs:
             rules = replace(rules, budget=None)
         context.setLocalProperty(RULES, json.dumps(rules.to_json()))
         context.setLocalProperty(RECORD, str(self._ledger.record.number))
-        done = _answers(first if first is not None else self._job(0, is_last=is_last))
+        if reading is not None and reading.way == "job":
+            self._job(0, only_read=True).collect()
+        if first is not None:
+            done = _answers(row[0] for row in first.collect())
+        else:
+            done = _answers(self._job(0, is_last=is_last).collect())
         for stage in range(1, self._ledger.plan.stages):
             context.setLocalProperty(SENT, Sent.by(done).to_json())
-            done += _answers(self._job(stage, is_last=is_last))
+            done += _answers(self._job(stage, is_last=is_last).collect())
         return done
 
-    def _job(self, stage: int, *, is_last: bool) -> DataFrame:
+    def tidy(self, done: Sequence[Done]) -> None:
+        """Remove what tasks of a batch left for each other; it is committed, and in their logs."""
+        Sent.by(done).remove(self._ledger.home)
+        if self._read is not None:
+            self._read.remove(self._ledger.home)
+            self._read = None
+
+    def _begun_reading(self, files: Mapping[str, FilesShare]) -> FileReading:
+        """The reading of the files of a batch that begins."""
+        streams = {one.name: one for one in self._ledger.plan.streams}
+        is_local = str(self._spark.sparkContext.master).startswith("local")
+        number = self._ledger.record.number + 1
+        reading, self.reading = begun_reading(
+            number, files, streams, self.tasks, is_local=is_local, wanted=self._wanted
+        )
+        return reading
+
+    def _job(self, stage: int, *, is_last: bool = False, only_read: bool = False) -> RDD[Any]:
         """A job that gets no rows from Spark."""
         plan = self._ledger.plan
         if plan is not self._known_for:
             self._known, self._known_for = {}, plan
-        key = stage, is_last
+        key = stage, is_last, only_read
         if key not in self._known:
-            nothing = self._spark.range(0, self._tasks, 1, self._tasks)
+            # Not a DataFrame: planning one, and rows as Arrow, would take half of a small batch.
             task = self._task(stage, is_last=is_last)
-            self._known[key] = nothing.mapInArrow(task, "done string")
+            self._known[key] = self._placement.numbers().mapPartitions(
+                task.read if only_read else task.plain
+            )
         return self._known[key]
 
     def _task(self, stage: int, *, is_last: bool = False, with_rows: bool = False) -> LaneTask:
         plan = self._ledger.plan
-        deliveries = deliveries_for(plan, self._tasks)
+        deliveries = deliveries_for(plan, self.tasks)
         folders = [one for one in plan.streams if is_folder(one) and not stage]
         return LaneTask(
             self._spark.sparkContext.applicationId,
             str(self._ledger.home.path),
             tuple(described(one) for one in plan.streams),
-            tuple(tuple(plan.lanes_of(stage, task, self._tasks)) for task in range(self._tasks)),
+            tuple(tuple(plan.lanes_of(stage, task, self.tasks)) for task in range(self.tasks)),
             None if stage else RowCoding(deliveries.codes, deliveries.counting()),
             None if with_rows else tuple(file_rows(deliveries, one) for one in folders),
             deliveries.are_plain,
@@ -124,5 +171,5 @@ class Jobs:
         )
 
 
-def _answers(frame: DataFrame) -> list[Done]:
-    return [Done.from_json(json.loads(row[0])) for row in frame.collect()]
+def _answers(texts: Iterable[str]) -> list[Done]:
+    return [Done.from_json(json.loads(one)) for one in texts]

@@ -13,7 +13,6 @@ from penstock.errors import PipelineFailed
 from penstock.files.backlog import Backlog
 from penstock.files.folders import folder_of, is_folder
 from penstock.lane_host.deliveries import deliveries_for
-from penstock.lane_host.exchange import Sent
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
 from penstock.pipeline.file_cuts import FileCuts
@@ -77,14 +76,15 @@ class Pipeline:
         retention: What is kept, and for how long.
     """
 
-    def __init__(self, spark: SparkSession, home: Home, tasks: int) -> None:
+    def __init__(
+        self, spark: SparkSession, home: Home, tasks: int, most_tasks: int | None = None
+    ) -> None:
         self.spark = spark
         self.home = home
-        self.tasks = tasks
         taken_back = step_back(home)
         self.ledger = Ledger(home)
         self.reloading = Reloading(spark, self.ledger, self.note_error)
-        self._jobs = Jobs(spark, self.ledger, tasks)
+        self._jobs = Jobs(spark, self.ledger, tasks, most_tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
         now = time.time()
@@ -106,6 +106,16 @@ class Pipeline:
     def is_running(self) -> bool:
         """Micro-batches run."""
         return any(feed.is_active for feed in self._feeds)
+
+    @property
+    def tasks(self) -> int:
+        """In how many tasks batches run now; on a cluster it follows the cores."""
+        return self._jobs.tasks
+
+    @property
+    def reading(self) -> str:
+        """The way in which the last batch that read files did so, and why."""
+        return self._jobs.reading
 
     def start(self, *, finite: bool = False) -> None:
         """Let micro-batches run: until all that is there has been read, or until `stop`."""
@@ -249,7 +259,7 @@ class Pipeline:
             self._look_around()
             done = self._jobs.without_rows(is_last=True)
             self.ledger.commit_flush(done, self.tasks)
-            Sent.by(done).remove(self.home)
+            self._jobs.tidy(done)
             self._tell()
 
     def note_error(self, text: str) -> None:
@@ -279,7 +289,7 @@ class Pipeline:
             self._look_around()
             done = self._jobs.without_rows(to_the_end=to_the_end)
             self.ledger.commit_batch(done, self.tasks, None)
-            Sent.by(done).remove(self.home)
+            self._jobs.tidy(done)
             self._tell()
 
     def change_lanes(self, lanes: int) -> None:
@@ -368,10 +378,12 @@ class Pipeline:
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
         done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
+        for note in (note for task in done for note in task.notes):
+            self.note_error(note)
         self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
         offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
         self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
-        Sent.by(done).remove(self.home)
+        self._jobs.tidy(done)
         self._failed, self.trouble = 0, None
         self._tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
@@ -420,6 +432,7 @@ class Pipeline:
         status.operators = {name: one for task in done for name, one in task.operators.items()}
         status.work = {name: one for task in done for name, one in task.work.items()}
         status.seconds = seconds
+        status.reading = self.reading
         for part in ("read", "restore", "operators", "write"):
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
         self._write_status()

@@ -6,6 +6,7 @@ its queries go on.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from penstock.cql.dialect import parse_script
 from penstock.errors import DataError, QueryError
 from penstock.lane_host.plan_files import read_plan_file
 from penstock.results.answer_kind import unit_of
+from penstock.results.answer_text import require_timed
 from penstock.results.settling import timed_fold_for
 from penstock.session import Session
 from penstock.spark.sink_targets import refuse_sink
@@ -56,12 +58,14 @@ class ScriptQuery:
         title: The name that it was given, if it was.
         plan: What it computes.
         is_new: Whether the home does not have it yet.
+        at: The instant behind AS OF, as text; empty for a query without it.
     """
 
     query: str
     title: str | None
     plan: Plan
     is_new: bool = True
+    at: str = ""
 
 
 class Script:
@@ -163,9 +167,16 @@ class Script:
             assert outcome.plan is not None
             self._selects += 1
             name = f"query {self._selects}"
+            at = ""
+            if statement.as_of is not None:
+                # It is answered from all input that the script has.
+                require_timed(outcome.plan)
+                at = str(statement.as_of.value)
+                words = text[statement.span.start : statement.as_of.span.start]
+                words = re.sub(r"\s+AS\s+OF\s*$", "", words, flags=re.IGNORECASE)
             words = f"CREATE QUERY `{name}` AS {words}"
             is_new = _plain(words) not in self._declared
-            self.steps.append(ScriptQuery(name, None, outcome.plan, is_new=is_new))
+            self.steps.append(ScriptQuery(name, None, outcome.plan, is_new=is_new, at=at))
             if not is_new:
                 return
         elif outcome.name is not None and _is_query(statement):

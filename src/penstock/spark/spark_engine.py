@@ -85,10 +85,13 @@ class SparkEngine:
         self.home = home
         self.is_closed = False
         self._is_temporary = is_temporary
-        self.running = PipelineRunner(Pipeline(spark, home, min(lanes or cores, cores)))
+        # Where executors may join, lanes are more than tasks, so that these can become more.
+        is_cluster = not str(spark.sparkContext.master).startswith("local")
+        most = lanes or (2 * cores if is_cluster else cores)
+        self.running = PipelineRunner(Pipeline(spark, home, min(most, cores), most))
         if lanes is not None:
             self.running.change_lanes(lanes)
-        self._registrar = Registrar(self.running, home, lanes or cores)
+        self._registrar = Registrar(self.running, home, most)
         self._first: dict[int, int] = {}
         self._relations = Relations()
         self._bringing = threading.Lock()

@@ -34,12 +34,15 @@ SETTINGS: dict[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     # The plan of a micro-batch is ours: one shuffle of known width. Re-planning only costs time.
     "spark.sql.adaptive.enabled": "false",
-    # A task waits for nobody: data is local anyway, or it is on a folder that all nodes share.
-    "spark.locality.wait": "0",
+    # On a cluster a task waits so long for the executor where its lanes live, which may be busy
+    # with another task of the batch; moving lanes takes longer. Elsewhere nothing is preferred.
+    "spark.locality.wait": "1s",
     # Over loopback TCP each Python stage waits some 40 ms for a delayed acknowledgement.
     "spark.python.unix.domain.socket.enabled": "true",
     # Workers are forked with everything loaded.
     "spark.python.daemon.module": "penstock.spark.daemon",
+    # As for tasks of DataFrames, so that jobs of both kinds are done by the same workers.
+    "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
     # A checkpoint on a local disk needs no renaming through Hadoop, and no second checksum.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing."

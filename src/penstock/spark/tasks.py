@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.files.folders import Folder
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_client import ask
 from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
 from penstock.lane_host.work import Work
+from penstock.pipeline.reading import DividedReading, FileReading, FoundRows, read_whole
 from penstock.scheduling.work_rules import WorkRules
 from penstock.store.bundles import bundle_writer
 from penstock.store.layout import Home
@@ -24,7 +24,7 @@ from penstock.store.records import LaneState
 from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyspark import TaskContext
 
@@ -35,8 +35,8 @@ RECORD = "penstock.record"
 """The local property with the number of the record that a job builds on."""
 SENT = "penstock.sent"
 """The local property with what fragments sent in earlier stages: files, and clocks."""
-FILES = "penstock.files"
-"""The local property with the files that tasks read themselves, by stream."""
+READING = "penstock.reading"
+"""The local property with the files that tasks read themselves."""
 HOLDS = "penstock.holds"
 """The local property with the earliest row of streams in files that wait."""
 REPORTS = "penstock.reports"
@@ -50,7 +50,7 @@ DONE = pa.schema([("done", pa.string())])
 
 @dataclass(frozen=True)
 class LaneTask:
-    """The function of `mapInArrow`: rows of the common format in, one row about them out.
+    """The work of a task in a stage: rows that Spark brings, or files, in; what was done out.
 
     Args:
         application: The Spark application.
@@ -72,16 +72,25 @@ class LaneTask:
     are_plain: bool = False
     is_last: bool = False
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Do the work of one task."""
-        from pyspark import TaskContext
+    def arrow(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The function of `mapInArrow`: rows of the common format in, one row about them out."""
+        yield pa.RecordBatch.from_pydict({"done": [self._work(batches)]}, DONE)
 
-        context = TaskContext.get()
-        assert context is not None
-        done = self._work(context, batches)
-        yield pa.RecordBatch.from_pydict({"done": [done]}, DONE)
+    def plain(self, numbers: Iterable[int]) -> Iterator[str]:
+        """The function of `mapPartitions`, where Spark brings no rows."""
+        yield from (self._work(iter(())) for _ in numbers)
 
-    def _work(self, context: TaskContext, batches: Iterator[pa.RecordBatch]) -> str:
+    def read(self, numbers: Iterable[int]) -> Iterator[int]:
+        """Only read files, so that the lanes find their rows."""
+        context = _context()
+        reading = FileReading.from_json(context.getLocalProperty(READING) or "")
+        tasks = len(self.lanes)
+        for task in numbers:
+            DividedReading(Home(Path(self.home)), reading, self._files).help(task, tasks)
+            yield task
+
+    def _work(self, batches: Iterator[pa.RecordBatch]) -> str:
+        context = _context()
         home = Home(Path(self.home))
         task = context.partitionId()
         opening = home.chain.read(int(context.getLocalProperty(RECORD) or 0))
@@ -89,18 +98,16 @@ class LaneTask:
         began = time.perf_counter()
         log = home.new_segment(opening.number + 1, task, "log")
         holds = json.loads(context.getLocalProperty(HOLDS) or "{}")
+        found = self._found(context, home, task)
         shedding = json.loads(context.getLocalProperty(SHEDDING) or "null")
-        about = self._about(opening, task, sent, holds, shedding)
+        about = self._about(opening, task, sent, holds, found.latest, shedding)
         with bundle_writer(home.segments / log, about) as writer:
             # All rows are read, whatever happens to them: Spark counts on it.
             first = next(batches, None)
-            if self.files is not None:
-                for _ in batches:
-                    pass
-                for part, table in self._read(context, task):
-                    writer.add_table(part, table)
-            elif first is not None:
+            if first is not None:
                 writer.add(ROWS, first.schema, _chained(first, batches))
+            for part, table in found.parts.items():
+                writer.add_table(part, table)
             for part, table in sent.parts(home, self.lanes[task]) if sent else ():
                 writer.add_table(part, table)
             for part, table in pending_parts(home, opening.pending, self.lanes[task]):
@@ -116,17 +123,26 @@ class LaneTask:
             synced = aside.submit(sync_file, home.segments / log)
             done = ask(self.application, work, os.getppid())
             synced.result()
-        done.seconds["read"] = read
-        return json.dumps(done.to_json())
+        done["seconds"]["read"] = read
+        if context.attemptNumber():
+            done["notes"].append(f"task {task} of record {number} was tried again by Spark")
+        return json.dumps(done)
 
-    def _read(self, context: TaskContext, task: int) -> Iterator[tuple[str, pa.Table]]:
-        """The rows that the task's lanes get from files, by the names that they have in a log."""
-        told = json.loads(context.getLocalProperty(FILES) or "{}")
-        for one in self.files or ():
-            path, names, start, stop = told.get(one.definition.name, ("", (), 0, None))
-            if names:
-                folder = Folder(one.definition.name, Path(path))
-                yield from one.parts(folder, names, task, start, stop)
+    def _found(self, context: TaskContext, home: Home, task: int) -> FoundRows:
+        """The rows that the task's lanes get from files."""
+        told = context.getLocalProperty(READING) if self.files else None
+        if not told:
+            return FoundRows({}, {})
+        reading = FileReading.from_json(told)
+        if reading.way == "whole":
+            return read_whole(reading, self._files, task)
+        shared = DividedReading(home, reading, self._files)
+        shared.help(task, len(self.lanes))
+        return shared.found(task, len(self.lanes))
+
+    @property
+    def _files(self) -> dict[str, FileRows]:
+        return {one.definition.name: one for one in self.files or ()}
 
     def _about(
         self,
@@ -134,6 +150,7 @@ class LaneTask:
         task: int,
         sent: Sent | None,
         holds: dict[str, int],
+        latest: dict[str, int],
         shedding: dict[str, Any] | None,
     ) -> dict[str, Any]:
         coded = self.coded or RowCoding()
@@ -144,10 +161,19 @@ class LaneTask:
             relations=opening.pending,
             clocks=sent.clocks if sent else None,
             holds=holds,
+            latest=latest,
             shedding=shedding,
             brought={name: one.rows for name, one in opening.streams.items()},
             is_last=self.is_last,
         )
+
+
+def _context() -> TaskContext:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return context
 
 
 def _chained(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

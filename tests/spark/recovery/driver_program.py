@@ -1,8 +1,8 @@
 """A driver as users have one, run as a process of its own so that tests can kill it.
 
 Usage: driver_program.py SETTINGS.json - with the home, the plan to run, how many tasks, and
-Spark's master. It takes in all files that are there, says all that is left, and ends with 0; with
-1 and a sentence on stderr if something is wrong.
+Spark's master and settings. It takes in all files that are there, says all that is left, and ends
+with 0; with 1 and a sentence on stderr if something is wrong.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ def main(settings: dict[str, str]) -> None:
     values = json.loads(settings["plan"])
     physical = [PhysicalPlan.from_json(json.loads(one["physical"])) for one in values["groups"]]
     wanted = PipelinePlan.from_json(values, physical)
-    spark = start_session("recovery", master=settings["master"])
-    pipeline = Pipeline(spark, home, int(settings["tasks"]))
+    own = json.loads(settings["spark"])
+    spark = start_session("recovery", master=settings["master"], settings=own)
+    most = int(settings["most_tasks"])
+    pipeline = Pipeline(spark, home, int(settings["tasks"]), most or None)
     if pipeline.ledger.plan.plan != wanted:
         pipeline.ledger.change_plan(wanted)
     pipeline.start(finite=True)

@@ -127,30 +127,35 @@ def start_driver(
     plan: PipelinePlan,
     *,
     tasks: int = 2,
+    most_tasks: int = 0,
     master: str = "local[2,4]",
     flush: bool = True,
     variables: Mapping[str, str] | None = None,
     settings_in: Path | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Driver:
     """Start a driver program; its process group is its own.
 
-    Its settings and what it says are beside the home, or in a folder of their own.
+    What it is told and what it says are beside the home, or in a folder of their own; `settings`
+    are Spark's.
     """
-    settings = (settings_in or home.parent) / f"{home.name}.{uuid4().hex[:6]}.json"
+    path = (settings_in or home.parent) / f"{home.name}.{uuid4().hex[:6]}.json"
     values = {
         "home": str(home),
         "plan": json.dumps(plan.to_json([one.physical.text for one in plan.groups])),
         "tasks": str(tasks),
+        "most_tasks": str(most_tasks),
         "master": master,
         "flush": "yes" if flush else "",
+        "spark": json.dumps(dict(settings or {})),
     }
-    settings.write_text(json.dumps(values), "utf-8")
+    path.write_text(json.dumps(values), "utf-8")
     mark = uuid4().hex
-    errors = settings.with_suffix(".stderr")
+    errors = path.with_suffix(".stderr")
     # A file, which takes all that Spark has to say even if nobody reads it.
     with errors.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, HERE / "driver_program.py", settings],
+            [sys.executable, HERE / "driver_program.py", path],
             env={
                 **os.environ,
                 "PYTHONPATH": python_path(),

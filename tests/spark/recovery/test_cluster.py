@@ -1,108 +1,104 @@
-"""A Spark master and two workers on loopback; one worker is killed in mid-run."""
+"""A Spark master and workers on loopback: where lanes live, and one worker killed in mid-run."""
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
+import tempfile
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.spark.spark_session import launch_environment
-from spark.recovery.processes import PATIENCE, python_path, start_driver
+from penstock.pipeline.reading_choice import SETTING
+from penstock_bench.standalone import Standalone, standalone
+from spark.recovery.processes import python_path, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
 from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-WORKERS = 2
+VARIABLES = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
 
 
-@dataclass
-class Cluster:
-    """A master and its workers, each in a process group of its own."""
-
-    folder: Path
-    port: int
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return f"spark://127.0.0.1:{self.port}"
-
-    @property
-    def log(self) -> str:
-        return "".join(one.read_text("utf-8") for one in self.folder.glob("*.log"))
-
-    def start(self, name: str, *arguments: str) -> None:
-        variables = {
-            **os.environ,
-            **launch_environment(self.url),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            # Executors have the variables of their worker, not those of the driver.
-            "PYTHONPATH": python_path(),
-        }
-        command = Path(variables["SPARK_HOME"]) / "bin" / "spark-class"
-        with (self.folder / f"{name}.{len(self.processes)}.log").open("wb") as log:
-            started = subprocess.Popen(
-                [command, f"org.apache.spark.deploy.{name}", *arguments, "--webui-port", "0"],
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-                start_new_session=True,
-            )
-        self.processes.append(started)
-
-    def wait_for(self, text: str, times: int) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while self.log.count(text) < times:
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.1)
-
-    def kill(self, process: subprocess.Popen[bytes]) -> None:
-        """A worker goes together with the executor that it has started."""
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        self.processes.remove(process)
+ALL_EXECUTORS = {
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
+}
+"""The first job waits until every worker has started its executor."""
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    made = Cluster(tmp_path, port)
-    made.start("master.Master", "--host", "127.0.0.1", "--port", str(port))
-    made.wait_for("I have been elected leader", 1)
-    for number in range(WORKERS):
-        made.start(
-            "worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
-            "--work-dir", str(tmp_path / f"worker{number}"), made.url,
-        )  # fmt: skip
-    yield made
-    for process in list(made.processes):
-        made.kill(process)
+@contextmanager
+def running(workers: int) -> Iterator[Standalone]:
+    with (
+        # Paths of sockets are short.
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        standalone(Path(folder), workers, {"PYTHONPATH": python_path()}) as cluster,
+    ):
+        yield cluster
+
+
+def keepers(cluster: Standalone) -> list[int]:
+    """For each worker, how many processes keep lanes there; most first."""
+    sockets = (one.glob("penstock-*/*[0-9]") for one in cluster.folder.glob("[0-9]"))
+    return sorted((sum(map(listens, found)) for found in sockets), reverse=True)
+
+
+def listens(path: Path) -> bool:
+    """Somebody listens on a socket; one that was killed leaves its file behind."""
+    with socket.socket(socket.AF_UNIX) as asking, suppress(OSError):
+        asking.connect(str(path))
+        return True
+    return False
 
 
 @only_long
-def test_a_worker_is_killed(cluster: Cluster, tmp_path: Path) -> None:
-    cluster.wait_for("Registering worker", WORKERS)
+def test_a_worker_is_killed(tmp_path: Path) -> None:
     scenario = make_scenario(tmp_path / "in", 8, batches=10)
     plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
-    variables = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    driver = start_driver(tmp_path / "home", plan, master=cluster.url, variables=variables)
-    assert driver.wait_for_record(4)
-    assert driver.wait_for_task()
-    cluster.kill(cluster.processes[-1])
-    driver.finish()
-    assert "Removing executor" in cluster.log or "Removing worker" in cluster.log
+    with running(2) as cluster:
+        driver = start_driver(tmp_path / "home", plan, master=cluster.url, variables=VARIABLES)
+        assert driver.wait_for_record(4)
+        assert driver.wait_for_task()
+        cluster.kill(cluster.processes[-1])
+        driver.finish()
+        assert "Removing executor" in cluster.log or "Removing worker" in cluster.log
+    check(driver.home, scenario)
+
+
+@only_long
+@pytest.mark.parametrize("reading", ["auto", "job", "divided"])
+def test_lanes_stay_with_their_executor_and_move_when_it_is_gone(
+    tmp_path: Path, reading: str
+) -> None:
+    """Each of four tasks has one process for its lanes, on one of four workers."""
+    scenario = make_scenario(tmp_path / "in", 8, batches=80, rows=8, by_spark="")
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=4)
+    with running(4) as cluster:
+        driver = start_driver(
+            tmp_path / "home", plan, tasks=4, master=cluster.url, variables=VARIABLES,
+            settings={SETTING: reading, **ALL_EXECUTORS},
+        )  # fmt: skip
+        assert driver.wait_for(lambda: keepers(cluster) == [1, 1, 1, 1])
+        cluster.kill(cluster.processes[-1])
+        assert driver.wait_for(lambda: keepers(cluster) == [2, 1, 1, 0])
+        driver.finish()
+    check(driver.home, scenario)
+
+
+@only_long
+def test_tasks_become_more_when_executors_join(tmp_path: Path) -> None:
+    scenario = make_scenario(tmp_path / "in", 4, batches=300, rows=4, by_spark="")
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=4)
+    with running(1) as cluster:
+        driver = start_driver(
+            tmp_path / "home", plan, tasks=1, most_tasks=4, master=cluster.url,
+            variables=VARIABLES,
+        )  # fmt: skip
+        assert driver.wait_for(lambda: keepers(cluster) == [1])
+        cluster.add_worker()
+        assert driver.wait_for(lambda: keepers(cluster) == [1, 1])
+        driver.finish()
     check(driver.home, scenario)

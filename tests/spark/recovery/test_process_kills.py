@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.observe.status import read_status
 from spark.recovery.processes import newest_record, start_driver
 from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
 from tiers import amount, only_long
@@ -41,6 +43,31 @@ def test_killed_processes_are_replaced(tmp_path: Path) -> None:
     assert {WORKER, KEEPER} <= set(killed)
     print(killed)
     check(driver.home, scenario)
+
+
+def test_stopped_processes_are_replaced_and_status_says_so(tmp_path: Path) -> None:
+    """They are not dead, and would be waited for as long as they are stopped."""
+    scenario = make_scenario(tmp_path / "in", 3, batches=8)
+    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
+    driver = start_driver(tmp_path / "home", plan)
+    stopped = []
+    for record, what in ((2, KEEPER), (4, WORKER)):
+        assert driver.wait_for_record(record)
+        assert driver.wait_for_task()
+        stopped.append(_victims(driver, what)[0])
+        os.kill(stopped[-1], signal.SIGSTOP)
+        assert driver.wait_for_record(newest_record(driver.home) + 1)
+    driver.finish()
+    check(driver.home, scenario)
+    status = read_status(driver.home)
+    assert status is not None
+    # Whoever asked it replaces it; if that is given up too, Spark does by another try of the task.
+    hung = f"the process {stopped[0]} that keeps the lanes of task [01] hung, and was replaced"
+    again = r"task [01] of record \d+ was tried again by Spark"
+    errors = [text for _, text in status.errors]
+    assert re.fullmatch(f"{hung}|{again}", errors[0])
+    assert re.fullmatch(again, errors[-1])
+    assert len(errors) >= 2
 
 
 def test_the_process_that_forks_workers_is_replaced(tmp_path: Path) -> None:

@@ -56,6 +56,18 @@ def test_run_prints_what_holds_at_an_instant(cars: str) -> None:
     assert done.stdout == "n\n@100  2\n"
 
 
+@pytest.mark.parametrize("engine", ["oracle", "inline"])
+def test_as_of_behind_a_query_asks_about_one_instant(cars: str, engine: str) -> None:
+    questions = "SELECT lane FROM cars [RANGE 100 SECONDS] AS OF 107; SELECT lane FROM cars AS OF 8"
+    done = penstock("run", "--engine", engine, "-e", cars + questions)
+    assert done.stdout == "lane\n@107  2\n      5\n\nlane\n@8  5\n"
+    done = penstock(
+        "run", "--engine", "inline", "-e", cars + "ISTREAM(SELECT lane FROM cars) AS OF 8"
+    )
+    assert done.returncode == 2
+    assert "which hold at no time" in done.stderr
+
+
 def test_run_prints_rows_with_their_intervals(cars: str) -> None:
     query = "CREATE QUERY q AS SELECT COUNT(*) AS n FROM cars [RANGE 50 SECONDS];"
     done = ask("--intervals", "-e", cars + query)

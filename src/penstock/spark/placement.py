@@ -1,0 +1,134 @@
+"""Placement: the executor that each task prefers, so that lanes stay where their process lives.
+
+Spark gives a task to any executor with a free slot. On a cluster that is another one in each batch:
+the lanes of the task would be made anew there, from their image and logs, and live on every node at
+once. A task that prefers an executor runs there while it has a free slot.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark import RDD, SparkContext
+
+LOOK_SECONDS = 1.0
+"""So often it is seen which executors there are."""
+SETTLED_SECONDS = 5.0
+"""Tasks become more or fewer when the cores have been so for so long: lanes move with them."""
+
+
+def placed(before: Mapping[int, str], executors: Sequence[str], tasks: int) -> dict[int, str]:
+    """An executor for each task: the one it had, unless that is gone or has more than its share.
+
+    >>> placed({}, ["a", "b"], 3)
+    {0: 'a', 1: 'b', 2: 'a'}
+    >>> placed({0: "a", 1: "b", 2: "c"}, ["a", "b", "d"], 3)
+    {0: 'a', 1: 'b', 2: 'd'}
+    """
+    if not executors:
+        return {}
+    share = -(-tasks // len(executors))
+    given: dict[str, int] = dict.fromkeys(executors, 0)
+    found: dict[int, str] = {}
+    for task in range(tasks):
+        own = before.get(task)
+        if own in given and given[own] < share:
+            found[task] = own
+            given[own] += 1
+    for task in range(tasks):
+        if task not in found:
+            least = min(executors, key=given.__getitem__)
+            found[task] = least
+            given[least] += 1
+    return dict(sorted(found.items()))
+
+
+class Placement:
+    """The executors that tasks prefer; none, where Spark runs in one process.
+
+    Args:
+        context: Of Spark.
+        tasks: How many tasks there are to begin with.
+        most: So many there are if the cluster has as many cores; None: their number stays.
+
+    Attributes:
+        tasks: How many tasks there are.
+        places: The executor of each task, as Spark writes it: `executor_HOST_ID`.
+    """
+
+    def __init__(self, context: SparkContext, tasks: int, most: int | None = None) -> None:
+        self._context = context
+        self._most = most
+        self._is_cluster = not str(context.master).startswith("local")
+        self._looked = -LOOK_SECONDS
+        # How many tasks there should be, and since when.
+        self._wanted = (tasks, 0.0)
+        self.tasks = tasks
+        self.places: dict[int, str] = {}
+
+    def look(self, *, may_resize: bool = False) -> bool:
+        """See which executors there are, if it is time to; whether tasks or their places change."""
+        now = time.monotonic()
+        is_early = self.places and now - self._looked < LOOK_SECONDS
+        if not self._is_cluster or is_early:
+            return False
+        self._looked = now
+        before = self.places
+        cores = _executors(self._context)
+        if may_resize and cores:
+            self._resize(sum(cores.values()), now)
+        self.places = placed(before, list(cores), self.tasks)
+        return self.places != before
+
+    def _resize(self, cores: int, now: float) -> None:
+        """Have a task for each core, once the cores have been so many for some time."""
+        wanted = self.tasks if self._most is None else min(self._most, cores)
+        if wanted != self._wanted[0]:
+            self._wanted = wanted, now
+        if now - self._wanted[1] >= SETTLED_SECONDS:
+            self.tasks = wanted
+
+    def numbers(self) -> RDD[int]:
+        """The numbers of the tasks, each in a partition of its own, where it is preferred."""
+        if not self.places:
+            return self._context.parallelize(range(self.tasks), self.tasks)
+        return _with_preferences(self._context, self.places)
+
+
+def _executors(context: SparkContext) -> dict[str, int]:
+    """The executors of an application and their cores, in an order that stays as it is."""
+    # Not from the environment: py4j cannot look at a class that names what Spark does not ship.
+    known = _java(context).sc().statusStore().executorList(True).iterator()
+    found = []
+    while known.hasNext():
+        one = known.next()
+        if one.id() != "driver":
+            host = str(one.hostPort()).rpartition(":")[0]
+            found.append((str(one.id()), host, int(one.totalCores())))
+    found.sort(key=lambda one: (len(one[0]), one))
+    return {f"executor_{host}_{number}": cores for number, host, cores in found}
+
+
+def _with_preferences(context: SparkContext, places: Mapping[int, str]) -> RDD[int]:
+    """Numbers in partitions that prefer executors; Python's own API has none for it."""
+    from pyspark import RDD
+    from pyspark.serializers import CPickleSerializer
+
+    jvm: Any = context._jvm
+    sequence = jvm.org.apache.spark.api.python.PythonUtils.toSeq
+    pairs = [
+        jvm.scala.Tuple2(bytearray(pickle.dumps(task)), sequence([place]))
+        for task, place in places.items()
+    ]
+    of_bytes = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("[B"))
+    made = _java(context).sc().makeRDD(sequence(pairs), of_bytes)
+    return RDD(made.toJavaRDD(), context, CPickleSerializer())
+
+
+def _java(context: SparkContext) -> Any:
+    return context._jsc

@@ -1,0 +1,59 @@
+"""Tables and figures of `bench cluster`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from penstock_bench.pipeline_report import SPEED, speed_cells, steady_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from penstock_bench.cluster_driver import DriverCost
+    from penstock_bench.pipeline_steady import Steady
+    from penstock_bench.report import Figures
+
+    Shown = tuple[Table, dict[str, Figures]]
+
+
+def driver(found: Mapping[str, DriverCost]) -> Shown:
+    """The cost of a batch in a simulated driver."""
+    table = _table(
+        "A driver, simulated: CPU ms of a batch", "", "answers, ms", "commit, ms",
+        "a task reads the record, ms", "answers, kB", "record, kB",
+    )  # fmt: skip
+    figures: dict[str, Figures] = {}
+    for name, one in found.items():
+        times = (one.decode, one.commit, one.read)
+        sizes = (one.answers / 1000, one.record / 1000)
+        table.add_row(
+            name, *(f"{value:.1f}" for value in times), *(f"{value:.0f}" for value in sizes)
+        )
+        figures[name] = {key: round(value, 2) for key, value in vars(one).items()}
+    return table, figures
+
+
+def tasks(found: Mapping[str, Steady]) -> Shown:
+    """The join by more tasks than there are cores."""
+    return _speeds("The join, by tasks on the cores of this machine", found)
+
+
+def workers(found: Mapping[str, Steady]) -> Shown:
+    """The join on a standalone cluster, and Spark's own."""
+    return _speeds("The join on a standalone cluster, workers of one core each", found)
+
+
+def _speeds(title: str, found: Mapping[str, Steady]) -> Shown:
+    table = _table(title, "", *SPEED)
+    for name, one in found.items():
+        table.add_row(name, *speed_cells(one))
+    return table, {name: steady_figures(one) for name, one in found.items()}
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title)
+    for number, one in enumerate(columns):
+        table.add_column(one, justify="right" if number else "left")
+    return table
