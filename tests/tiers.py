@@ -27,6 +27,7 @@ SLOW = (
     "tests/compute/test_functions.py",
     "tests/compute/test_special_values.py",
     "tests/connection/test_against_oracle.py",
+    "tests/connection/test_questions.py",
     "tests/demo/",
     "tests/docs/test_console.py",
     "tests/docs/test_python.py",

@@ -73,4 +73,5 @@ class SparkContender:
         pipeline.listeners.append(before_the_next)
         pipeline.start(finite=True)
         pipeline.wait()
-        return decisions
+        # The end of the input, which is no feed, is told, too.
+        return list(decisions)

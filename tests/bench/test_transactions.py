@@ -8,6 +8,7 @@ import pytest
 
 from penstock.errors import UnknownName
 from penstock.transactions.transaction_schedulers import TRANSACTION_SCHEDULERS
+from penstock_bench.transactions.orders_of_reads import MOVEMENTS, ORDERS, aborted
 from penstock_bench.transactions.reads_plot import write_reads_picture
 from penstock_bench.transactions.sections import (
     MEASURES,
@@ -19,11 +20,11 @@ from penstock_bench.transactions.sections import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-TINY = TrafficEffort((3,), (0.05,), rate=20_000, asked_every=0.05, seconds=0.4)
+TINY = TrafficEffort((3,), (0.05,), rate=20_000, asked_every=0.05, seconds=0.4, reads=2_000)
 
 
 def test_every_scheduler_answers_while_the_window_moves(tmp_path: Path) -> None:
-    chosen = sections(TINY)
+    chosen = [one for one in sections(TINY) if isinstance(one, SchedulersOfReads)]
     outcomes = [one.measure(lambda: None) for one in chosen]
     for section, outcome in zip(chosen, outcomes, strict=True):
         ((_, found),) = outcome.figures.items()
@@ -40,11 +41,21 @@ def test_every_scheduler_answers_while_the_window_moves(tmp_path: Path) -> None:
 
 
 def test_both_sections_run_all_schedulers_for_every_window() -> None:
-    periodic, mixed = sections(TrafficEffort())
+    orders, periodic, mixed = sections(TrafficEffort())
+    assert orders.name == "orders"
     assert (periodic.name, mixed.name) == ("periodic", "mixed")
     assert len(periodic.items) == 3 * 2 * len(TRANSACTION_SCHEDULERS)
     assert len(mixed.items) == 3 * len(TRANSACTION_SCHEDULERS)
-    assert isinstance(periodic, SchedulersOfReads)
+
+
+@pytest.mark.parametrize("often", MOVEMENTS)
+def test_what_leaves_first_is_better_read_last(often: int) -> None:
+    shares = {name: aborted(name, often, reads=10_000) for name in ORDERS}
+    assert shares["ttu"] < shares["lws"]
+    if often == 1:
+        # A movement at any phase aborts (n - 1) / 2n of them; here none may come, or several.
+        assert 0.3 < shares["lws"] < 0.6
+        assert shares["ttu"] < 0.01
 
 
 def test_a_section_that_there_is_not_is_refused() -> None:

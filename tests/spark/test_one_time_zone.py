@@ -87,3 +87,60 @@ def test_a_connection_shows_the_same_times_on_both_engines(tmp_path: Path) -> No
         assert spark[what] == wanted, what
     assert inline["late"][0]["at"] == "2024-03-10 06:00:00"
     assert "clock 2024-11-03 01:30:00" in inline["headline"]
+
+
+SCRIPT = """
+CREATE STREAM s (at TIMESTAMP, k INT, WATERMARK FOR at AS at)
+USING csv OPTIONS (path 's');
+CREATE STREAM t (at TIMESTAMP, k INT, WATERMARK FOR at AS at)
+USING csv OPTIONS (path 's', {reader});
+CREATE QUERY q AS SELECT k, at, HOUR(at) AS hour, CAST(at AS STRING) AS t FROM s [RANGE 1 HOUR];
+CREATE SINK c FROM q USING csv OPTIONS (path '{out}/csv');
+CREATE SINK p FROM q USING parquet OPTIONS (path '{out}/parquet');
+CREATE SINK j FROM q USING json OPTIONS (path '{out}/json');
+SELECT k, at, HOUR(at) AS hour FROM t [RANGE 1 HOUR];
+SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(at), INTERVAL '1' DAY))
+GROUP BY window_start;
+"""
+LINES = """at,k
+2024-03-10 01:30:00,1
+2024-03-10 02:30:00,2
+2024-03-10T03:30:00Z,1
+2024-11-03 01:30:00,2
+"""
+
+
+def ran(folder: Path, name: str, *arguments: str, reader: str = "header 'true'") -> tuple[str, Any]:
+    """What a script prints, and the rows that its sinks have written."""
+    import pyarrow as pa
+    import pyarrow.csv as pcsv
+    import pyarrow.json as pj
+    import pyarrow.parquet as pq
+
+    script = folder / f"{name}.cql"
+    script.write_text(SCRIPT.format(out=name, reader=reader))
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "penstock", "run", str(script), *arguments],
+        env={**os.environ, "TZ": ZONE, "PENSTOCK_PROGRESS": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    tables = {}
+    for kind, read in (("csv", pcsv.read_csv), ("json", pj.read_json), ("parquet", pq.read_table)):
+        files = sorted((folder / name / kind).iterdir())
+        tables[kind] = pa.concat_tables([read(str(one)) for one in files]).to_pylist()
+    return done.stdout, tables
+
+
+def test_a_script_prints_and_writes_the_same_times_on_both_engines(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "1.csv").write_text(LINES)
+    inline = ran(tmp_path, "inline", "--engine", "inline")
+    zone = f"spark.sql.session.timeZone={ZONE}"
+    by_spark = "reader 'spark'"
+    spark = ran(tmp_path, "spark", "--engine", "spark", "--set", zone, reader=by_spark)
+    assert spark == inline
+    assert len(inline[1]["parquet"]) == 8
+    assert "@2024-11-03 01:30:00" in inline[0]

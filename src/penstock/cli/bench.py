@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from penstock_bench.multijoin_spark import OnSpark
     from penstock_bench.patterns import BatchSizes, Experiment
     from penstock_bench.pipeline import Section
+    from penstock_bench.transactions.orders_of_reads import OrdersOfReads
     from penstock_bench.transactions.sections import SchedulersOfReads
 
     Measurable = (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         | Orders
         | Series
         | OnSpark
+        | OrdersOfReads
         | SchedulersOfReads
     )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from penstock_bench.chain.sections import ChainSection
     from penstock_bench.chain.trace import Trace
@@ -43,7 +44,6 @@ def write_picture(
     """Write a PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from PIL import Image
 
     traces = {
         label: found
@@ -81,6 +81,12 @@ def write_picture(
         draw_thresholds(next(places), lane, ran)
     for kind, name, figures in varied:
         (_draw_flush if kind == "flush" else _draw_mixed)(next(places), name, figures)
+    _write(figure, path)
+
+
+def _write(figure: Figure, path: Path) -> None:
+    from PIL import Image
+
     for axes in figure.axes:
         axes.grid(visible=True, linewidth=0.3)
         axes.tick_params(labelsize=7)

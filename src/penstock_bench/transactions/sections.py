@@ -10,6 +10,7 @@ from rich.table import Table
 from penstock.transactions.transaction_schedulers import TRANSACTION_SCHEDULERS
 from penstock_bench.choosing import chosen
 from penstock_bench.kernels import SectionOutcome
+from penstock_bench.transactions.orders_of_reads import OrdersOfReads
 from penstock_bench.transactions.traffic_run import TrafficRun, WindowTraffic
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class TrafficEffort:
         rate: Rows that come in a second.
         asked_every: Seconds between two one-time queries, on average.
         seconds: How long each run takes.
+        reads: How many reads each run takes that needs no clock.
     """
 
     lengths: tuple[int, ...] = (10, 50, 100)
@@ -35,19 +37,23 @@ class TrafficEffort:
     rate: int = 125_000
     asked_every: float = 0.25
     seconds: float = 6.0
+    reads: int = 100_000
 
 
-QUICK = TrafficEffort(lengths=(4, 8), every=(0.1,), rate=100_000, seconds=1.0)
+QUICK = TrafficEffort(lengths=(4, 8), every=(0.1,), rate=100_000, seconds=1.0, reads=10_000)
 
 
-def sections(effort: TrafficEffort, names: Sequence[str] = ()) -> list[SchedulersOfReads]:
+def sections(
+    effort: TrafficEffort, names: Sequence[str] = ()
+) -> list[SchedulersOfReads | OrdersOfReads]:
     """The sections that are wanted; all, if no names are given.
 
     Raises:
         UnknownName: There is no such section.
     """
     first = (min(effort.every),)
-    every = [
+    every: list[SchedulersOfReads | OrdersOfReads] = [
+        OrdersOfReads(effort.reads),
         SchedulersOfReads("periodic", effort, effort.every, 0.0),
         SchedulersOfReads("mixed", effort, first, effort.asked_every),
     ]

