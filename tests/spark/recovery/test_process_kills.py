@@ -59,10 +59,12 @@ def test_stopped_processes_are_replaced_and_status_says_so(tmp_path: Path) -> No
     check(driver.home, scenario)
     status = read_status(driver.home)
     assert status is not None
-    first, *_, last = [text for _, text in status.errors]
+    # Whoever asked a process that keeps lanes replaces it, or Spark does by another try.
     keeper = r"the process that keeps the lanes of task [01] ended, and was replaced"
-    assert re.fullmatch(keeper, first)
-    assert re.fullmatch(r"task [01] of record \d+ was tried again by Spark", last)
+    again = r"task [01] of record \d+ was tried again by Spark"
+    errors = [text for _, text in status.errors]
+    assert len(errors) >= 2
+    assert all(re.fullmatch(f"{keeper}|{again}", one) for one in errors), errors
 
 
 def test_the_process_that_forks_workers_is_replaced(tmp_path: Path) -> None:
