@@ -38,14 +38,6 @@ class LaneHostFailed(PenstockError):
     """The process that keeps the lanes of a task could not do its work."""
 
 
-class _HungError(Exception):
-    """A process shows no sign of life, though it was asked for work."""
-
-    def __init__(self, process: int) -> None:
-        super().__init__(process)
-        self.process = process
-
-
 class LaneHostRefused(PenstockError):
     """The work cannot be done, and trying again will not help."""
 
@@ -64,15 +56,11 @@ def ask(application: str, work: Work, watched: int) -> dict[str, Any]:
     """
     address = _address(application, work.task)
     line = work.line.encode() + b"\n"
-    try:
-        answer, notes = _answer(address, watched, line), []
-    except _HungError as hung:
-        end(hung.process)
-        note = (
-            f"the process {hung.process} that keeps the lanes of task {work.task} hung, and was"
-            " replaced"
-        )
-        answer, notes = _answer(address, watched, line), [note]
+    answer, notes = _answer(address, watched, line), []
+    if not answer:
+        # It hung, or was killed. Its lanes are on disk, so another one does the same work.
+        notes = [f"the process that keeps the lanes of task {work.task} ended, and was replaced"]
+        answer = _answer(address, watched, line)
     if not answer:
         msg = f"the process that keeps the lanes of task {work.task} ended while it worked"
         raise LaneHostFailed(msg)
@@ -87,7 +75,7 @@ def ask(application: str, work: Work, watched: int) -> dict[str, Any]:
 
 
 def _answer(address: Path, watched: int, line: bytes) -> bytes:
-    """The answer to a request, one line; nothing, if the process has ended."""
+    """The answer to a request, one line; nothing, if the process has ended or hung."""
     with _connection(address, watched) as connection, suppress(ConnectionError):
         process, _, _ = struct.unpack(
             "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
@@ -105,7 +93,8 @@ def _answer(address: Path, watched: int, line: bytes) -> bytes:
                     return b""
             except TimeoutError:
                 if watch.is_hung:
-                    raise _HungError(process) from None
+                    end(process)
+                    return b""
         return b"".join(pieces)
     return b""
 
