@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from pyspark.sql import SparkSession
+
     from penstock.algebra.patterns import Strategy
     from penstock.connection.connection import Connection
 
@@ -16,33 +18,41 @@ __all__ = ["connect", "connect_inline"]
 
 
 def connect(
-    master: str = "local[*,4]",
+    master: str | None = None,
     home: str | Path | None = None,
     lanes: int | None = None,
     *,
+    spark: SparkSession | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Connection:
     """Open a connection to a pipeline on Spark: it runs queries, and their results are kept.
 
-    Spark is started, unless it runs in this process already.
+    Spark is started, unless it runs in this process already. Sessions that there are stay as they
+    are: a connection has a session of its own, with the settings that it needs.
 
     Args:
-        master: Spark's master URL; all cores of this machine by default.
+        master: Spark's master URL. Without it, that of the Spark that runs here; else the one that
+            spark-submit, PYSPARK_SUBMIT_ARGS, `spark-defaults.conf` in SPARK_CONF_DIR or MASTER
+            name; else all cores of this machine.
         home: The folder of the pipeline, where a cluster is used one that all nodes see. What is
             there already goes on where it was. Without one, there is a new folder that is removed
             by `Connection.close`.
         lanes: How many lanes share the work of a query, if a key divides it. The result is the
             same for any number. Queries that the home has from before go on with so many, too.
             Without it, new ones have as many as Spark has cores, and others what they had.
-        settings: Spark's configuration, stronger than Penstock's own.
+        spark: The session whose Spark is used, and whose settings hold where Penstock needs no
+            other; by default the active one. Spark Connect has none that can be used.
+        settings: Spark's configuration, stronger than Penstock's own; while Spark runs, only what
+            can be changed for a session.
 
     Raises:
-        PenstockError: An option has no meaning, the home is in use, or it is damaged.
+        PenstockError: An option has no meaning, Spark cannot be used, the home is in use, or
+            it is damaged.
     """
     # Commands that need no rows start faster without Arrow, Numba and Spark.
     from penstock.spark.spark_opening import open_pipeline
 
-    return open_pipeline(master, home, lanes, settings)
+    return open_pipeline(master, home, lanes, settings, spark)
 
 
 def connect_inline(

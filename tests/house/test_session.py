@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import SparkSession
 
+from penstock.spark.child_session import SESSION_SETTINGS
 from penstock.spark.probe import squares_add_up
 from penstock.spark.spark_session import SETTINGS, launch_environment, start_session
 
@@ -55,6 +56,10 @@ def test_settings_are_in_force(started: tuple[SparkSession, str]) -> None:
     # Spark puts options of its own before ours.
     java_options = wanted.pop("spark.driver.extraJavaOptions")
     assert {key: configuration.get(key) for key in wanted} == wanted
+    assert {key: started[0].conf.get(key) for key in SESSION_SETTINGS} == SESSION_SETTINGS
+    first = SparkSession.builder.getOrCreate()
+    assert first is not started[0]
+    assert {key for key in SESSION_SETTINGS if key in first.conf.getAll} == set()
     assert (configuration.get("spark.driver.extraJavaOptions") or "").endswith(java_options)
 
 

@@ -133,18 +133,12 @@ def run(
     from penstock.cli.script_run import ScriptRun
 
     script_run = ScriptRun(
-        understood, _master(master), home, lanes, spark_settings, progress, most_unreadable
+        understood, master, home, lanes, spark_settings, progress, most_unreadable
     )
     if is_finite:
         script_run.run_to_end(options)
     else:
         script_run.run_until_stopped(intervals=intervals)
-
-
-def _master(master: str | None) -> str:
-    from penstock.spark.spark_session import DEFAULT_MASTER
-
-    return master or DEFAULT_MASTER
 
 
 def _require_complete(is_complete: bool) -> None:

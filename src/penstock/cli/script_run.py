@@ -22,7 +22,7 @@ from penstock.errors import PenstockError, PipelineFailed
 from penstock.results.paragraphs import Paragraphs
 from penstock.spark.script import ScriptResults
 from penstock.spark.spark_engine import spark_engine
-from penstock.spark.spark_session import java_end, when_java_ends
+from penstock.spark.spark_session import default_master, java_end, when_java_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,7 +67,7 @@ class ScriptRun:
 
     Args:
         script: The statements.
-        master: Spark's master URL.
+        master: Spark's master URL; None: the one that the surroundings give.
         home: The folder of the pipeline; None: one for this run only.
         lanes: How many lanes share the work of a query.
         settings: Spark's configuration.
@@ -78,7 +78,7 @@ class ScriptRun:
     def __init__(
         self,
         script: Script,
-        master: str,
+        master: str | None,
         home: Path | None,
         lanes: int | None,
         settings: dict[str, str],
@@ -94,7 +94,7 @@ class ScriptRun:
         # Until then there is nothing to be put in order, and a signal ends all at once.
         self._db: Connection = started(
             partial(penstock.connect, master, home, lanes, settings=settings),
-            StartDisplay(f"starting Spark ({master})", every),
+            StartDisplay(f"starting Spark ({master or default_master()})", every),
         )
         self._interrupts = Interrupts()
         when_java_ends(_give_up)

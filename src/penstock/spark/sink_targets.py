@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from penstock.connectors.connector_list import CONNECTORS, SINKS
 from penstock.connectors.folder_sink import FolderSink
-from penstock.connectors.zoned_times import with_zone
 from penstock.errors import InternalError, QueryError, did_you_mean
 from penstock.results.answer_text import AnswerText
 from penstock.results.result_tables import MARKS
 from penstock.spark.causes import cause_of
+from penstock.spark.child_session import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ class SparkSink(Append):
 
     def write(self, number: int, table: pa.Table) -> None:
         """Append the rows."""
-        frame = self._spark.createDataFrame(with_zone(table))
+        frame = frame_of(self._spark, table)
         options = self._options
         if self._format.knows_records:
             options = options | {"txnAppId": self._key, "txnVersion": str(number)}

@@ -12,10 +12,10 @@ from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
 from penstock.connection.questions.one_time_query import asked
 from penstock.connectors.memory import is_inserted
-from penstock.connectors.zoned_times import with_zone
 from penstock.errors import NotSupported, PipelineFailed, QueryError
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
+from penstock.spark.child_session import frame_of
 from penstock.spark.explaining import explained_query
 from penstock.spark.groups import first_record_of
 from penstock.spark.home_view import view_of
@@ -69,7 +69,7 @@ class SparkEngine:
     """Runs queries on Spark; the pipeline runs as soon as a query reads streams.
 
     Attributes:
-        spark: The session of Spark.
+        spark: Our own session of Spark; DataFrames are given out in the user's.
         home: The folder of the pipeline.
         running: The pipeline.
         sinks: What CREATE SINK declares, and functions that are called with results.
@@ -78,10 +78,17 @@ class SparkEngine:
     reopening = "close() it; penstock.connect() opens its home again, and the pipeline goes on."
 
     def __init__(
-        self, spark: SparkSession, home: Home, lanes: int | None, *, is_temporary: bool
+        self,
+        spark: SparkSession,
+        users: SparkSession,
+        home: Home,
+        lanes: int | None,
+        *,
+        is_temporary: bool,
     ) -> None:
         cores = int(spark.sparkContext.defaultParallelism)
         self.spark = spark
+        self._users = users
         self.home = home
         self.is_closed = False
         self._is_temporary = is_temporary
@@ -311,7 +318,7 @@ class SparkEngine:
 
     def frame(self, table: pa.Table) -> Any:
         """A table as a DataFrame of Spark's."""
-        return self.spark.createDataFrame(with_zone(table))
+        return frame_of(self._users, table)
 
     def save(self, path: Path) -> NoReturn:
         """Refused: everything is in the home.

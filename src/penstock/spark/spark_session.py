@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.spark.child_session import child_session, running_session
+from penstock.spark.given_settings import MASTER, given_settings, is_submitted
 from penstock.spark.java import find_java
 from penstock.spark.java_archive import archive_options
 
@@ -31,9 +33,6 @@ _PACKAGES = _HERE.parents[1]
 
 _OPTIONS = "spark.driver.extraJavaOptions"
 SETTINGS: dict[str, str] = {
-    "spark.sql.session.timeZone": "UTC",
-    # The plan of a micro-batch is ours: one shuffle of known width. Re-planning only costs time.
-    "spark.sql.adaptive.enabled": "false",
     # On a cluster a task waits so long for the executor where its lanes live, which may be busy
     # with another task of the batch; moving lanes takes longer. Elsewhere nothing is preferred.
     "spark.locality.wait": "1s",
@@ -43,53 +42,69 @@ SETTINGS: dict[str, str] = {
     "spark.python.daemon.module": "penstock.spark.daemon",
     # As for tasks of DataFrames, so that jobs of both kinds are done by the same workers.
     "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
-    # A checkpoint on a local disk needs no renaming through Hadoop, and no second checksum.
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing."
-        "FileSystemBasedCheckpointFileManager"
-    ),
-    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    # Spark writes down again which files it has ever read, every 10 batches, and keeps that for 10
-    # minutes. On a local disk nobody needs it for so long.
-    "spark.sql.streaming.fileSource.log.compactInterval": "100",
-    "spark.sql.streaming.fileSource.log.cleanupDelay": "60s",
-    # Streams come and go under one checkpoint, so sources are known by name.
-    "spark.sql.streaming.queryEvolution.enableSourceEvolution": "true",
-    # A column that nobody reads may be what makes a row unreadable.
-    "spark.sql.csv.parser.columnPruning.enabled": "false",
-    # Python takes a whole task's rows at once anyway; batches of rows with long texts end by size.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     _OPTIONS: f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',
 }
-"""Spark's configuration unless the caller says otherwise."""
+"""The configuration that Spark is started with, unless caller or surroundings say otherwise.
+
+What holds for a session only is in `SESSION_SETTINGS`.
+"""
 
 
 def start_session(
     app_name: str = "penstock",
     *,
-    master: str = DEFAULT_MASTER,
+    master: str | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """Start Spark, or return the session that already runs in this process.
+    """A session of our own, of the Spark that runs in this process, or of one that is started.
 
     Args:
-        app_name: what Spark calls the application.
-        master: Spark's master URL; local by default.
-        settings: Spark configuration, on top of `SETTINGS` and stronger than it.
+        app_name: what Spark calls the application, if it is started.
+        master: Spark's master URL, if it is started; the one that the surroundings give by default,
+            else this machine.
+        settings: Spark configuration, stronger than ours.
+
+    Raises:
+        QueryError: Spark runs, and a setting cannot be changed any more.
     """
+    running = running_session()
+    if running is not None:
+        return child_session(running, settings)
+    return child_session(_started(app_name, master, settings or {}), settings, is_new=True)
+
+
+def _started(app_name: str, master: str | None, settings: Mapping[str, str]) -> SparkSession:
+    """The first session of a Spark that is started."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName(app_name).master(master)
-    variables = launch_environment(master)
-    home = Path(variables["SPARK_HOME"])
+    chosen = master or default_master()
     own = {**SETTINGS}
-    own[_OPTIONS] += f" {archive_options(Path(variables['PENSTOCK_JAVA']), home)}"
-    for key, value in {**own, **(settings or {})}.items():
+    if is_submitted():
+        # Java runs already, without our variables; its workers are to import the same.
+        variables = worker_environment(chosen)
+        del own[_OPTIONS]
+        if "PYTHONPATH" in variables:
+            own["spark.executorEnv.PYTHONPATH"] = variables["PYTHONPATH"]
+    else:
+        variables = launch_environment(chosen)
+        java, home = Path(variables["PENSTOCK_JAVA"]), Path(variables["SPARK_HOME"])
+        own[_OPTIONS] += f" {archive_options(java, home)}"
+    given = given_settings()
+    own = {key: value for key, value in own.items() if key not in given}
+    builder = SparkSession.builder.master(chosen)
+    if "spark.app.name" not in given:
+        builder = builder.appName(app_name)
+    for key, value in {**own, **settings}.items():
         builder = builder.config(key, value)
     with _environment(variables), _plain_ctrl_c():
         return builder.getOrCreate()
+
+
+def default_master() -> str:
+    """The master that Spark is started with if nobody names one: by the surroundings, else ours."""
+    return given_settings().get(MASTER, DEFAULT_MASTER)
 
 
 def end_java(seconds: float) -> None:
@@ -112,14 +127,6 @@ def end_java(seconds: float) -> None:
         # It ends when nobody is there any more.
         process.stdin.close()
     process.wait(seconds)
-
-
-def running_master() -> str | None:
-    """The master of the Spark that runs in this process; None if there is none."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    return None if session is None else str(session.sparkContext.master)
 
 
 def java_end(fault: BaseException | None = None) -> str | None:
@@ -164,12 +171,18 @@ def launch_environment(master: str) -> dict[str, str]:
     """The variables under which Spark has to be started, on top of the ones we have."""
     import pyspark
 
-    variables = {
+    return {
         # The Spark of the locked wheel, even where another one is installed.
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
         "JAVA_HOME": str(_HERE / "jdk"),
         "PENSTOCK_JAVA": str(find_java().executable),
+        **worker_environment(master),
     }
+
+
+def worker_environment(master: str) -> dict[str, str]:
+    """The variables under which a SparkContext has to begin, for the sake of its workers."""
+    variables = {}
     if master.startswith("local"):
         # Workers would run whatever `python3` is on PATH, and listeners be open to the network.
         variables["PYSPARK_PYTHON"] = sys.executable
