@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
-
     from penstock.algebra.patterns import Strategy
     from penstock.connection.connection import Connection
 
@@ -22,7 +20,7 @@ def connect(
     home: str | Path | None = None,
     lanes: int | None = None,
     *,
-    spark: SparkSession | None = None,
+    spark: object = None,
     settings: Mapping[str, str] | None = None,
 ) -> Connection:
     """Open a connection to a pipeline on Spark: it runs queries, and their results are kept.
@@ -40,7 +38,7 @@ def connect(
         lanes: How many lanes share the work of a query, if a key divides it. The result is the
             same for any number. Queries that the home has from before go on with so many, too.
             Without it, new ones have as many as Spark has cores, and others what they had.
-        spark: The session whose Spark is used, and whose settings hold where Penstock needs no
+        spark: The SparkSession whose Spark is used, and whose settings hold where Penstock needs no
             other; by default the active one. Spark Connect has none that can be used.
         settings: Spark's configuration, stronger than Penstock's own; while Spark runs, only what
             can be changed for a session.

@@ -56,8 +56,8 @@ def running_session() -> SparkSession | None:
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
-def require_usable(spark: SparkSession) -> None:
-    """See that a session can run a pipeline.
+def usable_session(spark: object) -> SparkSession:
+    """The session that a user gave, if it can run a pipeline.
 
     Raises:
         QueryError: It is none, it is one of Spark Connect, or it has been stopped.
@@ -76,6 +76,7 @@ def require_usable(spark: SparkSession) -> None:
     if spark.sparkContext._jsc is None or spark.sparkContext._jsc.sc().isStopped():
         msg = "the session has been stopped"
         raise QueryError(msg, hint="SparkSession.builder.getOrCreate() starts Spark again.")
+    return spark
 
 
 def child_session(

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from penstock.pipeline.reading import FileReading
     from penstock.shedding.shedding import Shedding
 
+PROPERTIES = (RECORD, READING, HOLDS, REPORTS, RULES, SENT, SHEDDING)
+"""What tasks of each batch are told, as properties of the thread that runs it."""
+
 
 class Jobs:
     """Runs the stages of batches on the newest record of a ledger.
@@ -76,7 +79,12 @@ class Jobs:
 
     def without_rows(self, *, is_last: bool = False, to_the_end: bool = False) -> list[Done]:
         """Run all stages of a batch without rows; the last one ends the input."""
-        return self.run(None, is_last=is_last, to_the_end=to_the_end)
+        done = self.run(None, is_last=is_last, to_the_end=to_the_end)
+        # This may be the user's own thread, whose later jobs would carry what was for ours.
+        context: Any = self._spark.sparkContext  # To its types, None is no value.
+        for name in PROPERTIES:
+            context.setLocalProperty(name, None)
+        return done
 
     def run(
         self,

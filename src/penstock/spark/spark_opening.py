@@ -13,8 +13,8 @@ from penstock.spark.causes import cause_of
 from penstock.spark.child_session import (
     CONNECT_HINT,
     child_session,
-    require_usable,
     running_session,
+    usable_session,
 )
 from penstock.spark.given_settings import names_remote
 from penstock.spark.spark_engine import SparkEngine
@@ -36,18 +36,22 @@ def open_pipeline(
     home: str | PathLike[str] | None,
     lanes: int | None,
     settings: Mapping[str, str] | None,
-    given: SparkSession | None,
+    given: object,
 ) -> Connection:
     """The connection that `penstock.connect` returns."""
     if lanes is not None and (not isinstance(lanes, int) or lanes < 1):
         msg = f"lanes is {lanes!r}, but must be a whole number above zero"
         raise QueryError(msg)
-    spark = _spark(master, settings) if given is None else _beside(given, master, settings)
+    if given is None:
+        spark = _spark(master, settings)
+        users = running_session() or spark
+    else:
+        users = usable_session(given)
+        spark = _beside(users, master, settings)
     path = Path(tempfile.mkdtemp(prefix="penstock-")) if home is None else Path(home)
     folder = Home(path)
     folder.open()
     try:
-        users = given or running_session() or spark
         return Connection(SparkEngine(spark, users, folder, lanes, is_temporary=home is None))
     except BaseException:
         folder.close()
@@ -58,7 +62,6 @@ def _beside(
     given: SparkSession, master: str | None, settings: Mapping[str, str] | None
 ) -> SparkSession:
     """A session of our own beside the one that the user gave."""
-    require_usable(given)
     if master is not None:
         msg = f'both spark and master "{master}" are given, but a session has its master'
         raise QueryError(msg, hint="Leave one of them out.")

@@ -14,6 +14,7 @@ import pytest
 import penstock
 from penstock.errors import QueryError
 from penstock.spark.given_settings import settings_of
+from tiers import only_long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,10 +46,11 @@ def seen(session):
     rows = session.sql("SET -v").collect()
     context = dict(session.sparkContext.getConf().getAll())
     active = SparkSession.getActiveSession()._jsparkSession.toString()
+    ours = "penstock" in session.sparkContext._jsc.sc().getLocalProperties().toString()
     return (
         session.conf.getAll, {row[0]: row[1] for row in rows}, context, active,
         SparkSession.active() is session, [one.name for one in session.streams.active],
-        session.newSession().conf.getAll,
+        session.newSession().conf.getAll, ours,
     )
 
 
@@ -141,7 +143,7 @@ def run_program(
 
 
 def test_settings_sessions_and_streams_of_others_stay_as_they_are(tmp_path: Path) -> None:
-    ours = [f"same {[True] * 7}", "ours [1, 2]", "frame True 2", "theirs 6", f"same {[True] * 7}"]
+    ours = [f"same {[True] * 8}", "ours [1, 2]", "frame True 2", "theirs 6", f"same {[True] * 8}"]
     assert run_program(BESIDE, tmp_path) == [
         *ours,
         *(one.replace("theirs 6", "theirs 9") for one in ours),
@@ -158,6 +160,7 @@ def test_spark_submit_says_which_master(tmp_path: Path) -> None:
     assert said == ["local[3] mine 3 1", "4"]
 
 
+@only_long
 def test_variables_say_which_master(tmp_path: Path) -> None:
     arguments = "--master local[1] --conf spark.app.mine=2 pyspark-shell"
     said = run_program(SUBMITTED, tmp_path, variables={"PYSPARK_SUBMIT_ARGS": arguments})
@@ -190,7 +193,7 @@ def test_spark_connect_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(QueryError, match="is a session of Spark Connect, which has no SparkCon"):
         penstock.connect(spark=remote)
     with pytest.raises(QueryError, match="spark is 'local', but must be a session of Spark"):
-        penstock.connect(spark="local")  # type: ignore[arg-type]
+        penstock.connect(spark="local")
     monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
     with pytest.raises(QueryError, match="sessions are those of Spark Connect") as caught:
         penstock.connect()
