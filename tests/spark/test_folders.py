@@ -27,12 +27,13 @@ COUNTED = (
 
 
 @pytest.fixture
-def opening(tmp_path: Path) -> Iterator[Callable[[], Connection]]:
+def opening(tmp_path: Path) -> Iterator[Callable[..., Connection]]:
     """Opens the home of this test; closed when the test has ended."""
     opened: list[Connection] = []
 
-    def open_home() -> Connection:
-        opened.append(penstock.connect("local[2,4]", tmp_path / "home", 2))
+    def open_home(reading: str = "auto") -> Connection:
+        settings = {"spark.penstock.reading": reading}
+        opened.append(penstock.connect("local[2,4]", tmp_path / "home", 2, settings=settings))
         return opened[-1]
 
     yield open_home
@@ -163,7 +164,7 @@ def test_a_file_that_is_being_written_is_read_when_it_is_complete(
 
 
 def test_who_reads_files_is_said_and_makes_no_difference(
-    opening: Callable[[], Connection], tmp_path: Path
+    opening: Callable[..., Connection], tmp_path: Path
 ) -> None:
     folder = tmp_path / "parquet"
     number = 0
@@ -173,10 +174,7 @@ def test_who_reads_files_is_said_and_makes_no_difference(
         "job": 'job, as spark.penstock.reading is "job"',
         "whole": 'whole, as spark.penstock.reading is "whole"',
     }.items():
-        db = opening()
-        spark_engine(db).spark.conf.set("spark.penstock.reading", way)
-        db.close()
-        db = opening()
+        db = opening(way)
         if not number:
             db.execute(declare("s", folder) + COUNTED)
         for _ in range(3):
@@ -188,7 +186,6 @@ def test_who_reads_files_is_said_and_makes_no_difference(
         assert f"Files: {why}" in db["counted"].explain()
         left = [one.suffix for one in spark_engine(db).home.segments.iterdir()]
         assert {".rows", ".taken"}.isdisjoint(left)
-        spark_engine(db).spark.conf.unset("spark.penstock.reading")
         db.close()
 
 
