@@ -96,8 +96,8 @@ def warming_up(python: Path, log: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 def finish(warm_up: subprocess.Popen[bytes]) -> None:
     """Wait for the loops. Nothing is lost without them: each query then compiles its own."""
-    say("compiling the loops of queries, up to a minute; Ctrl-C leaves it to the first queries")
     try:
+        say("compiling the loops of queries, up to a minute; Ctrl-C leaves it to the first queries")
         if warm_up.wait():
             say("the loops could not be compiled: .venv/warm-up.log says why")
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from penstock_fuzz.trial import STRATEGIES, Trial, is_feedable, late_rows
 
 
 def all_at_once(trial: Trial) -> Trial:
-    """One feed, one lane, no restore, and no late rows, which depend on the cut."""
+    """One feed, one lane, no restore, and no late or shed rows, which depend on the cut."""
     late = late_rows(trial)
     streams = {}
     for name, one in trial.streams.items():
@@ -23,8 +23,8 @@ def all_at_once(trial: Trial) -> Trial:
     relations = {
         name: replace(one, feeds=(0,) * len(one.feeds)) for name, one in trial.relations.items()
     }
-    return replace(trial, streams=streams, relations=relations, feed_count=1, lanes=1,
-                   restore_after=frozenset(), strategy="upa", partitions=8)  # fmt: skip
+    whole = replace(trial, streams=streams, relations=relations, feed_count=1, shedding=None)
+    return replace(whole, lanes=1, restore_after=frozenset(), strategy="upa", partitions=8)
 
 
 def cut_anew(trial: Trial, draw: Draw) -> Trial:

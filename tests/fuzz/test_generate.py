@@ -69,7 +69,9 @@ for number in range(30):
 
 def test_every_operator_is_tried(coverage: TrialCoverage) -> None:
     tried = {name.split()[0] for name in coverage.operators}
-    assert tried == {kind.__name__ for kind in concrete(Plan)}
+    # Other tests may have made operators of their own in this process.
+    ours = [kind for kind in concrete(Plan) if kind.__module__.startswith("penstock.")]
+    assert tried == {kind.__name__ for kind in ours}
     restored = {"IStream RESTORE", "RStream RESTORE", "Sort LIMIT", "Relation NRR"}
     internal = {f"Internal {one}" for one in ("combinations", "insertions", "slides")}
     assert restored | internal <= set(coverage.operators)

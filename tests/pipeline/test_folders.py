@@ -9,7 +9,15 @@ import pytest
 
 from penstock.catalog.definitions import StreamDefinition
 from penstock.errors import DataError, UnknownName
-from penstock.files.folders import MOST_BYTES, MOST_FILES, Folder, folder_of, is_folder
+from penstock.files.folders import (
+    MOST_BYTES,
+    MOST_FILES,
+    MOST_INSERTED_BYTES,
+    MOST_INSERTS,
+    Folder,
+    folder_of,
+    is_folder,
+)
 from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import PipelinePlan
 from penstock.store.layout import Home
@@ -121,4 +129,5 @@ def test_limits_are_those_of_the_options(tmp_path: Path) -> None:
         folder(", maxFilesPerTrigger 'many'")
     with pytest.raises(DataError, match=r'stream "s": the path .*/no does not exist'):
         folder_of(home, declared(f"USING parquet OPTIONS (path '{tmp_path}/no')"))
-    assert folder_of(home, declared("")) == Folder("s", home.incoming("s"), 1, is_inserted=True)
+    inserted = Folder("s", home.incoming("s"), MOST_INSERTS, MOST_INSERTED_BYTES, is_inserted=True)
+    assert folder_of(home, declared("")) == inserted

@@ -91,6 +91,9 @@ def charts(operators: int, longest: int, selectivity: float = 1.0) -> st.SearchS
 def arrivals(count: int, until: int, inputs: int) -> st.SearchStrategy[list[BlockArrival]]:
     """Blocks that come at whole instants, on some inputs."""
     one = st.builds(
-        BlockArrival, st.integers(0, until).map(float), st.integers(0, inputs - 1).map(str)
+        BlockArrival,
+        st.integers(0, until).map(float),
+        st.integers(0, inputs - 1).map(str),
+        st.just(1.0),
     )
     return st.lists(one, min_size=1, max_size=count).map(sorted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def test_another_number_of_lanes_takes_over_what_waits(connect: Callable[..., Co
 
 def test_rows_are_held_back_while_too_much_waits(connect: Callable[..., Connection]) -> None:
     db, expected = connect(), penstock.connect_inline()
-    db.execute("SET lane_budget = '1 ms'; SET queue_limit = '0.001 kB'")
+    db.execute("SET lane_budget = '0.01 ms'; SET queue_limit = '0.001 kB'")
     many = 40_000
     ts = random.Random(1).choices(range(60, 100), k=many)
     large = pa.table({"ts": ts, "k": [one % 7 for one in ts], "v": [one % 11 for one in ts]})
@@ -61,6 +62,8 @@ def test_rows_are_held_back_while_too_much_waits(connect: Callable[..., Connecti
         one.execute(SCRIPT)
         for first in range(0, 60, 20):
             feed(one, first)
+    wait_until_taken(db, 60)
+    for one in (db, expected):
         one.insert("s", large)
         feed(one, 100)
     db["sums"].wait_idle()
@@ -100,6 +103,13 @@ def test_status_tells_of_queues_latencies_and_charts(connect: Callable[..., Conn
     assert 'penstock_latency_seconds{query="sums",quantile="0.99"}' in text
 
 
+def wait_until_taken(db: Connection, many: int) -> None:
+    """Wait until a micro-batch with so many rows of stream s, since the start, is committed."""
+    chain = spark_engine(db).home.chain
+    while all("s" not in one.streams or one.streams["s"].rows < many for one in chain.since(0)):
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("kind", ["random", "semantic"])
 def test_an_answer_is_that_over_the_rows_that_stay(
     connect: Callable[..., Connection], kind: str
@@ -114,6 +124,8 @@ def test_an_answer_is_that_over_the_rows_that_stay(
         one.execute(script)
     for first in range(0, 160, 20):
         feed(db, first)
+        # What is inserted at once comes in at once, and nothing waits then.
+        wait_until_taken(db, first + 20)
     db["sums"].wait_idle()
     late = {name: db.late(name).to_arrow() for name in ("s", "t")}
     for first in range(0, 160, 20):
