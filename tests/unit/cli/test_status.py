@@ -259,5 +259,6 @@ def _settled(facts: Facts) -> Facts:
             replace(one, seconds=0.04 + one.number / 50, state_bytes=230 * one.state_rows)
             for one in facts.operators
         ),
+        retained=tuple(replace(one, unsealed_bytes=9_900) for one in facts.retained),
         disk={kind: DiskUse(one.files, 2_300 * one.files) for kind, one in facts.disk.items()},
     )

@@ -13,7 +13,8 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING
 from penstock.errors import Refused
 from penstock.planner.reach import StreamNeed, needs
-from penstock.store.sub_windows.piece import INSTANT, instants_of
+from penstock.store.sub_windows.column_ranges import INSTANT
+from penstock.store.sub_windows.piece import instants_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

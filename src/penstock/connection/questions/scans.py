@@ -25,7 +25,8 @@ from penstock.compute.evaluate import compile_expression, holds
 from penstock.connection.questions.value_bounds import bounds_of
 from penstock.operators.block import empty_block
 from penstock.operators.saved_tables import one_array
-from penstock.store.sub_windows.piece import INSTANT, instants_of
+from penstock.store.sub_windows.column_ranges import INSTANT
+from penstock.store.sub_windows.piece import instants_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
-    from penstock.store.sub_windows.piece import Value
+    from penstock.store.sub_windows.column_ranges import Value
 
     Bounds = tuple[Value, Value]
 

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from penstock.operators.block import Block, arriving
 from penstock.operators.saved_tables import arrays_of
+from penstock.store.sub_windows.column_ranges import INSTANT, ranges_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.types import Schema
     from penstock.state.arrays import Ints
-
-INSTANT = "_ts"
-"""The column with the event time of each row as a number; the others are those of the stream."""
-
-Value = int | float | str | bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRange:
-    """The least and the greatest value of a column, NULLs aside; None where there is no value."""
-
-    least: Value
-    most: Value
-
-    def meets(self, least: Value, most: Value) -> bool:
-        """A value from `least` to `most` may be there; None: without that bound."""
-        if self.least is None or self.most is None:
-            return False
-        # Both are values of one column, so they can be compared.
-        below = most is not None and most < self.least  # type: ignore[operator]
-        above = least is not None and least > self.most  # type: ignore[operator]
-        return not below and not above
+    from penstock.store.sub_windows.column_ranges import ColumnRange
 
 
 class Piece(Protocol):
@@ -111,19 +89,6 @@ class MemoryPiece:
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Some columns, or all, and always `_ts`."""
         return self._table if columns is None else self._table.select([*columns, INSTANT])
-
-
-def ranges_of(table: pa.Table) -> dict[str, ColumnRange]:
-    """The least and the greatest value of each column of numbers, times or short texts."""
-    found = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_integer(column.type) or pa.types.is_string(column.type):
-            ends = pc.min_max(column).as_py()
-            found[name] = ColumnRange(ends["min"], ends["max"])
-        elif pa.types.is_timestamp(column.type):
-            ends = pc.min_max(column.cast(pa.int64())).as_py()
-            found[name] = ColumnRange(ends["min"], ends["max"])
-    return found
 
 
 def table_of(block: Block, schema: Schema) -> pa.Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.store.bundles import Bundle, BundleWriter, bundle_writer, write_bundle
-from penstock.store.sub_windows.piece import INSTANT, ColumnRange, ranges_of
+from penstock.store.sub_windows.column_ranges import INSTANT, ColumnRange, ranges_of
 from penstock.store.whole_files import sync_file
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import Block, concatenated
-from penstock.store.sub_windows.piece import INSTANT, MemoryPiece, block_of, instants_of, table_of
+from penstock.store.sub_windows.column_ranges import INSTANT
+from penstock.store.sub_windows.piece import MemoryPiece, block_of, instants_of, table_of
 from penstock.store.sub_windows.sub_window import SubWindow
 
 if TYPE_CHECKING:

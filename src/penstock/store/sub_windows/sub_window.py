@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from penstock.operators.saved_tables import one_array
 from penstock.state.sorting import order_of
-from penstock.store.sub_windows.piece import INSTANT, instants_of
+from penstock.store.sub_windows.column_ranges import INSTANT
+from penstock.store.sub_windows.piece import instants_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from penstock.store.sub_windows.piece import Piece, Value
+    from penstock.store.sub_windows.column_ranges import Value
+    from penstock.store.sub_windows.piece import Piece
 
 
 @dataclass(frozen=True)
