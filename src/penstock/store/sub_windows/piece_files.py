@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ class PieceFile:
             DataError: The file is missing or damaged.
         """
         wanted = [*(self.columns if columns is None else columns), INSTANT]
-        found = [_column(str(self.folder / self.file), f"{self.key} {one}") for one in wanted]
+        found = [_FILES.column(self.folder / self.file, f"{self.key} {one}") for one in wanted]
         return pa.table(found, names=wanted)
 
     def to_json(self) -> list[Any]:
@@ -69,17 +70,37 @@ class PieceFile:
                 dict(self.ends)]  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
-def _bundle(path: str) -> Bundle:
-    from pathlib import Path
+class _OpenFiles:
+    """Files of pieces that are open, and their columns, which point into the files.
 
-    return Bundle(Path(path))
+    The check sum of a column is looked at once. A file that was removed is let go of with the next
+    that is opened, so that its space on the disk is free again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._files: dict[Path, tuple[Bundle, dict[str, pa.ChunkedArray]]] = {}
+
+    def column(self, path: Path, part: str) -> pa.ChunkedArray:
+        """A column of a piece."""
+        bundle, columns = self._opened(path)
+        if part not in columns:
+            columns[part] = bundle.table(part).column(0)
+        return columns[part]
+
+    def _opened(self, path: Path) -> tuple[Bundle, dict[str, pa.ChunkedArray]]:
+        found = self._files.get(path)
+        if found is not None:
+            return found
+        with self._lock:
+            for gone in [one for one in self._files if not one.exists()]:
+                del self._files[gone]
+            if path not in self._files:
+                self._files[path] = Bundle(path), {}
+            return self._files[path]
 
 
-@lru_cache(maxsize=1 << 16)
-def _column(path: str, part: str) -> pa.ChunkedArray:
-    """A column of a piece, which points into the file; its check sum is looked at once."""
-    return _bundle(path).table(part).column(0)
+_FILES = _OpenFiles()
 
 
 class PieceWriter:
@@ -147,7 +168,7 @@ class PieceList:
     pieces: tuple[PieceFile, ...]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def read_list(folder: Path, name: str) -> PieceList:
     """The list of a stream's pieces that was written down.
 
