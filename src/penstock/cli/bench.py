@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
 
 BENCHMARKS = {
-    "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
+    "ask": "questions about millions of retained rows, beside DuckDB; many readers; what it costs",
     "chain": "schedulers under bursts, in a model, on a lane and on Spark: queues and latency",
     "cluster": "more tasks, a standalone cluster with more workers, and a simulated large driver",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
@@ -92,7 +92,7 @@ def bench(
     if name == "ask":
         from penstock_bench.retained_questions import report
 
-        report(1_000_000 if quick else 10_000_000, typer.echo)
+        report(1_000_000 if quick else 10_000_000, typer.echo, only or [])
     elif name == "pipeline":
         _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
     elif name == "cluster":

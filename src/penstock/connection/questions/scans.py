@@ -128,7 +128,7 @@ class _Rows:
         self._chosen: Ints | None = None
         self._first, self.length = 0, piece.rows
         if piece.first < start or piece.last > end:
-            ts = instants_of(one_array(piece.table([])[INSTANT]))
+            ts = instants_of(_whole(piece.table([])[INSTANT]))
             self._first = int(np.searchsorted(ts, start, "left"))
             self.length = int(np.searchsorted(ts, end, "right")) - self._first
 
@@ -144,7 +144,7 @@ class _Rows:
         if not isinstance(column, str):
             return column
         if column not in self._read:
-            whole = one_array(self._piece.table([column])[column])
+            whole = _whole(self._piece.table([column])[column])
             whole = whole.slice(self._first, self._stop - self._first)
             self._read[column] = (
                 whole if self._chosen is None else whole.take(pa.array(self._chosen))
@@ -176,6 +176,11 @@ class _Rows:
         """Go on with other columns."""
         _ = self._stop
         self._known = columns
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array, not copied where it is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else one_array(column)
 
 
 def with_scans(plan: Plan, scans: dict[str, PieceScan]) -> Plan:
