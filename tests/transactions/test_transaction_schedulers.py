@@ -264,6 +264,18 @@ def test_each_member_of_a_shared_scan_has_its_own_abort_test() -> None:
     assert simulation.count(Act.READ) == 4 + 1 + 2
 
 
+def test_who_is_aborted_in_a_shared_scan_begins_anew_alone_and_the_others_go_on() -> None:
+    simulation = Simulation(FarthestUpdateScheduler, 4)
+    shared = ReadTransaction([ReadMember("long", 4), ReadMember("short", 2)])
+    simulation.begin(shared)
+    simulation.perform("RWW")
+    assert [one.name for one in shared.members] == ["long"]
+    assert (shared.begun, shared.members[0].taken) == (3, {3})
+    alone = [one for one in simulation.scheduler.running if one is not shared]
+    assert [[member.name for member in one.members] for one in alone] == [["short"]]
+    assert alone[0].begun is None
+
+
 def test_a_shared_scan_reads_once_what_several_want() -> None:
     simulation = Simulation(WindowScheduler, 4)
     simulation.begin(ReadTransaction([ReadMember("long", 4), ReadMember("short", 2)]))

@@ -21,7 +21,7 @@ from penstock.connection.questions.one_time_answer import OneTimeAnswer
 from penstock.connection.questions.piece_work import OwnReader
 from penstock.errors import PenstockError, QueryError, SourceText
 from penstock.operators.block import Block, concatenated
-from penstock.planner.merged_queries import NotMerged, merged_query
+from penstock.planner.merged_queries import MergedQuery, NotMerged, merged_query
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.physical.building import Choices
 from penstock.results.answer_kind import unit_of
@@ -71,6 +71,9 @@ def reading_note(
     """How much a question would read now, and where; a line for EXPLAIN."""
     settings, question = session.settings, BoundQuestion(plan, None, SourceText(""), ())
     choices = Choices.of(settings.tactics)
+    if settings.isolation == "latest" and isinstance(merged_query(plan), MergedQuery):
+        # Sub-windows are read one by one, by who asks.
+        reader = None
     asking = OneTimeQuery(question, view, (), choices, settings.store.ask_limit, reader)
     return asking.reading_note()
 

@@ -1,0 +1,79 @@
+"""Random questions between feeds, to connections and homes; and that wrong answers are found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.algebra.windows import Range
+from penstock.connection.questions import one_step
+from penstock.pipeline import retained_windows
+from penstock_fuzz.campaign import Campaign
+from penstock_fuzz.questioned import QuestionedConnection, QuestionedPipeline
+from penstock_fuzz.trial import STRATEGIES
+from tiers import amount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from penstock.algebra.streams import Stream
+    from penstock.algebra.windows import WindowSpec
+    from penstock.connection.questions.one_step import Held
+    from penstock.store.sub_windows.piece import MemoryPiece
+
+Questioned = QuestionedConnection | QuestionedPipeline
+
+
+@pytest.mark.parametrize(
+    ("engine", "what"),
+    [
+        (QuestionedConnection, "random questions in one process"),
+        (QuestionedPipeline, "random questions of pipelines without Spark"),
+    ],
+)
+def test_answers_are_those_of_the_oracle_at_their_instants(
+    engine: Callable[[], Questioned], what: str
+) -> None:
+    asked = engine()
+    campaign = Campaign(asked, seed=33, strategies=STRATEGIES, trials=amount(what))
+    outcome = campaign.run(print)
+    assert outcome.found is None, f"trial {outcome.number}: {outcome.found.failure.text}"
+    assert asked.counts["answers"] > amount(what)
+    assert asked.counts["of results"] > 0
+    assert asked.counts["refused"] > 0
+
+
+HELD_BY = one_step.held_by
+
+
+def too_long(spec: WindowSpec, stream: Stream, instant: int) -> Held | None:
+    """Windows by time hold one instant more than they do."""
+    longer = Range(spec.length + 1, spec.slide) if isinstance(spec, Range) else spec
+    return HELD_BY(longer, stream, instant)
+
+
+def nothing_in_logs(*_: object) -> dict[int, tuple[MemoryPiece, ...]]:
+    """The rows that are not sealed yet are not found."""
+    return {}
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "engine"),
+    [
+        (one_step, "held_by", too_long, QuestionedConnection),
+        (retained_windows, "unsealed_pieces", nothing_in_logs, QuestionedPipeline),
+    ],
+)
+def test_wrong_answers_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+    module: object,
+    name: str,
+    wrong: object,
+    engine: Callable[[], Questioned],
+) -> None:
+    monkeypatch.setattr(module, name, wrong)
+    campaign = Campaign(engine(), seed=1, strategies=STRATEGIES, trials=100)
+    outcome = campaign.run(print)
+    assert outcome.found is not None
+    assert "WrongAnswer" in outcome.found.failure.kind
