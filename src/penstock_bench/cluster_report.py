@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock_bench.cluster_driver import DriverCost
+    from penstock_bench.cluster_recovery import Recovered
     from penstock_bench.pipeline_steady import Steady
     from penstock_bench.report import Figures
 
@@ -43,6 +44,20 @@ def tasks(found: Mapping[str, Steady]) -> Shown:
 def workers(found: Mapping[str, Steady]) -> Shown:
     """The join on a standalone cluster, and Spark's own."""
     return _speeds("The join on a standalone cluster, workers of one core each", found)
+
+
+def killed(found: Mapping[str, Recovered]) -> Shown:
+    """The cost of a killed executor, to Penstock and to Spark's own join."""
+    table = _table(
+        "An executor is killed in mid-run: seconds", "", "a batch, usually", "the longest since",
+        "later in all", "slow batches",
+    )  # fmt: skip
+    figures: dict[str, Figures] = {}
+    for name, one in found.items():
+        times = (one.usual, one.longest, one.lost)
+        table.add_row(name, *(f"{value:.2f}" for value in times), str(one.slow))
+        figures[name] = {key: round(value, 3) for key, value in vars(one).items()}
+    return table, figures
 
 
 def _speeds(title: str, found: Mapping[str, Steady]) -> Shown:

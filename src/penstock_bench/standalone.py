@@ -106,16 +106,7 @@ class Standalone:
 
     def processes_on(self, name: str, part: str = "") -> list[int]:
         """The processes of a worker and all that it has started, with a text in their command."""
-        mark = f"TMPDIR={self.own_folder(name)}".encode()
-        found = []
-        for entry in Path("/proc").glob("[0-9]*"):
-            # It may have ended.
-            with suppress(OSError):
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                    if part in command:
-                        found.append(int(entry.name))
-        return found
+        return processes_in(self.own_folder(name), part)
 
     def wait_for(self, text: str, times: int) -> None:
         """Wait until something was said so often.
@@ -134,6 +125,20 @@ class Standalone:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         self.processes.remove(process)
+
+
+def processes_in(folder: Path, part: str) -> list[int]:
+    """The processes whose temporary files are in a folder, with a text in their command."""
+    mark = f"TMPDIR={folder}".encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        # It may have ended.
+        with suppress(OSError):
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if part in command:
+                    found.append(int(entry.name))
+    return found
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A full disk is told with the folder, and what to do."""
+"""A disk that is full or read-only is told with the folder, and what to do."""
 
 from __future__ import annotations
 
@@ -53,6 +53,14 @@ def test_a_full_disk_is_told_with_the_folder(
     assert "is full (No space left on device): make space there" in text
     # One that is not whole must not be taken for a file.
     assert not (small_disk / "record").exists()
+
+
+def test_a_read_only_disk_is_told_with_the_folder(small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(DataError) as refusal:
+        publish(small_disk / "record", b"x")
+    said = f"the disk with {small_disk} cannot be written (Read-only file system): mount it"
+    assert said in refusal.value.message
 
 
 def test_other_faults_stay_what_they_are(tmp_path: Path) -> None:

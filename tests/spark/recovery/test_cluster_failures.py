@@ -168,7 +168,8 @@ def test_the_disk_of_the_home_becomes_read_only(disk: Path, tmp_path: Path) -> N
         finally:
             subprocess.run(["umount", "-l", str(home)], check=True)
         assert code == 1
-        assert f"the disk with {home} cannot be written (Read-only file system)" in said
+        assert f"the disk with {home}" in said
+        assert "cannot be written (Read-only file system): mount it so that it can" in said
         second = start_on(cluster, home, scenario, tasks=2, settings_in=tmp_path)
         second.finish()
     check(second.home, scenario)
