@@ -59,11 +59,20 @@ def publish(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            # A link, unlike a renaming, never takes the place of another file.
-            os.link(draft, path)
+            _link(draft, path)
         finally:
             draft.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+def _link(draft: Path, path: Path) -> None:
+    """Give a file its name; unlike a renaming, a link never takes the place of another file."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        # A server of NFS may have answered twice: the name that is there already is ours.
+        if not path.samefile(draft):
+            raise
 
 
 def replace_file(path: Path, content: bytes) -> None:
