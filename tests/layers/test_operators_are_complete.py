@@ -14,7 +14,7 @@ from penstock.algebra.emptiness import EMPTY, NEEDS, empties, holds_at_ends
 from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
-from penstock.algebra.text import plan_dot, plan_json, plan_text
+from penstock.algebra.text import Drawn, plan_json, plan_text, plans_dot
 from penstock.algebra.types import INT
 from penstock.builder import relation, stream
 from penstock.errors import InternalError
@@ -116,7 +116,7 @@ def test_the_sample_plans_use_every_operator() -> None:
 def test_a_plan_prints_in_every_format(plan: Plan) -> None:
     nodes = list(walk(plan))
     assert len(plan_text(plan).splitlines()) == len(nodes)
-    assert plan_dot(plan).count("label=") == 2 * len(nodes) - 1
+    assert plans_dot([Drawn(plan)]).count("label=") == 2 * len(nodes) - 1
     assert plan_json(plan)["operator"] == type(plan).__name__
 
 
