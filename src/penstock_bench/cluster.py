@@ -7,12 +7,12 @@ import tempfile
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock_bench import cluster_report
 from penstock_bench.choosing import chosen
 from penstock_bench.cluster_driver import SimulatedSize, driver_cost
-from penstock_bench.kernels import SectionOutcome
+from penstock_bench.pipeline import Section
 from penstock_bench.pipeline_data import Input, written
 from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
@@ -21,10 +21,7 @@ from penstock_bench.standalone import standalone
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rich.table import Table
-
     from penstock_bench.pipeline_steady import Steady
-    from penstock_bench.report import Figures
 
 SIZES = (
     SimulatedSize(10, 100),
@@ -58,35 +55,14 @@ QUICK = ClusterEffort(50_000, 8, (2, 8), (2,))
 """A first look."""
 
 
-@dataclass(frozen=True)
-class ClusterSection:
-    """A table of the benchmark: things to measure by name, and how to show them."""
-
-    name: str
-    items: Mapping[str, Callable[[], Any]]
-    shown: Callable[[Mapping[str, Any]], tuple[Table, dict[str, Figures]]]
-
-    def measure(self, done: Callable[[], None]) -> SectionOutcome:
-        """Measure one thing after the other; `done` is called after each."""
-        found = {}
-        for name, measure in self.items.items():
-            found[name] = measure()
-            done()
-            if not sys.stdout.isatty():
-                sys.stderr.write(f"{self.name}: {name}\n")
-        return SectionOutcome(self.name, *self.shown(found))
-
-
-def sections(
-    folder: Path, effort: ClusterEffort, names: Sequence[str] = ()
-) -> list[ClusterSection]:
+def sections(folder: Path, effort: ClusterEffort, names: Sequence[str] = ()) -> list[Section]:
     """The tables that are wanted; all, if no names are given.
 
     Raises:
         UnknownName: There is no such section.
     """
     every = [
-        ClusterSection(
+        Section(
             "driver",
             {
                 f"{one.lanes} lanes, {one.queries} queries": partial(driver_cost, one)
@@ -94,8 +70,8 @@ def sections(
             },
             cluster_report.driver,
         ),
-        ClusterSection("tasks", _tasks(folder, effort), cluster_report.tasks),
-        ClusterSection("workers", _workers(folder, effort), cluster_report.workers),
+        Section("tasks", _tasks(folder, effort), cluster_report.tasks),
+        Section("workers", _workers(folder, effort), cluster_report.workers),
     ]
     return chosen("cluster", every, names)
 
