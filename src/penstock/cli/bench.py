@@ -26,7 +26,7 @@ class Measurable(Protocol):
 
     @property
     def items(self) -> Sized:
-        """What is measured, one after the other."""
+        """The things to measure, one after the other."""
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Measure all; `done` is called after each item."""
