@@ -8,27 +8,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock_bench import cluster_report
 from penstock_bench.choosing import chosen
 from penstock_bench.cluster_driver import SimulatedSize, driver_cost
 from penstock_bench.cluster_recovery import recovered
-from penstock_bench.kernels import SectionOutcome
+from penstock_bench.pipeline import Section
 from penstock_bench.pipeline_data import Input, written
 from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
 from penstock_bench.standalone import LOOPBACK, standalone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rich.table import Table
-
-    from penstock_bench.cluster_driver import DriverCost
     from penstock_bench.cluster_recovery import Recovered
     from penstock_bench.pipeline_steady import Steady
-    from penstock_bench.report import Figures
     from penstock_bench.standalone import Standalone
 
 SIZES = (
@@ -73,62 +69,30 @@ WAYS = ("join", "native join")
 """The join of Penstock, and Spark's own."""
 
 
-@dataclass(frozen=True)
-class ClusterSection:
-    """A table of the benchmark: things to measure by name, and how to show them.
-
-    Each thing gives some of the rows of the table, by their names.
-    """
-
-    name: str
-    items: Mapping[str, Callable[[], Mapping[str, Any]]]
-    shown: Callable[[Mapping[str, Any]], tuple[Table, dict[str, Figures]]]
-
-    def measure(self, done: Callable[[], None]) -> SectionOutcome:
-        """Measure one thing after the other; `done` is called after each."""
-        found: dict[str, Any] = {}
-        for name, measure in self.items.items():
-            found |= measure()
-            done()
-            if not sys.stdout.isatty():
-                sys.stderr.write(f"{self.name}: {name}\n")
-        return SectionOutcome(self.name, *self.shown(found))
-
-
-def sections(
-    folder: Path, effort: ClusterEffort, names: Sequence[str] = ()
-) -> list[ClusterSection]:
+def sections(folder: Path, effort: ClusterEffort, names: Sequence[str] = ()) -> list[Section]:
     """The tables that are wanted; all, if no names are given.
 
     Raises:
         UnknownName: There is no such section.
     """
     every = [
-        ClusterSection(
+        Section(
             "driver",
-            {one.name: partial(_driver, one) for one in SIZES},
+            {one.name: partial(driver_cost, one) for one in SIZES},
             cluster_report.driver,
         ),
-        ClusterSection("tasks", _tasks(folder, effort), cluster_report.tasks),
-        ClusterSection(
+        Section("tasks", _tasks(folder, effort), cluster_report.tasks),
+        Section(
             "workers",
             {_workers(count): partial(_speeds, folder, effort, count) for count in effort.workers},
             cluster_report.workers,
         ),
-        ClusterSection(
-            "killed",
-            {_workers(2): partial(_kills, folder, effort, 2)},
-            cluster_report.killed,
-        ),
+        Section("killed", {_workers(2): partial(_kills, folder, effort)}, cluster_report.killed),
     ]
     return chosen("cluster", every, names)
 
 
-def _driver(size: SimulatedSize) -> dict[str, DriverCost]:
-    return {size.name: driver_cost(size)}
-
-
-def _tasks(folder: Path, effort: ClusterEffort) -> dict[str, Callable[[], dict[str, Steady]]]:
+def _tasks(folder: Path, effort: ClusterEffort) -> dict[str, Callable[[], Steady]]:
     """The join with more and more tasks on the cores of this machine, by each way of reading."""
     return {
         f"{tasks} tasks, {way}": partial(_by_tasks, folder, effort, tasks, way)
@@ -138,13 +102,13 @@ def _tasks(folder: Path, effort: ClusterEffort) -> dict[str, Callable[[], dict[s
     }
 
 
-def _by_tasks(folder: Path, effort: ClusterEffort, tasks: int, way: str) -> dict[str, Steady]:
+def _by_tasks(folder: Path, effort: ClusterEffort, tasks: int, way: str) -> Steady:
     data = written(folder, Input(effort.rows, effort.batches))
     run = PipelineSetting(
         "join", str(data), tasks=tasks, master=f"local[{tasks},4]",
         settings={"spark.penstock.reading": way},
     )  # fmt: skip
-    return {f"{tasks} tasks, {way}": steady(in_own_process(run))}
+    return steady(in_own_process(run))
 
 
 def _workers(count: int) -> str:
@@ -160,11 +124,11 @@ def _speeds(folder: Path, effort: ClusterEffort, workers: int) -> dict[str, Stea
             run = PipelineSetting(
                 way, str(data), tasks=workers, master=cluster.url, seconds=effort.seconds
             )
-            found[f"{_workers(workers)}, {way}"] = steady(in_own_process(run, _ON_LOOPBACK))
+            found[way] = steady(in_own_process(run, _ON_LOOPBACK))
     return found
 
 
-def _kills(folder: Path, effort: ClusterEffort, workers: int) -> dict[str, Recovered]:
+def _kills(folder: Path, effort: ClusterEffort, workers: int = 2) -> dict[str, Recovered]:
     """One executor of a cluster is killed in mid-run, and then one of Spark's own join."""
     data = written(folder, Input(effort.kill_rows, effort.kill_batches))
     found = {}
@@ -174,7 +138,7 @@ def _kills(folder: Path, effort: ClusterEffort, workers: int) -> dict[str, Recov
                 way, str(data), tasks=workers, master=cluster.url,
                 kill_after=effort.kill_after, kill_on=str(cluster.own_folder("1")),
             )  # fmt: skip
-            found[f"{_workers(workers)}, {way}"] = recovered(in_own_process(run, _ON_LOOPBACK))
+            found[way] = recovered(in_own_process(run, _ON_LOOPBACK))
     return found
 
 
