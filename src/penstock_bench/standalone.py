@@ -26,16 +26,16 @@ MASTER = "m"
 
 
 @dataclass(frozen=True)
-class Node:
+class ClusterNode:
     """The place of a master or a worker: its address, and what runs commands there."""
 
     address: str = LOOPBACK
     command: tuple[str, ...] = ()
 
 
-def on_loopback(_name: str) -> Node:
+def on_loopback(_name: str) -> ClusterNode:
     """The place of everybody on a machine without networks of its own."""
-    return Node()
+    return ClusterNode()
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Standalone:
     folder: Path
     port: int
     variables: Mapping[str, str]
-    node: Callable[[str], Node] = on_loopback
+    node: Callable[[str], ClusterNode] = on_loopback
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     workers: int = 0
 
@@ -146,7 +146,7 @@ def standalone(
     folder: Path,
     workers: int,
     variables: Mapping[str, str] | None = None,
-    node: Callable[[str], Node] = on_loopback,
+    node: Callable[[str], ClusterNode] = on_loopback,
 ) -> Iterator[Standalone]:
     """A cluster that runs; its folder is there, and has a short path, as sockets need one."""
     with socket.socket() as free:

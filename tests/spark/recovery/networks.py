@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 
-from penstock_bench.standalone import MASTER, Node
+from penstock_bench.standalone import MASTER, ClusterNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,13 +31,13 @@ class Cables:
     mark: str = field(default_factory=lambda: f"pen{uuid4().hex[:6]}")
     laid: list[str] = field(default_factory=list)
 
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> ClusterNode:
         """The place of the master, or of a worker; its namespace is made when it is needed."""
         if name not in self.laid:
             self.laid.append(name)
             self._lay(name)
         address = f"10.98.0.{1 if name == MASTER else 10 + int(name)}"
-        return Node(address, ("ip", "netns", "exec", self._space(name)))
+        return ClusterNode(address, ("ip", "netns", "exec", self._space(name)))
 
     def cut(self, name: str) -> None:
         """Let nothing pass between a worker and the others; nobody is told."""

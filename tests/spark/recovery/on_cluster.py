@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from penstock.store.layout import Home
-    from penstock_bench.standalone import Node
+    from penstock_bench.standalone import ClusterNode
     from spark.recovery.processes import Driver
     from spark.recovery.scenario import Scenario
 
@@ -41,7 +41,9 @@ SOON_LOST = {
 
 @contextmanager
 def running(
-    workers: int, node: Callable[[str], Node] = on_loopback, variables: Mapping[str, str] = {}
+    workers: int,
+    node: Callable[[str], ClusterNode] = on_loopback,
+    variables: Mapping[str, str] = {},
 ) -> Iterator[Standalone]:
     """A cluster of workers of one core each."""
     with (
