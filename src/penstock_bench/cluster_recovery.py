@@ -1,4 +1,4 @@
-"""What a killed executor costs: how much later the micro-batches are from then on."""
+"""The cost of a killed executor: by how much the micro-batches are later from then on."""
 
 from __future__ import annotations
 
