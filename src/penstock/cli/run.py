@@ -135,11 +135,9 @@ def run(
 
     # Nobody but the script uses this Spark.
     of_spark = {SETTING: "few", **spark_settings}
-    script_run = ScriptRun(understood, master, home, lanes, of_spark, progress, most_unreadable)
-    if is_finite:
-        script_run.run_to_end(options)
-    else:
-        script_run.run_until_stopped(intervals=intervals)
+    ScriptRun(understood, master, home, lanes, of_spark, progress, most_unreadable).run(
+        options, is_finite=is_finite
+    )
 
 
 def _require_complete(is_complete: bool) -> None:
