@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.logs import Log
 from penstock.operators.block import concatenated
+from penstock.store.known_files import KnownFiles
 from penstock.store.sub_windows.piece import table_of
 from penstock.store.sub_windows.retained_rows import pieces_of
 
@@ -31,14 +31,13 @@ def unsealed_pieces(
     """
     found: dict[int, tuple[MemoryPiece, ...]] = {}
     for log in logs:
-        table = _rows_of(folder / log).get(stream)
+        table = _LOGS.of(folder / log).get(stream)
         if table is not None and len(table):
             for number, piece in pieces_of(table, length):
                 found[number] = (*found.get(number, ()), piece)
     return found
 
 
-@lru_cache(maxsize=256)
 def _rows_of(path: Path) -> dict[str, pa.Table]:
     """The rows of each stream in a log that were taken in, as they came."""
     blocks: dict[str, tuple[Schema, list[Block]]] = {}
@@ -50,3 +49,11 @@ def _rows_of(path: Path) -> dict[str, pa.Table]:
         stream: table_of(concatenated(several), schema)
         for stream, (schema, several) in blocks.items()
     }
+
+
+_LOGS = KnownFiles(_rows_of)
+
+
+def forget_logs(folder: Path, logs: Sequence[str]) -> None:
+    """Logs whose rows are in sub-windows now: hardly anybody will ask for them again."""
+    _LOGS.forget(folder / one for one in logs)

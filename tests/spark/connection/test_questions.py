@@ -118,7 +118,7 @@ CREATE STREAM a (ts BIGINT, k INT, v DOUBLE, WATERMARK FOR ts AS ts) RETAIN UNBO
 CREATE STREAM b (ts BIGINT, k INT, WATERMARK FOR ts AS ts) RETAIN UNBOUNDED;
 """
 AS_JOBS = {
-    "SELECT k, COUNT(*) AS n, MEDIAN(v) AS m FROM a GROUP BY k ORDER BY k": "in 6 of 6 pieces",
+    "SELECT k, COUNT(*) AS n, MEDIAN(v) AS m FROM a GROUP BY k": "in 6 of 6 pieces",
     "SELECT ts, v FROM a [RANGE 30] WHERE k = 1": "30 rows of a in 2 of 6 pieces",
     "SELECT a.v, b.k FROM a, b [RANGE 50] WHERE a.ts = b.ts AND a.k = 2": "rows of b",
     "SELECT COUNT(*) AS n FROM b WHERE k > 1000": "0 rows of b in 0 of 6 pieces",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.store.bundles import Bundle, BundleWriter, bundle_writer, write_bundle
+from penstock.store.known_files import KnownFiles
 from penstock.store.sub_windows.column_ranges import INSTANT, ColumnRange, ranges_of
 from penstock.store.whole_files import sync_file
 
@@ -61,7 +61,8 @@ class PieceFile:
             DataError: The file is missing or damaged.
         """
         wanted = [*(self.columns if columns is None else columns), INSTANT]
-        found = [_FILES.column(self.folder / self.file, f"{self.key} {one}") for one in wanted]
+        file = _FILES.of(self.folder / self.file)
+        found = [file.column(f"{self.key} {one}") for one in wanted]
         return pa.table(found, names=wanted)
 
     def to_json(self) -> list[Any]:
@@ -70,37 +71,24 @@ class PieceFile:
                 dict(self.ends)]  # fmt: skip
 
 
-class _OpenFiles:
-    """Files of pieces that are open, and their columns, which point into the files.
+class _OpenFile:
+    """A file of pieces, and those of its columns that were read; the check sum is looked at once.
 
-    The check sum of a column is looked at once. A file that was removed is let go of with the next
-    that is opened, so that its space on the disk is free again.
+    Columns point into the file.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._files: dict[Path, tuple[Bundle, dict[str, pa.ChunkedArray]]] = {}
+    def __init__(self, path: Path) -> None:
+        self._bundle = Bundle(path)
+        self._columns: dict[str, pa.ChunkedArray] = {}
 
-    def column(self, path: Path, part: str) -> pa.ChunkedArray:
+    def column(self, part: str) -> pa.ChunkedArray:
         """A column of a piece."""
-        bundle, columns = self._opened(path)
-        if part not in columns:
-            columns[part] = bundle.table(part).column(0)
-        return columns[part]
-
-    def _opened(self, path: Path) -> tuple[Bundle, dict[str, pa.ChunkedArray]]:
-        found = self._files.get(path)
-        if found is not None:
-            return found
-        with self._lock:
-            for gone in [one for one in self._files if not one.exists()]:
-                del self._files[gone]
-            if path not in self._files:
-                self._files[path] = Bundle(path), {}
-            return self._files[path]
+        if part not in self._columns:
+            self._columns[part] = self._bundle.table(part).column(0)
+        return self._columns[part]
 
 
-_FILES = _OpenFiles()
+_FILES = KnownFiles(_OpenFile)
 
 
 class PieceWriter:
