@@ -54,7 +54,7 @@ PROCESSES = 5
 
 @dataclass(frozen=True)
 class ReadersEffort:
-    """How much is done.
+    """The amount of work.
 
     Attributes:
         readers: So many ask at once.
@@ -69,7 +69,7 @@ class ReadersEffort:
 
 @dataclass
 class ReadersFigures:
-    """What was counted and measured; times are seconds.
+    """The counts and measured times, in seconds.
 
     Attributes:
         alone: The micro-batches without readers.

@@ -54,7 +54,7 @@ def difference(
     *,
     in_order: bool = True,
 ) -> str | None:
-    """Where an answer differs from that of the oracle; None if nowhere."""
+    """The place where an answer differs from that of the oracle; None if nowhere."""
     wanted = oracle.answer(plan, instant)
     found = rows_of(arriving(tuple(arrays_of(table)), np.zeros(len(table), np.int64)))
     if in_order and st.is_ordered(plan):

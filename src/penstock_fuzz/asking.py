@@ -52,7 +52,7 @@ class Retaining:
 
 
 def retaining_of(trial: Trial, plan: Plan) -> Retaining:
-    """How much the streams of a trial keep; shrinking the query does not change it."""
+    """The retention of the streams of a trial; shrinking the query does not change it."""
     draw = _draw(trial, "retention")
     steps = draw.pick(0, 0, 2, 5, 20, 100)
     parts = f"SET retain_parts = {draw.pick(1, 2, 7, 60)}"
@@ -173,7 +173,7 @@ class SentWork(OwnReader):
     """Reads pieces as tasks of a job do: what they are to do is sent to them."""
 
     def read(self, work: PieceWork, pieces: Sequence[Piece]) -> list[Columns]:
-        """What comes of pieces, in two portions."""
+        """The columns that come of pieces, in two portions."""
         sent = [pickle.dumps((work, pieces[start::2])) for start in range(2)]
         return [one for text in sent for work, own in [pickle.loads(text)] for one in work.of(own)]
 

@@ -48,7 +48,7 @@ class LaneHostContender:
         self.replanning = Replans()
 
     def looker(self, trial: Trial, plan: Plan) -> HomeLooker:
-        """Who looks at the home between feeds."""
+        """Somebody who looks at the home between feeds."""
         del trial, plan
         return HomeLooker()
 

@@ -104,7 +104,7 @@ class QuestionedPipeline(LaneHostContender):
         self.counts: Counter[str] = Counter()
 
     def looker(self, trial: Trial, plan: Plan) -> HomeLooker:
-        """Who asks between feeds."""
+        """Somebody who asks between feeds."""
         return _AskingLooker(trial, plan, self.counts)
 
 

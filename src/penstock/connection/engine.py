@@ -172,7 +172,7 @@ class Engine(Protocol):
         """Answer a question, once."""
 
     def reading_note(self, plan: Plan) -> str:
-        """How much a query would read if it were asked once, now, and where."""
+        """The rows that a query would read if it were asked once, now, and who would read them."""
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""

@@ -55,7 +55,7 @@ class StatementTarget(Protocol):
         """Answer a question, once."""
 
     def reading_note(self, plan: Plan) -> str:
-        """How much a query would read if it were asked once, now, and where."""
+        """The rows that a query would read if it were asked once, now, and who would read them."""
 
 
 def execute(target: StatementTarget, text: str) -> pa.Table | None:

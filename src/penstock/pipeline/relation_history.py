@@ -72,7 +72,7 @@ def put_together(home: Home, record: int, files: Sequence[str], clock: int) -> t
 
 @dataclass(frozen=True)
 class _Arrivals:
-    """How changes came: the instants they were dated, by which update, the watermarks at each."""
+    """The arrivals of changes: the instants they were dated, their updates, the watermarks at each."""
 
     dated: Ints
     update: Ints

@@ -42,7 +42,7 @@ class ScarceSpace:
         return self._free() < retention.warn_free
 
     def given_up(self, record: Record, plan: BoundPlan, retention: Retention) -> Sealed | None:
-        """What streams retain without their oldest rows, if these have to go; else None.
+        """The rows that streams retain without the oldest, if these have to go; else None.
 
         They go if they were warned of in an earlier pass.
         """

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.lane_host.logs import Log
 from penstock.operators.block import concatenated
-from penstock.store.known_files import KnownFiles
+from penstock.store.made_of_files import MadeOfFiles
 from penstock.store.sub_windows.piece import table_of
 from penstock.store.sub_windows.retained_rows import pieces_of
 
@@ -51,7 +51,7 @@ def _rows_of(path: Path) -> dict[str, pa.Table]:
     }
 
 
-_LOGS = KnownFiles(_rows_of)
+_LOGS = MadeOfFiles(_rows_of)
 
 
 def forget_logs(folder: Path, logs: Sequence[str]) -> None:

@@ -34,8 +34,8 @@ LEAST_ROWS = 500_000
 
 
 @dataclass(frozen=True)
-class _Answer:
-    """What a task says: its columns as Arrow, or why it has none."""
+class _TaskAnswer:
+    """The answer of a task: its columns as Arrow, or why it has none."""
 
     columns: bytes
     fault: tuple[str, str | None] | None = None
@@ -54,7 +54,7 @@ class QuestionJobs(PieceReader):
         self._least = least_rows
 
     def read(self, work: PieceWork, pieces: Sequence[Piece]) -> list[Columns]:
-        """What comes of pieces; rows of logs that are not sealed yet are read here."""
+        """The columns that come of pieces; rows of logs that are not sealed yet are read here."""
         if not self._is_job(sum(one.rows for one in pieces)):
             return work.of(pieces)
         files = [one for one in pieces if isinstance(one, PieceFile)]
@@ -95,7 +95,7 @@ class QuestionJobs(PieceReader):
         self._context.setLocalProperty("spark.scheduler.pool", POOL)
         try:
             job = self._context.parallelize(asked, len(asked)).mapPartitions(answers)
-            found: list[_Answer] = job.collect()
+            found: list[_TaskAnswer] = job.collect()
         finally:
             # This may be the user's own thread. To its types, None is no value.
             self._context.setLocalProperty("spark.scheduler.pool", before)  # type: ignore[arg-type]
@@ -105,21 +105,21 @@ class QuestionJobs(PieceReader):
         return [_columns(one.columns) for one in found]
 
 
-def answers(asked: Iterable[bytes]) -> Iterator[_Answer]:
+def answers(asked: Iterable[bytes]) -> Iterator[_TaskAnswer]:
     """The function of the tasks: work and pieces in, what came of them out."""
     for one in asked:
         work, pieces = pickle.loads(one)
         try:
             columns = merged(work.of(pieces), work)
         except DataError as error:
-            yield _Answer(b"", (error.message, error.hint))
+            yield _TaskAnswer(b"", (error.message, error.hint))
             continue
         names = [str(place) for place in range(len(columns))]
         table = pa.table(list(columns), names=names)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
-        yield _Answer(sink.getvalue().to_pybytes())
+        yield _TaskAnswer(sink.getvalue().to_pybytes())
 
 
 def _columns(content: bytes) -> Columns:

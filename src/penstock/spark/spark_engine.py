@@ -231,7 +231,7 @@ class SparkEngine:
             view.release()
 
     def reading_note(self, plan: Plan) -> str:
-        """How much a query would read if it were asked once, now, and where."""
+        """The rows that a query would read if it were asked once, now, and who would read them."""
         ledger = self.running.pipeline.ledger
         view = view_of(self.home, ledger.plan, ledger.record.plan)
         try:

@@ -159,7 +159,7 @@ class Evaluation:
         return PieceReading(held.stream.name, work, tuple(chosen), len(pieces))
 
     def _rows(self, reading: PieceReading) -> Block:
-        """What is made of pieces, all of it at the instant."""
+        """The rows that are made of pieces, all of them at the instant."""
         columns = merged(self._reader.read(reading.work, reading.pieces), reading.work)
         return arriving(columns, np.full(len(columns[0]), self._instant, np.int64))
 

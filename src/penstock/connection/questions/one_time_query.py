@@ -68,7 +68,7 @@ def reading_note(
     view: StoreView,
     reader: PieceReader | None = None,
 ) -> str:
-    """How much a question would read now, and where; a line for EXPLAIN."""
+    """The rows that a question would read now, and who would read them; a line for EXPLAIN."""
     settings, question = session.settings, BoundQuestion(plan, None, SourceText(""), ())
     choices = Choices.of(settings.tactics)
     if settings.isolation == "latest" and isinstance(merged_query(plan), MergedQuery):
@@ -125,7 +125,7 @@ class OneTimeQuery:
         return OneTimeAnswer(table, plan, instant)
 
     def reading_note(self) -> str:
-        """How many rows would be read of each stream now, and where; a line for EXPLAIN."""
+        """The rows that would be read of each stream now, and who would; a line for EXPLAIN."""
         try:
             evaluation, instant, _ = self._evaluation()
             direct = evaluation.by_pieces()
@@ -142,7 +142,7 @@ class OneTimeQuery:
         return f"Question{at}: {'; '.join(parts) or 'no rows of streams, in the asking process'}"
 
     def _evaluation(self) -> tuple[Evaluation, int, Sort | None]:
-        """How the question is computed, the instant it is about, and the order of its answer.
+        """The evaluation of the question, the instant it is about, and the order of its answer.
 
         Raises:
             PenstockError: The instant is not final, or not enough is retained for it.

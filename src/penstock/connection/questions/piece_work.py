@@ -41,7 +41,7 @@ class PieceWork:
     totals: PartTotals | None = None
 
     def of(self, pieces: Sequence[Piece]) -> list[Columns]:
-        """What comes of pieces, in no order; of one without rows nothing.
+        """The columns that come of pieces, in no order; none of a piece without rows.
 
         Raises:
             DataError: A file is missing or damaged.
@@ -57,7 +57,7 @@ class PieceWork:
         return [one for one in found if one is not None]
 
     def nothing(self) -> Columns:
-        """What comes of no rows."""
+        """The columns that come of no rows."""
         rows = empty_block(self.scan.schema).columns
         return rows if self.totals is None else self.totals.of_rows(rows)
 
@@ -72,21 +72,21 @@ class PieceReader(Protocol):
     """Whoever reads pieces of a question: the asking process, or others too."""
 
     def read(self, work: PieceWork, pieces: Sequence[Piece]) -> list[Columns]:
-        """What comes of pieces that may have rows.
+        """The columns that come of pieces that may have rows.
 
         Raises:
             DataError: A file is missing or damaged.
         """
 
     def place(self, rows: int) -> str:
-        """Where so many rows would be read, for people."""
+        """The place where so many rows would be read, for people."""
 
 
 class OwnReader:
     """The asking process reads all pieces itself."""
 
     def read(self, work: PieceWork, pieces: Sequence[Piece]) -> list[Columns]:
-        """What comes of pieces."""
+        """The columns that come of pieces."""
         return work.of(pieces)
 
     def place(self, rows: int) -> str:
@@ -96,7 +96,7 @@ class OwnReader:
 
 
 def merged(parts: Sequence[Columns], work: PieceWork) -> Columns:
-    """What came of several pieces, as one."""
+    """The columns that came of several pieces, as one."""
     if not parts:
         return work.nothing()
     return tuple(

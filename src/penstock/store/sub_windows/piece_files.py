@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.store.bundles import Bundle, BundleWriter, bundle_writer, write_bundle
-from penstock.store.known_files import KnownFiles
+from penstock.store.made_of_files import MadeOfFiles
 from penstock.store.sub_windows.column_ranges import INSTANT, ColumnRange, ranges_of
 from penstock.store.whole_files import sync_file
 
@@ -88,7 +88,7 @@ class _OpenFile:
         return self._columns[part]
 
 
-_FILES = KnownFiles(_OpenFile)
+_FILES = MadeOfFiles(_OpenFile)
 
 
 class PieceWriter:

@@ -223,7 +223,7 @@ class LocalEngine:
             return asked(text, self.session, view, view.tables)
 
     def reading_note(self, plan: Plan) -> str:
-        """How much a query would read if it were asked once, now, and where."""
+        """The rows that a query would read if it were asked once, now, and who would read them."""
         with self._lock:
             return reading_note(plan, self.session, LocalView(self))
 

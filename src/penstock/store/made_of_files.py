@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 
-class KnownFiles(Generic[Made]):
-    """What was made of files, which never change.
+class MadeOfFiles(Generic[Made]):
+    """Things that were made of files, which never change.
 
     A mapped file takes up its space on the disk after it was removed; so what was made of one that
     is gone is let go of with the next that is read.
@@ -28,7 +28,7 @@ class KnownFiles(Generic[Made]):
         self._made: dict[Path, Made] = {}
 
     def of(self, path: Path) -> Made:
-        """What is made of a file."""
+        """The thing that is made of a file."""
         found = self._made.get(path)
         if found is None:
             with self._lock:
