@@ -72,7 +72,7 @@ def put_together(home: Home, record: int, files: Sequence[str], clock: int) -> t
 
 @dataclass(frozen=True)
 class _Arrivals:
-    """The arrivals of changes: the instants they were dated, their updates, the watermarks at each."""
+    """The arrivals of changes: the dates, the updates, and the watermarks at each update."""
 
     dated: Ints
     update: Ints
