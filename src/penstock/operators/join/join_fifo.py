@@ -15,7 +15,7 @@ from penstock.operators.join.join_loops import (
     ended_first,
 )
 from penstock.operators.join.join_pairs import incoming_rows
-from penstock.operators.join.stored_rows import StoredRows
+from penstock.operators.join.recorded_rows import RecordedRows
 from penstock.state.moving import Occupancy
 from penstock.state.row_store import RowStore
 from penstock.state.sorting import order_of
@@ -33,7 +33,7 @@ _NO_TWINS = np.zeros((0, 2), np.int64)
 _LEAST = 64
 
 
-class FifoSide(StoredRows):
+class FifoSide(RecordedRows):
     """The rows of a MON or WKS input.
 
     Rows are numbered as they come, and follow each other in a ring. A chain leads from newer to

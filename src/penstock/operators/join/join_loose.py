@@ -19,7 +19,7 @@ from penstock.operators.join.join_loops import (
     drop_ended,
 )
 from penstock.operators.join.join_pairs import incoming_rows
-from penstock.operators.join.stored_rows import StoredRows
+from penstock.operators.join.recorded_rows import RecordedRows
 from penstock.operators.join.withdrawal_index import WithdrawalIndex
 from penstock.state.expiry import CalendarQueue
 from penstock.state.row_store import RowStore, grown
@@ -40,7 +40,7 @@ _NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64)
 _NO_TWINS: Ints = np.zeros((0, 2), np.int64)
 
 
-class LooseSide(StoredRows):
+class LooseSide(RecordedRows):
     """The rows of a WK or, with an index by which withdrawn rows are found, of a STR input.
 
     Places of rows that are gone are given to others. A calendar queue says which rows have ended.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from penstock.state.row_store import RowStore
 
 
-class StoredRows(ABC):
+class RecordedRows(ABC):
     """Access to rows at their places, whatever decides where these are."""
 
     def __init__(self, store: RowStore, records: Ints) -> None:
