@@ -26,12 +26,13 @@ def lane_table(found: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _title(found: Mapping[str, Mapping[str, Any]]) -> str:
-    shares = [
-        f"{name} {share:.1%}"
-        for one in found.values()
-        for name, share in one.get("overhead", {}).items()
-    ]
-    return f"Bursts; scheduling adds to the time: {', '.join(shares)}" if shares else "Bursts"
+    """The title, with what each scheduler adds under each kind of traffic."""
+    shares: dict[str, list[str]] = {}
+    for one in found.values():
+        for name, share in one.get("overhead", {}).get("share", {}).items():
+            shares.setdefault(name, []).append(f"{share:.1%}")
+    told = ", ".join(f"{name} {' '.join(each)}" for name, each in shares.items())
+    return f"Bursts; scheduling adds to the time: {told}" if told else "Bursts"
 
 
 def _cells(one: Mapping[str, Any], fifo: Mapping[str, Any]) -> list[str]:
