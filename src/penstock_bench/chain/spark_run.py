@@ -13,7 +13,7 @@ import pyarrow as pa
 import penstock
 from penstock.scheduling.latencies import Latencies, all_latencies
 from penstock.scheduling.work_rules import WorkRules
-from penstock_bench.chain.lane_run import TURN, LaneBench, LaneFigures
+from penstock_bench.chain.lane_run import TURN, LaneBench, LaneFigures, percentiles
 from penstock_bench.chain.lane_traffic import KNOWN, QUERIES, SCRIPT
 
 if TYPE_CHECKING:
@@ -116,12 +116,9 @@ class _Commits:
 
     def figures(self, latency: float | None) -> LaneFigures:
         """The figures of the run, when all is done."""
-        found = Latencies(self._latencies())
-        median, p99 = found.percentile(50), found.percentile(99)
-        assert median is not None
-        assert p99 is not None
         peak = max(int(one["peak_bytes"]) for one in self._reports())
-        return LaneFigures(peak, median, p99, None, latency, self.queued, self.latencies)
+        marks = percentiles(Latencies(self._latencies()))
+        return LaneFigures(peak, *marks, None, latency, self.queued, self.latencies)
 
     def _reports(self) -> list[dict[str, Any]]:
         return [*self.pipeline.status.work.values()]
