@@ -45,6 +45,7 @@ def test_small_blocks_are_taken_together_and_large_ones_are_not() -> None:
         marks.put(0, mark(number, number, TOGETHER_ROWS // 3))
     assert marks.next_stop(0) == 3
     assert marks.passed(3) == ((0.1, 1), 3)
+    assert marks.next_stop(3) == 5
     marks.passed(5)
     marks.put(0, mark(6, 6, 2 * TOGETHER_ROWS))
     marks.put(0, mark(7, 7))
