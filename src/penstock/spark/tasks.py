@@ -180,7 +180,7 @@ def _opening(home: Home, number: int) -> Record:
         # All in one sentence: of what fails in a task, the user sees the first line.
         msg = (
             f"the home {home.path} is not there on {socket.gethostname()}, where a task runs:"
-            " it has to be a folder that all nodes of the cluster see under one path (home=, --home)"
+            " it has to be a folder that all nodes of the cluster see under one path (home, --home)"
         )
         raise DataError(msg)
     return home.chain.read(number)
