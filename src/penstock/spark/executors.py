@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 COMING_SECONDS = 2.0
 """Executors have come if no more did for so long."""
-PATIENCE = 20.0
+PATIENCE = 60.0
 """So old an application is not waited for: what it has not got by now may never come."""
 _LOOK_SECONDS = 0.1
 _DYNAMIC = "spark.dynamicAllocation."

@@ -79,7 +79,7 @@ with penstock.connect(sys.argv[1], home=sys.argv[2]) as db:
 @only_long
 def test_who_connects_at_once_gets_lanes_for_all_executors_that_come(tmp_path: Path) -> None:
     """Spark itself would tell of two cores until they have come."""
-    with running(4) as cluster:
+    with running(1, cores=4) as cluster:
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, cluster.url, str(tmp_path / "home")],
             env={**os.environ, **VARIABLES},
