@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark's on this machine: a master, and workers, of one core unless it is said."""
+"""A standalone cluster on this machine: a master, and workers of one core unless it is said."""
 
 from __future__ import annotations
 
