@@ -129,6 +129,8 @@ def _lay_out(folder: Path) -> None:
     (folder / "bin").mkdir(parents=True)
     for name in ("pyvenv.cfg", "lib", "bin/python"):
         (folder / name).symlink_to(Path(sys.prefix) / name)
+    # Packages of a checkout name it by the way to it.
+    (folder.parent / "src").symlink_to(ROOT / "src")
     script = folder / "bin" / "penstock"
     script.write_text(f'#!/bin/sh\nexec {folder}/bin/python -m penstock "$@"\n', "utf-8")
     script.chmod(0o755)
