@@ -85,7 +85,7 @@ class Page:
             check=False,
             timeout=400,
         )
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, done.stdout + done.stderr[-3000:]
         return done.stdout
 
 
