@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PipelineFailed
 from penstock.files.backlog import Backlog
@@ -26,6 +26,7 @@ from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
+from penstock.spark.intake import Intake
 from penstock.spark.jobs import Jobs
 from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
-    from penstock.spark.feeds import Feed, Files
+    from penstock.spark.feeds import Feed, FeedLimits, Files
+    from penstock.spark.sink_tasks import SinkJobs
     from penstock.store.layout import Home
     from penstock.store.records import Record
 
@@ -73,6 +75,8 @@ class Pipeline:
         failure: Why micro-batches run no more, if they failed too often.
         trouble: Why the last micro-batch failed, while it is tried again.
         monitor: Decides how many rows are taken in, and how many of them stay.
+        intake: Holds rows back when that has to be.
+        sink_facts: Asked for what the status says of sinks.
         retention: What is kept, and for how long.
     """
 
@@ -99,6 +103,8 @@ class Pipeline:
         self.failure: PipelineFailed | None = None
         self.trouble: str | None = None
         self.monitor = InputMonitor()
+        self.intake = Intake(self)
+        self.sink_facts: Callable[[], dict[str, dict[str, Any]]] = dict
         self.retention = Retention()
         self._swept = self._looked = time.monotonic()
 
@@ -117,6 +123,10 @@ class Pipeline:
         """The way in which the last batch that read files did so, and why."""
         return self._jobs.reading
 
+    def sink_jobs(self) -> SinkJobs:
+        """What runs the jobs that write sinks."""
+        return self._jobs.for_sinks(self.note_error)
+
     def start(self, *, finite: bool = False) -> None:
         """Let micro-batches run: until all that is there has been read, or until `stop`."""
         self._run += 1
@@ -131,8 +141,8 @@ class Pipeline:
                 undoing.callback(begun[-1].stop)
             if folders:
                 cuts = [self._cuts(one) for one in folders]
-                take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
-                begun.append(FolderFeed(cuts, most, take, finite=finite))
+                take, limits = partial(self._take, self._run), partial(self._limits, self._run)
+                begun.append(FolderFeed(cuts, limits, take, finite=finite))
             undoing.pop_all()
         # All at once: without feeds, whoever waits would take it that there is nothing to read.
         self._feeds = begun
@@ -145,14 +155,17 @@ class Pipeline:
         """The files of a stream that tasks read themselves."""
         folder = folder_of(self.home, stream)
         backlog = Backlog(folder, self.ledger.known_files(stream.name), stream)
-        return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
+        rows = FileRows(stream, (), self.tasks)
+        return FileCuts(
+            backlog, partial(rows.event_times, folder), partial(rows.group_rows, folder)
+        )
 
-    def _most_rows(self, run: int) -> int | None:
-        """The rows of a stream that the next micro-batch reads at most; it is about to come."""
+    def _limits(self, run: int, waiting: frozenset[str], *, to_the_end: bool) -> FeedLimits:
+        """The limits of what the next micro-batch reads; it is about to come."""
+        self.intake.wait_for_sinks(lambda: run != self._run)
         with self.lock:
             self._require(run)
-            self._watch_input()
-            return self.monitor.most_rows
+            return self.intake.limits(waiting, to_the_end=to_the_end)
 
     def _streaming(self, streams: Sequence[StreamDefinition], *, finite: bool) -> SparkFeed:
         """Spark's streaming query over the streams that only Spark can read."""
@@ -186,13 +199,13 @@ class Pipeline:
         self._failed += 1
         if cause.may_pass and self._failed <= RESTARTS:
             self.trouble = cause.text
-            self._write_status()
+            self.write_status()
             time.sleep(RESTART_SECONDS * self._failed)
             if self._started_again(feeds, run, finite=finite):
                 return
         self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
         self.trouble = None
-        self._write_status()
+        self.write_status()
         if run == self._run:
             self._ended.set()
 
@@ -250,7 +263,7 @@ class Pipeline:
         for feed in feeds:
             feed.stop()
         if feeds:
-            self._write_status(feeds)
+            self.write_status(feeds)
         self.housekeeping.wait()
 
     def flush(self) -> None:
@@ -308,7 +321,7 @@ class Pipeline:
             if is_over:
                 # The end of the input holds until more rows come.
                 self.flush()
-            self._write_status()
+            self.write_status()
 
     def replace_groups(self) -> bool:
         """Let new plans take over that have run beside old ones for long enough; whether any did.
@@ -333,11 +346,12 @@ class Pipeline:
 
     def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
         """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
+        self.intake.wait_for_sinks(lambda: run != self._run)
         with self.lock:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if not self.ledger.has_committed(query, batch):
-                self._watch_input()
+                self.intake.watch_lanes()
                 self._run_batch(frame, None, (query, batch))
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
@@ -391,19 +405,9 @@ class Pipeline:
         if is_looked_at:
             self._report(done, seconds)
 
-    def _watch_input(self) -> None:
-        """Decide, before rows are taken in, how many at once, and which of them are shed.
-
-        Unless some may be, lanes work first until what waits in them is below the limit.
-        """
-        rules = self.ledger.plan.session.settings.work.intake
-        self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
-        while rules.holds_back and self.ledger.waiting_bytes > (rules.queue_limit or 0):
-            self.status.held_back += 1
-            self.tick()
-
     def _tell(self) -> None:
         """Let those who wait know of a new record."""
+        self.intake.note(self.ledger.record)
         for listener in self.listeners:
             listener(self.ledger.record)
         self.housekeeping.note(self.ledger.record)
@@ -435,14 +439,16 @@ class Pipeline:
         status.reading = self.reading
         for part in ("read", "restore", "operators", "write"):
             status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
-        self._write_status()
+        self.write_status()
 
-    def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
+    def write_status(self, stopped: Sequence[Feed] = ()) -> None:
+        """Write down how it goes."""
         self.status.is_running = self.is_running
         self.status.intake, self.status.one_in = self.monitor.most_rows, self.monitor.one_in
         for feed in (*self._feeds, *stopped):
             self.status.found |= feed.found()
         self.status.record = self.ledger.record.number
+        self.status.sinks = self.sink_facts()
         # Nobody relies on the status: a full disk must not end a pipeline here.
         with suppress(OSError):
             write_status(self.home, self.status)

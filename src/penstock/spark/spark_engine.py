@@ -292,8 +292,9 @@ class SparkEngine:
 
     def wait_idle(self) -> None:
         """Wait until all rows have been taken in."""
-        self.running.drain()
-        self.running.tell_watermarks()
+        with self.sinks.let_in():
+            self.running.drain()
+            self.running.tell_watermarks()
 
     def wait_for_news(self, after: int, timeout: float) -> bool:
         """Wait for a record after one; False if the time is over."""
