@@ -39,6 +39,8 @@ class WorkSettings:
         batch_rows: Rows of a stream that a micro-batch takes at most; None: any number.
         ahead_rows: Rows of a stream that may wait for another one in event time before no more of
             them are taken in; None: any number.
+        incoming_limit: Bytes of a stream's rows from Python that may wait on disk before who brings
+            more waits, too; None: any.
     """
 
     lane_budget: float | None = None
@@ -53,6 +55,7 @@ class WorkSettings:
     sink_lag: int | None = 2_000_000
     batch_rows: int | None = 4_000_000
     ahead_rows: int | None = 8_000_000
+    incoming_limit: int | None = 1 << 30
 
     @property
     def intake(self) -> IntakeRules:
@@ -97,7 +100,7 @@ def _some_time(key: str, text: str) -> float:
 def _count(key: str, text: str) -> int | None:
     if text.strip().lower() == NONE:
         return None
-    digits = text.strip().replace("_", "")
+    digits = text.strip()
     if not digits.isdigit() or not int(digits):
         msg = f"setting \"{key}\" takes a number, not '{text}'"
         raise QueryError(msg, hint=f"Write SET {key} = 2000000, or none.")
@@ -199,5 +202,6 @@ MEASURES: dict[str, Measure] = {
     "sink_lag": Measure(_count, _shown_count),
     "batch_rows": Measure(_count, _shown_count),
     "ahead_rows": Measure(_count, _shown_count),
+    "incoming_limit": Measure(read_size, shown_size),
 }
 """Each setting of `WorkSettings`."""

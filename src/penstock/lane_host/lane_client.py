@@ -33,7 +33,7 @@ LOOK_SECONDS = 1.0
 
 
 class TaskRequest(Protocol):
-    """What a task asks for: its lanes' work, or a part of a sink."""
+    """The request of a task: for its lanes' work, or for a part of a sink."""
 
     @property
     def task(self) -> int:

@@ -64,7 +64,7 @@ class ResultForm:
         return fold_of(self.kind, self._schema.types, self.span, self.partitions)
 
     def table(self, block: Block) -> pa.Table:
-        """What was folded, as sinks write it."""
+        """The rows that were folded, as sinks write them."""
         names = json.loads(self._schema.metadata[b"names"])
         return table_of(self.kind, names, TimeUnit[self.unit], block)
 

@@ -36,6 +36,6 @@ class SinkFacts:
 
 
 def sink_facts(status: Status) -> Iterator[SinkFacts]:
-    """What a status tells of sinks."""
+    """The words of a status about sinks."""
     for name, one in status.sinks.items():
         yield SinkFacts(name=name, is_waited_for=name in status.waiting_for, **one)

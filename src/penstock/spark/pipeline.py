@@ -24,9 +24,9 @@ from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
+from penstock.spark.batch_intake import BatchIntake
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
-from penstock.spark.intake import Intake
 from penstock.spark.jobs import Jobs
 from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
@@ -103,7 +103,7 @@ class Pipeline:
         self.failure: PipelineFailed | None = None
         self.trouble: str | None = None
         self.monitor = InputMonitor()
-        self.intake = Intake(self)
+        self.intake = BatchIntake(self)
         self.sink_facts: Callable[[], dict[str, dict[str, Any]]] = dict
         self.retention = Retention()
         self._swept = self._looked = time.monotonic()
@@ -124,7 +124,7 @@ class Pipeline:
         return self._jobs.reading
 
     def sink_jobs(self) -> SinkJobs:
-        """What runs the jobs that write sinks."""
+        """The way in which jobs write sinks."""
         return self._jobs.for_sinks(self.note_error)
 
     def start(self, *, finite: bool = False) -> None:

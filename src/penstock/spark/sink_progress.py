@@ -111,7 +111,7 @@ class ProgressFiles:
 
 
 class Written:
-    """What a sink has written, as far as it goes, and the notes about it.
+    """All that a sink has written, and the notes about it.
 
     Attributes:
         progress: What is noted.

@@ -28,7 +28,7 @@ MOST_PARTS = 16
 
 
 def wanted_writer(text: str) -> str:
-    """Who writes sinks, by the setting.
+    """The writer of sinks, by the setting.
 
     Raises:
         QueryError: It names nobody who does.

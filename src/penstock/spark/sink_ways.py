@@ -38,7 +38,7 @@ MOST_RECORDS = 64
 
 
 class TasksCannotWrite(DataError):
-    """What tasks have written is not seen here: they run where the folder is another one."""
+    """The drafts of tasks are not seen here: they run where the folder is another one."""
 
 
 class SinkWriting(Protocol):

@@ -81,7 +81,7 @@ class Sink:
 
     @property
     def progress(self) -> Progress:
-        """What has been written."""
+        """The note of what has been written."""
         return self._written.progress
 
     @property
@@ -90,7 +90,7 @@ class Sink:
         return self._writing.way if self._writing else None
 
     def behind(self, record: Record) -> int:
-        """How many results it has not written, of those up to a record."""
+        """The number of results that it has not written, of those up to a record."""
         if self.reached >= record.number:
             return 0
         return max(0, record.result_rows.get(self.progress.query, 0) - self._written.results)
@@ -222,7 +222,7 @@ class Sink:
 
 
 def _results_at(engine: SparkEngine, progress: Progress) -> int:
-    """How many results there were when a sink was written last, as far as that is still known."""
+    """The results that there were when a sink was written last, as far as that is still known."""
     if progress.record < 0:
         return 0
     try:

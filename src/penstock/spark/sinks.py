@@ -234,7 +234,7 @@ class Sinks:
         Returns:
             Whether every sink has written all.
         """
-        if threading.current_thread() is self._thread:
+        if self.calls_here:
             return False  # A function that a sink calls would wait for itself.
         last = self._engine.position
         with self._news:
@@ -263,10 +263,15 @@ class Sinks:
                 self._news.wait_for(lambda: not names(), seconds)
             return names()
 
+    @property
+    def calls_here(self) -> bool:
+        """A sink has called the function that asks: it is waited for, and must not wait."""
+        return threading.current_thread() is self._thread
+
     @contextmanager
     def let_in(self) -> Iterator[None]:
         """While a function that a sink calls waits for rows, these do not wait for the sink."""
-        is_own = threading.current_thread() is self._thread
+        is_own = self.calls_here
         self._waits_itself |= is_own
         try:
             yield
@@ -274,7 +279,7 @@ class Sinks:
             self._waits_itself &= not is_own
 
     def facts(self) -> dict[str, dict[str, Any]]:
-        """What the status says of them."""
+        """The words of the status about them."""
         with self._news:
             declared = [one for one in self._sinks.values() if one.progress.format != PYTHON]
         return facts_of(declared, self._engine.running.pipeline.ledger.record)

@@ -1,4 +1,4 @@
-"""The intake of a pipeline: what has to be seen to before the next rows are taken in.
+"""The intake of a pipeline: what holds for the rows that come next.
 
 No more rows come in while a sink is too far behind. Fewer come in at once while too much waits in
 lanes. And of a stream that is far ahead of another one in event time none come in until that one
@@ -25,8 +25,8 @@ SAY_SECONDS = 1.0
 """So often the status says that the intake waits."""
 
 
-class Intake:
-    """Says what the next micro-batch may read, and waits where nothing may be read.
+class BatchIntake:
+    """The limits of what the next micro-batch may read, and the wait while it may read nothing.
 
     Attributes:
         sinks_behind: Asked for the sinks that are too far behind; it may wait so many seconds until
