@@ -7,7 +7,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from penstock.store.inserted_rows import bring, waiting_bytes
+from penstock.files.folders import folder_of
+from penstock.store.inserted_rows import bring
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,8 +52,17 @@ class InsertLimit:
         if limit is None or not may_wait or self._since.get(stream, 0) * LOOKS < limit:
             return
         self._since[stream] = 0
-        while self._is_taken_in(stream) and waiting_bytes(self._home, stream) > limit:
+        while self._is_taken_in(stream) and self._waiting_bytes(stream) > limit:
             time.sleep(REST_SECONDS)
+
+    def _waiting_bytes(self, stream: str) -> int:
+        """The bytes of a stream's rows that are not in any batch yet."""
+        pipeline = self._running.pipeline
+        with pipeline.lock:
+            known = pipeline.ledger.known_files(stream)
+            found = [one for one in pipeline.ledger.plan.streams if one.name == stream]
+            folders = [folder_of(self._home, one) for one in found]
+            return sum(one.size for folder in folders for one in folder.new_files(known))
 
     def _is_taken_in(self, stream: str) -> bool:
         """Rows of a stream become fewer, sooner or later."""

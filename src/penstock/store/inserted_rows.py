@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -56,17 +55,6 @@ def bring(home: Home, stream: str, rows: pa.Table) -> Path:
     os.utime(draft, ns=(at * _MILLISECOND, at * _MILLISECOND))
     draft.rename(path)
     return path
-
-
-def waiting_bytes(home: Home, stream: str) -> int:
-    """The bytes of a stream's rows that were brought and have not been removed."""
-    total = 0
-    with os.scandir(home.incoming(stream)) as entries:
-        for entry in entries:
-            # The pipeline removes what it has taken in.
-            with suppress(FileNotFoundError):
-                total += entry.stat().st_size
-    return total
 
 
 def _plain(rows: pa.Table) -> pa.Table:
