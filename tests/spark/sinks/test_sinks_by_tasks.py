@@ -124,11 +124,11 @@ def test_rows_in_an_order_stay_in_one_file(opening_by_tasks: Callable[[], Opened
     out = one.folder / "out"
     one.execute(f"""
         {DECLARED}
-        CREATE QUERY top AS RSTREAM(SELECT k, v FROM s [NOW] ORDER BY v DESC);
+        CREATE QUERY top AS RSTREAM(SELECT k, v FROM s [RANGE 10 SLIDE 10] ORDER BY v DESC);
         CREATE SINK out FROM top USING json OPTIONS (path '{out}');
     """)
     one.feed((1, 1, 3), (1, 2, 9), (1, 3, 6))
-    one.feed((2, 1, 3))
+    one.feed((25, 1, 3))
     (file, *_) = sorted(out.iterdir())
     assert [json.loads(line)["v"] for line in file.read_text().splitlines()] == [9, 6, 3]
 
