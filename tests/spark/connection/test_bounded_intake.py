@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import penstock
 from penstock.observe.status import read_status
 from penstock.spark.spark_engine import spark_engine
 
@@ -53,21 +53,19 @@ def test_a_file_with_many_rows_comes_in_many_batches(db: Connection, tmp_path: P
     table = pa.table({"ts": range(count), "k": pa.array([n % 7 for n in range(count)], pa.int32())})
     (tmp_path / "in").mkdir()
     pq.write_table(table, tmp_path / "in" / "1.parquet", row_group_size=9_000, compression="none")
-    text = f"""
+    db.execute(f"""
+        SET batch_rows = 40000;
         CREATE STREAM f (ts BIGINT, k INT, WATERMARK FOR ts AS ts)
             USING parquet OPTIONS (path '{tmp_path / "in"}');
         CREATE QUERY counted AS SELECT k, COUNT(*) AS n FROM f [RANGE 50] GROUP BY k;
-    """
-    inline = penstock.connect_inline()
-    for one in (db, inline):
-        one.execute(f"SET batch_rows = 40000; {text}")
+    """)
     db.wait_idle()
-    inline.wait_idle()
     # At the ends of groups of rows.
     assert batches(db, "f") == [36_000, 36_000, 36_000, 12_000]
-    found, wanted = (sorted(map(repr, x["counted"].snapshot().to_pylist())) for x in (db, inline))
-    assert found == wanted
-    assert len(found) == 7
+    found = db["counted"].snapshot().to_pylist()
+    # Those of the last final instant, which is one before the latest row.
+    last = range(count - 1 - 50, count - 1)
+    assert {row["k"]: row["n"] for row in found} == Counter(n % 7 for n in last)
     assert db.progress()["streams"]["f"]["late"] == 0
 
 
@@ -89,6 +87,10 @@ def test_a_stream_that_is_far_ahead_waits_where_it_comes_from(db: Connection) ->
     wait_until(lambda: rows(db, "b") == 2, "the stream that is behind is not read")
     assert rows(db, "a") == before
     assert engine.running.pipeline.status.paused["a"][1] == "b"
+    engine.running.pipeline.write_status()
+    status = read_status(engine.home)
+    assert status is not None
+    assert status.paused["a"][1] == "b"
     # When it has come as far, all is taken in.
     db.insert("b", [(9000, 1), (9001, 1)])
     wait_until(lambda: rows(db, "a") == count + 1, "the stream goes on waiting")
@@ -114,7 +116,7 @@ def test_inserts_wait_while_too_much_of_them_waits(db: Connection) -> None:
             target=lambda: [db.insert("a", [(n, 1)]) for n in range(8)], daemon=True
         )
         bringing.start()
-        wait_until(lambda: len(list(engine.home.incoming("a").glob("[!.]*"))) > 1, "nothing came")
+        wait_until(lambda: len(list(engine.home.incoming("a").glob("[!.]*"))) > 0, "nothing came")
         time.sleep(0.3)
         assert bringing.is_alive()
         assert len(list(engine.home.incoming("a").glob("[!.]*"))) < 8
@@ -126,19 +128,3 @@ def test_inserts_wait_while_too_much_of_them_waits(db: Connection) -> None:
     db.execute("CREATE STREAM c (ts BIGINT, WATERMARK FOR ts AS ts)")
     for n in range(20):
         db.insert("c", [(n,)])
-
-
-def test_status_says_that_a_stream_is_paused(db: Connection) -> None:
-    engine = spark_engine(db)
-    db.execute(f"SET ahead_rows = 1; {STREAMS} {QUERIES}")
-    db.insert("b", [(0, 1)])
-    for n in range(6):
-        db.insert("a", [(100 + n, 1)])
-        time.sleep(0.05)
-    wait_until(lambda: bool(engine.running.pipeline.status.paused), "it goes on")
-    engine.running.pipeline.write_status()
-    status = read_status(engine.home)
-    assert status is not None
-    rows_ahead, last = status.paused["a"]
-    assert rows_ahead > 1
-    assert last == "b"
