@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ import pytest
 
 import penstock
 from connection.inside import NAMES, TRADES, batch_of, local_engine, trading
-from penstock.errors import DataError, NotSupported, QueryError, UnknownName
+from penstock.errors import DataError, NotSupported, QueryError, QueryWarning, UnknownName
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -312,6 +313,27 @@ def test_it_shows_itself_in_a_notebook(db: Connection) -> None:
     assert "<td>&lt;b&gt;</td>" in query.snapshot()._repr_html_()
     assert repr(query.changes()).splitlines()[:2] == ["sym | _at | _sign", "<b> | 1   | +"]
     assert repr(query.changes(follow=True)) == 'changes of query "query_1" as they come'
+
+
+def test_a_plan_is_shown_in_full(db: Connection) -> None:
+    joined = "SELECT a.sym, COUNT(*) AS n FROM trades [RANGE 9] a, trades [RANGE 5] b, names"
+    shown = db.execute(f"EXPLAIN {joined} WHERE a.sym = b.sym AND a.sym = names.sym GROUP BY a.sym")
+    assert shown is not None
+    lines = shown["plan"].to_pylist()
+    assert len(lines) > 15
+    assert repr(shown).splitlines() == ["plan", *lines]
+    assert shown._repr_html_() == f"<pre>{html.escape(chr(10).join(lines))}</pre>"
+
+
+def test_a_source_that_is_not_read_here_is_told_of() -> None:
+    db = penstock.connect_inline()
+    db.execute(TRADES.replace(");", ") USING csv OPTIONS (path 'trades.csv');"))
+    with pytest.warns(QueryWarning) as caught:
+        db.query("SELECT sym FROM trades [NOW]", name="seen")
+    assert str(caught[0].message) == (
+        'query "seen": stream "trades" is not read from csv here: db.insert() brings its rows;'
+        " penstock.connect() and penstock run read them"
+    )
 
 
 def test_a_closed_connection_answers_nothing() -> None:
