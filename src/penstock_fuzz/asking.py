@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MOST_INSTANTS = 40
 """So many instants of a trial are worth a question."""
+OTHER_INSTANTS = 10
+"""And so many at which rows came, whatever they change."""
 KEPT = f"SELECT * FROM {QUERY}"
 """The result of the query that runs, read as a table."""
 
@@ -96,7 +98,15 @@ class Asking:
         self._plan = plan
         self._oracle = Oracle(inputs)
         self._tolerance = tolerance_for(plan, inputs)
-        self._instants = instants_worth_asking(self._oracle, plan, MOST_INSTANTS, trial.script)
+        known = instants_worth_asking(self._oracle, plan, MOST_INSTANTS, trial.script)
+        rows = {
+            stream.time_of(row)
+            for stream in trial.streams.values()
+            for row in range(len(stream.rows))
+        }
+        # Also before anything shows, as windows may begin later.
+        first = _draw(trial, "instants").some(sorted(rows), OTHER_INSTANTS) if rows else []
+        self._instants = sorted({*known, *first})
         self._counts = counts
 
     def ask(self, view: StoreView, session: Session, tables: Sequence[str], turn: object) -> None:

