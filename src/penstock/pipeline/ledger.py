@@ -18,6 +18,7 @@ from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
+from penstock.pipeline.joining import joined
 from penstock.pipeline.plan_changes import kept_facts
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
@@ -31,14 +32,15 @@ from penstock.store.rejected_rows import kept_with
 from penstock.store.whole_files import sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     import pyarrow as pa
 
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
-    from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.bound import BoundGroup, BoundPlan
     from penstock.pipeline.file_cuts import FilesShare
+    from penstock.pipeline.group_feed import GroupFeed
     from penstock.pipeline.sealing import Sealed
     from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
@@ -51,6 +53,7 @@ class Ledger:
     Attributes:
         record: The newest commit record.
         plan: The plan that runs, understood.
+        listeners: Told what tasks have done, when it is published.
     """
 
     def __init__(self, home: Home) -> None:
@@ -61,6 +64,7 @@ class Ledger:
         # When each stream last brought rows, by the clock that `pass_idle` is given.
         self._last_rows: dict[str, float] = {}
         self._known_files: dict[str, KnownFiles] = {}
+        self.listeners: list[Callable[[Sequence[Done]], None]] = []
 
     def _first(self) -> Record:
         record = Record(0, "start", self._written(0, PipelinePlan()), written_at=time.time())
@@ -145,7 +149,7 @@ class Ledger:
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
             if definition.name in group.relations:
-                due = due_from(block, known.clock_of(number))
+                due = due_from(block, self._clock_of(group, known))
                 is_whole = np.array_equal(due.ts, whole.ts)
                 own = pending.setdefault(str(number), {})
                 file = segment if is_whole else self._changes_file(due)
@@ -158,6 +162,16 @@ class Ledger:
         progress = replace(known, changes=files, clock=max(known.clock, self._now), since=since)
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
+
+    def _clock_of(self, group: BoundGroup, relation: RelationProgress) -> int:
+        """The instant before which no change of a relation takes effect for a group.
+
+        One that catches up will have come as far as its streams are now.
+        """
+        if not group.group.catches_up:
+            return relation.clock_of(group.number)
+        streams = self.record.streams
+        return min(streams.get(name, StreamProgress()).watermark for name in group.streams)
 
     def dated(self, relation: RelationDefinition, table: pa.Table) -> Block:
         """The changes in a table at the instants they say; those that say none, now.
@@ -185,7 +199,7 @@ class Ledger:
     @property
     def passed(self) -> int:
         """An instant that the clocks of all queries over streams have passed."""
-        read = {name for group in self.plan.groups.values() for name in group.streams}
+        read = {name for group in self.plan.hosted.values() for name in group.streams}
         return min([self._now, *(self.record.streams[name].watermark for name in read)])
 
     def pass_idle(self, now: float) -> bool:
@@ -309,7 +323,7 @@ class Ledger:
             shed=shed_of_queries(self.record.shed, self.plan, done),
             aside=aside,
             relations=self._relations(done),
-            pending={},
+            pending=self._pending_beside(),
             behind={name: nbytes for one in done for name, nbytes in one.behind.items()},
             batch=batch or self.record.batch,
             offsets=dict(offsets or {}) if batch else self.record.offsets,
@@ -319,20 +333,20 @@ class Ledger:
         )
         for name, share in (files or {}).items():
             self.known_files(name).note(read[name], share.read_to_the_end)
+        for listener in self.listeners:
+            listener(done)
 
-    def commit_caught_up(self, group: int, done: Sequence[Done]) -> None:
-        """Publish what the lanes of a new group have said of retained rows."""
-        lanes = {name: one for task in done for name, one in task.lanes.items()}
-        reached, before = self._reached(done), self.record
-        for name in ("clocks", "failures"):
-            reached[name] = {**getattr(before, name), **reached[name]}
-        self._commit(
-            "batch",
-            lanes={**before.lanes, **lanes},
-            relations=self._relations(done),
-            pending={key: one for key, one in before.pending.items() if key != str(group)},
-            **reached,
-        )
+    def _pending_beside(self) -> dict[str, dict[str, list[str]]]:
+        """The changes of relations for groups that catch up: no batch brings them."""
+        own = {str(one.number) for one in self.plan.catching_up}
+        return {key: one for key, one in self.record.pending.items() if key in own}
+
+    def commit_joined(self, feeds: Mapping[int, GroupFeed]) -> None:
+        """Publish that micro-batches feed some groups from now on, and what these have said."""
+        made, facts = joined(self, feeds)
+        plan = self._written(self.record.number + 1, made.plan)
+        self._commit("batch", plan=plan, **facts)
+        self.plan = made
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""

@@ -37,6 +37,8 @@ class QueryGroup:
     `statistics` are those by which its plan was chosen, as text; empty if nothing was known. A
     group that `replaces` another runs the same queries by another plan, beside it. Its windows
     began empty, so what it says holds from the instant `since` on.
+
+    One that `catches_up` is fed retained rows beside the micro-batches, which do not feed it yet.
     """
 
     number: int
@@ -46,6 +48,7 @@ class QueryGroup:
     statistics: str = ""
     replaces: int | None = None
     since: int = BEGINNING
+    catches_up: bool = False
 
     @property
     def known(self) -> Statistics:
@@ -85,6 +88,7 @@ class QueryGroup:
             "statistics": self.statistics,
             "replaces": self.replaces,
             "since": self.since,
+            "catches_up": self.catches_up,
         }
 
 

@@ -58,6 +58,8 @@ def replanned(
         Refused: A query remembers something whose end is not known.
     """
     group = ledger.plan.groups[number]
+    if group.group.catches_up:
+        return None
     memory = _memory(group)
     if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None

@@ -260,7 +260,7 @@ class Pipeline:
             done = self._jobs.without_rows(is_last=True)
             self.ledger.commit_flush(done, self.tasks)
             self._jobs.tidy(done)
-            self._tell()
+            self.tell()
 
     def note_error(self, text: str) -> None:
         """Add a sentence to the last errors, which the status shows."""
@@ -290,7 +290,7 @@ class Pipeline:
             done = self._jobs.without_rows(to_the_end=to_the_end)
             self.ledger.commit_batch(done, self.tasks, None)
             self._jobs.tidy(done)
-            self._tell()
+            self.tell()
 
     def change_lanes(self, lanes: int) -> None:
         """Let all queries go on with so many lanes; no micro-batch runs.
@@ -385,7 +385,7 @@ class Pipeline:
         self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
         self._jobs.tidy(done)
         self._failed, self.trouble = 0, None
-        self._tell()
+        self.tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
@@ -402,7 +402,7 @@ class Pipeline:
             self.status.held_back += 1
             self.tick()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         """Let those who wait know of a new record."""
         for listener in self.listeners:
             listener(self.ledger.record)

@@ -191,6 +191,12 @@ class Program:
         """Let a query run no more; it stays in the catalog."""
         self._leave(self.definition(query), stays=True)
 
+    def forget(self, query: str) -> None:
+        """Let a query be as if it had not been created."""
+        definition = self.definition(query)
+        self._leave(definition, stays=False)
+        self.session.catalog.drop(definition)
+
     def _leave(self, query: QueryDefinition, *, stays: bool) -> None:
         """Take a query out of its group, and out of the statements unless it stays.
 
@@ -223,8 +229,7 @@ class Program:
             new = self._grouped(waiting)
         except PenstockError:
             for name in waiting:
-                self._leave(self.definition(name), stays=False)
-                self.session.catalog.drop(self.definition(name))
+                self.forget(name)
             raise
         self.groups += new
         self._next_group += len(new)

@@ -151,14 +151,18 @@ class SparkEngine:
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
         with self.running.changing:
+            since = self._registrar.next_group
             shown = statements.execute(self, text)
         self.sinks.look()
+        self._registrar.wait_caught_up(since)
         return shown
 
     def register(self, name: str, query: str | BuiltQuery) -> None:
         """Put a query into the catalog and let it run."""
         with self.running.changing:
+            since = self._registrar.next_group
             statements.register(self, name, query)
+        self._registrar.wait_caught_up(since)
 
     def prepare(self, statement: syntax.Statement) -> None:
         """Let the old query of a name end before a new one begins."""
@@ -179,7 +183,9 @@ class SparkEngine:
     def start(self, query: str) -> None:
         """Let a stopped query run, with empty windows."""
         with self.running.changing:
+            since = self._registrar.next_group
             self._registrar.start(query)
+        self._registrar.wait_caught_up(since)
 
     def stop(self, query: str) -> None:
         """Let a query run no more, and free its state."""
