@@ -14,10 +14,10 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.algebra.time import INFINITY
-from penstock.catalog.definitions import QueryDefinition
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.operators.block import concatenated
 from penstock.pipeline.bound import bound
+from penstock.pipeline.given_rows import exact_by_query, sees_past_of, start_of_past
 from penstock.pipeline.group_feed import GroupFeed
 from penstock.pipeline.retained_stretches import STRETCH_ROWS, stretches
 from penstock.pipeline.retained_windows import retained_windows
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundGroup, BoundPlan
     from penstock.pipeline.ledger import Ledger
-    from penstock.pipeline.plans import PipelinePlan
-    from penstock.session import Session
+    from penstock.pipeline.plans import PipelinePlan, QueryGroup
     from penstock.store.records import Record
 
 FEW_ROWS = 20_000
@@ -45,46 +44,54 @@ MOST_ROUNDS = 20
 
 
 def with_catching_up(ledger: Ledger, plan: PipelinePlan) -> PipelinePlan:
-    """A plan in which new groups catch up whose streams retain rows that they are to see."""
+    """A plan in which new groups catch up whose streams retain rows that they are to see.
+
+    Raises:
+        DataError: Retained rows cannot be read.
+    """
     known = ledger.plan.groups
     if all(one.number in known for one in plan.groups):
         return plan
     made = bound(plan, ledger.plan)
     groups = tuple(
-        replace(one, catches_up=True)
-        if one.number not in known and _has_past(ledger.record, made, made.groups[one.number])
-        else one
+        one if one.number in known else _begun(ledger, made, made.groups[one.number])
         for one in plan.groups
     )
     return replace(plan, groups=groups)
 
 
+def _begun(ledger: Ledger, plan: BoundPlan, group: BoundGroup) -> QueryGroup:
+    """A new group, which catches up if it is given rows of the past, and from when it is exact."""
+    if group.group.replaces is not None:
+        return group.group
+    record = ledger.record
+    return replace(
+        group.group,
+        catches_up=_has_past(record, plan, group),
+        exact=exact_by_query(ledger.home, record, plan, group),
+    )
+
+
 def _has_past(record: Record, plan: BoundPlan, group: BoundGroup) -> bool:
     """Rows are retained that the queries of a new group are to see."""
-    if group.group.replaces is not None or _start_of(group, plan.session) == INFINITY:
+    if start_of_past(group, plan.session) == INFINITY:
         return False
     unsealed = {name for one in record.unsealed for name in one.last}
     return any(
-        plan.rules[name][1]
+        sees_past_of(name, plan, group)
         and name in record.retained
         and (record.retained[name].pieces is not None or name in unsealed)
         for name in group.streams
     )
 
 
-def _start_of(group: BoundGroup, session: Session) -> int | None:
-    """The instant from which on its queries see retained rows; None: all."""
-    query = session.catalog.find(next(iter(group.group.runs.values())), "query")
-    assert isinstance(query, QueryDefinition)
-    return query.start
-
-
 @dataclass
 class _Climb:
-    """A group on its way: what is left of the past, and its lanes."""
+    """A group on its way: what is left of the past, its lanes, and from when it is exact."""
 
     feed: GroupFeed
     past: Iterator[tuple[int, dict[str, Block]]] | None
+    exact: dict[str, int]
 
 
 class CatchingUp:
@@ -115,6 +122,7 @@ class CatchingUp:
             one.number: _Climb(
                 GroupFeed(ledger.home, plan, record, one, work),
                 _past(ledger, record, plan, one, stretch_rows),
+                exact_by_query(ledger.home, record, plan, one),
             )
             for one in plan.catching_up
         }
@@ -149,7 +157,7 @@ class CatchingUp:
         self._feed_new()
         now = self._ledger.plan.groups
         ready = {
-            number: one.feed
+            number: (one.feed, one.exact)
             for number, one in self._climbs.items()
             if number in now and now[number].group.queries == one.feed.group.group.queries
         }
@@ -211,15 +219,15 @@ class CatchingUp:
 def _past(
     ledger: Ledger, record: Record, plan: BoundPlan, group: BoundGroup, stretch_rows: int
 ) -> Iterator[tuple[int, dict[str, Block]]]:
-    """The rows that its streams are declared to retain, as far as the queries want them."""
-    start = _start_of(group, plan.session)
+    """The rows that its streams retain, as far as the queries want them."""
+    start = start_of_past(group, plan.session)
     windows = {
         name: retained_windows(ledger.home, record, plan, name)
         for name in group.streams
-        if plan.rules[name][1]
+        if sees_past_of(name, plan, group)
     }
     for end, rows in stretches(windows, stretch_rows):
-        if start is None:
+        if start == BEGINNING:
             yield end, rows
             continue
         yield end, {name: block.take(block.ts >= start) for name, block in rows.items()}

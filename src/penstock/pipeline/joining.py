@@ -17,17 +17,20 @@ if TYPE_CHECKING:
     from penstock.store.records import Record
 
 
-def joined(ledger: Ledger, feeds: Mapping[int, GroupFeed]) -> tuple[BoundPlan, dict[str, Any]]:
+def joined(
+    ledger: Ledger, feeds: Mapping[int, tuple[GroupFeed, dict[str, int]]]
+) -> tuple[BoundPlan, dict[str, Any]]:
     """The plan in which groups run like others, and the facts of the record that begins it."""
     before, record = ledger.plan, ledger.record
     groups = tuple(
-        replace(one, catches_up=False) if one.number in feeds else one for one in before.plan.groups
+        replace(one, catches_up=False, exact=feeds[one.number][1]) if one.number in feeds else one
+        for one in before.plan.groups
     )
     made = BoundPlan(replace(before.plan, groups=groups), before.session, before)
     queries = {name for group in groups for name in group.queries}
     facts = kept_facts(record, before, made, queries)
     results: list[str] = []
-    for number, feed in feeds.items():
+    for number, (feed, _) in feeds.items():
         results += _renamed(ledger, feed)
         facts["lanes"] |= feed.lanes
         facts["clocks"] |= least_clocks(

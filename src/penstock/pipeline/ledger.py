@@ -341,8 +341,12 @@ class Ledger:
         own = {str(one.number) for one in self.plan.catching_up}
         return {key: one for key, one in self.record.pending.items() if key in own}
 
-    def commit_joined(self, feeds: Mapping[int, GroupFeed]) -> None:
-        """Publish that micro-batches feed some groups from now on, and what these have said."""
+    def commit_joined(self, feeds: Mapping[int, tuple[GroupFeed, dict[str, int]]]) -> None:
+        """Publish that micro-batches feed some groups from now on, and what these have said.
+
+        Args:
+            feeds: By group, what has fed it so far, and from when each query is exact.
+        """
         made, facts = joined(self, feeds)
         plan = self._written(self.record.number + 1, made.plan)
         self._commit("batch", plan=plan, **facts)

@@ -38,7 +38,10 @@ class QueryGroup:
     group that `replaces` another runs the same queries by another plan, beside it. Its windows
     began empty, so what it says holds from the instant `since` on.
 
-    One that `catches_up` is fed retained rows beside the micro-batches, which do not feed it yet.
+    One that `catches_up` is fed retained rows beside the micro-batches, which do not feed it yet:
+    those of streams that are declared to retain them, and if it `reads_queries` that ran when it
+    was registered, those of all streams. `exact` has for each query the instant from which on its
+    answers are those of one that had always run; BEGINNING: all are, INFINITY: that is not known.
     """
 
     number: int
@@ -49,6 +52,8 @@ class QueryGroup:
     replaces: int | None = None
     since: int = BEGINNING
     catches_up: bool = False
+    reads_queries: bool = False
+    exact: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def known(self) -> Statistics:
@@ -89,6 +94,8 @@ class QueryGroup:
             "replaces": self.replaces,
             "since": self.since,
             "catches_up": self.catches_up,
+            "reads_queries": self.reads_queries,
+            "exact": dict(self.exact),
         }
 
 

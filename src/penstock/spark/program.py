@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import QueryDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
@@ -22,6 +23,7 @@ from penstock.planner.physical.building import Choices
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.algebra.tactics import Tactics
     from penstock.pipeline.plans import PipelinePlan, QueryGroup
     from penstock.session import Outcome
 
@@ -134,6 +136,12 @@ class Program:
         name = query.lower()
         return next((g for g in self.groups if name in map(str.lower, g.queries)), None)
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query that runs answers as if it had always run."""
+        group = self.group_of(query)
+        exact = {} if group is None else group.exact
+        return exact.get(self.definition(query).name, BEGINNING)
+
     @property
     def waiting(self) -> dict[str, QueryDefinition]:
         """The queries that the next `plan` starts, by name."""
@@ -241,19 +249,23 @@ class Program:
         groups, session = tuple(self.groups), self.session.copy()
         return replace(self._plan, statements=statements, groups=groups, session=session)
 
+    def _kind(self, query: QueryDefinition) -> tuple[Tactics, int | None, bool]:
+        """How a query runs, from when on, and whether it reads what runs already."""
+        reads_queries = any(self.group_of(name) is not None for name in query.reads)
+        return query.tactics, query.start, reads_queries
+
     def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[QueryGroup]:
         """Queries of different tactics have no operators in common."""
         found: list[QueryGroup] = []
-        for tactics, start in dict.fromkeys((one.tactics, one.start) for one in queries.values()):
-            alike = {
-                name: one
-                for name, one in queries.items()
-                if (one.tactics, one.start) == (tactics, start)
-            }
+        kinds = {name: self._kind(one) for name, one in queries.items()}
+        for kind in dict.fromkeys(kinds.values()):
+            tactics, _, reads_queries = kind
+            alike = {name: one for name, one in queries.items() if kinds[name] == kind}
             plans = {name: one.plan for name, one in alike.items()}
             choices = Choices.of(tactics, self._plan.partitions)
             known, first = stated_of(alike.values()), self._next_group + len(found)
-            found += groups_for(plans, first, self._lanes, choices, known)
+            made = groups_for(plans, first, self._lanes, choices, known)
+            found += [replace(one, reads_queries=reads_queries) for one in made]
         refuse_weights_as_keys(found, self.session.catalog)
         return found
 

@@ -201,6 +201,10 @@ class SparkEngine:
         """The plan of a query, as it runs or would."""
         return explained_query(query, self.program, self.running.pipeline)
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        return self.program.exact_from(query)
+
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of the query's group, as last reported."""
         group = self.program.group_of(query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import (
     QueryDefinition,
     RelationDefinition,
@@ -15,6 +16,7 @@ from penstock.cql import syntax
 from penstock.errors import NotSupported, PenstockError
 from penstock.expected_load import expected_by, stated_of
 from penstock.planner.clocks import sharing
+from penstock.planner.exactness import explained_exactness
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.connection.engines.local.batch import Batch
     from penstock.connection.engines.local.feeding import Feeding
     from penstock.planner.statistics.statistics import ExpectedRate
@@ -164,10 +167,12 @@ class Registry:
             PenstockError: Queries cannot run.
         """
         waiting, self._waiting = list(self._waiting.values()), {}
-        for number, part in enumerate(parts := _parts(waiting)):
+        for number, part in enumerate(parts := self._parts(waiting)):
             try:
-                tactics, start = part[0].tactics, part[0].start
-                batch = self._feeding.start(_plans(part), tactics, stated_of(part), start)
+                tactics, start, reads_queries = self._kind(part[0])
+                batch = self._feeding.start(
+                    _plans(part), tactics, stated_of(part), start, reads_queries=reads_queries
+                )
             except PenstockError:
                 for query in [query for later in parts[number:] for query in later]:
                     self.session.catalog.drop(query)
@@ -177,6 +182,21 @@ class Registry:
             self.adopt(batch, [self._entries[one.name.lower()] for one in part])
         if waiting:
             self.retain()
+
+    def _parts(self, entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
+        """Queries that run alike and may share operators."""
+        queries = [one.query for one in entries if one.query is not None]
+        parts = []
+        for kind in dict.fromkeys(map(self._kind, queries)):
+            alike = {one.name: one for one in queries if self._kind(one) == kind}
+            shared = sharing({name: one.plan for name, one in alike.items()})
+            parts += [[alike[name] for name in names] for names in shared]
+        return parts
+
+    def _kind(self, query: QueryDefinition) -> tuple[Tactics, int | None, bool]:
+        """How a query runs, from when on, and whether it reads what runs already."""
+        reads_queries = any(self.batch_of(name) is not None for name in query.reads)
+        return query.tactics, query.start, reads_queries
 
     def adopt(self, batch: Batch, entries: list[HistoryEntry]) -> None:
         """A batch that runs, and the entries of its queries."""
@@ -200,7 +220,7 @@ class Registry:
             rates = expected_by(self.session.catalog, batch.plans.values())
             return _explained(batch, query, rates)
         choices = self._feeding.options.under(query.tactics).choices
-        parts = [one for one in _parts(list(self._waiting.values())) if query in one]
+        parts = [one for one in self._parts(list(self._waiting.values())) if query in one]
         part = parts[0] if parts else [query]
         plans = _plans(part)
         rates = expected_by(self.session.catalog, plans.values())
@@ -220,17 +240,6 @@ def _plans(queries: list[QueryDefinition]) -> dict[str, Plan]:
     return {one.name: one.plan for one in queries}
 
 
-def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
-    """Queries that run alike and may share operators."""
-    queries = [one.query for one in entries if one.query is not None]
-    parts = []
-    for kind in dict.fromkeys((one.tactics, one.start) for one in queries):
-        alike = {one.name: one for one in queries if (one.tactics, one.start) == kind}
-        shared = sharing({name: one.plan for name, one in alike.items()})
-        parts += [[alike[name] for name in names] for names in shared]
-    return parts
-
-
 def _explained(batch: Batch, definition: QueryDefinition, rates: Mapping[str, ExpectedRate]) -> str:
     """The plan, what was measured of it, what it shares, its key, and how its lanes work now."""
     query = definition.name
@@ -243,4 +252,5 @@ def _explained(batch: Batch, definition: QueryDefinition, rates: Mapping[str, Ex
     own = [[reports[number] for number in below] for reports in lanes]
     reports = {str(number): lane.work_report() for number, lane in enumerate(batch.lanes.lanes)}
     work = described_work(reports, query, definition.latency)
-    return "\n".join([text, *described_use(own), *work])
+    exact = explained_exactness(definition.plan, batch.exact.get(query, BEGINNING))
+    return "\n".join([text, *described_use(own), *work, *exact])
