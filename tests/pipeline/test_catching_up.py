@@ -14,7 +14,9 @@ from penstock.algebra.streams import RelationToStream
 from penstock.lane_host.lane_host import LaneHost
 from penstock.pipeline.catching_up import CatchingUp, with_catching_up
 from penstock.pipeline.plans import PipelinePlan
+from penstock.pipeline.replanning import due, replace_group, replanned
 from penstock.pipeline.sweeping import Retention
+from penstock.planner.statistics.statistics import Statistics
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.store.result_files import result_blocks
@@ -45,6 +47,7 @@ QUERIES = {
     "named": "SELECT s.v, name FROM s [RANGE 10] JOIN r ON s.k = r.k",
     # Rows of one instant that came by different lanes have no order among retained ones.
     "last": "SELECT k, ts FROM s [PARTITION BY k ROWS 2]",
+    "ever": "SELECT v, COUNT(*) AS n FROM s [UNBOUNDED] GROUP BY v",
     "sent": "ISTREAM(SELECT k FROM t [RANGE 8] EXCEPT SELECT k FROM s [RANGE 8])",
 }
 SEALING = Retention(seal_bytes=0, grace=0)
@@ -121,9 +124,16 @@ class Beside:
         self.counts["joined"] += 1
 
     def finish(self) -> None:
-        """Let all join."""
+        """Let all join, and new plans take over."""
         while self._driver.ledger.plan.catching_up:
             self.step()
+        self.take_over()
+
+    def take_over(self) -> None:
+        """Let new plans take over for which it is time."""
+        for number in due(self._driver.ledger):
+            self._driver.tick()
+            self.counts["took over"] += replace_group(self._driver.ledger, number)
 
 
 def change(driver: Driver, random: Random, histories: list[tuple[Row, int]]) -> None:
@@ -208,6 +218,48 @@ def test_so_do_several_at_once_whatever_is_killed(tmp_path: Path) -> None:
         names = Random(seed).sample(list(QUERIES), 3)
         counts += trial(tmp_path / str(seed), names, 100 + seed)
     assert all(counts[one] > 5 for one in ("joined", "driver killed", "lanes killed"))
+
+
+def plan_anew(driver: Driver) -> None:
+    """Let all groups be planned anew that are not, or are about to be."""
+    for number in list(driver.ledger.plan.groups):
+        new = 1 + max(driver.ledger.plan.groups)
+        plan = replanned(driver.ledger, number, Statistics(), new, even_if_same=True)
+        if plan is not None:
+            driver.ledger.change_plan(plan)
+
+
+def test_windows_that_never_forget_are_planned_anew_from_what_is_retained(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(5):
+        random = Random(seed)
+        seen: dict[str, list[Row]] = {"s": [], "t": []}
+        names = ["last", "ever", "total"]
+        created = [f"CREATE QUERY {name} AS {QUERIES[name]};" for name in names]
+        driver = Driver(tmp_path / str(seed), (*STREAMS[:2], *created), names, lanes=2)
+        beside = Beside(driver, random)
+        moment = random.randint(1, 6)
+        for step in range(10):
+            rows = drawn(random, step * 5)
+            for stream, several in taken(driver, rows).items():
+                seen[stream] += several
+            driver.batch(rows)
+            if step == moment:
+                plan_anew(driver)
+                assert len(driver.ledger.plan.catching_up) >= 2
+            beside.step()
+            beside.take_over()
+        beside.finish()
+        driver.flush()
+        # A window of time waits until its length has passed.
+        groups = [one.group for one in driver.ledger.plan.groups.values()]
+        waiting = [one for one in groups if one.replaces is not None]
+        assert all({*one.runs.values()} == {"total"} for one in waiting)
+        for name in names:
+            judge(driver, Oracle(Inputs(seen)), name, seed)
+        driver.close()
+        counts += beside.counts
+    assert counts["took over"] >= 10, counts
 
 
 def test_in_this_process_too_and_start_says_from_when() -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.errors import Refused
 from penstock.operators.block import concatenated
 from penstock.pipeline.bound import bound
 from penstock.pipeline.given_rows import exact_by_query, sees_past_of, start_of_past
@@ -54,7 +55,9 @@ def with_catching_up(ledger: Ledger, plan: PipelinePlan) -> PipelinePlan:
         return plan
     made = bound(plan, ledger.plan)
     groups = tuple(
-        one if one.number in known else _begun(ledger, made, made.groups[one.number])
+        one
+        if one.number in known or one.replaces is not None
+        else _begun(ledger, made, made.groups[one.number])
         for one in plan.groups
     )
     return replace(plan, groups=groups)
@@ -62,8 +65,6 @@ def with_catching_up(ledger: Ledger, plan: PipelinePlan) -> PipelinePlan:
 
 def _begun(ledger: Ledger, plan: BoundPlan, group: BoundGroup) -> QueryGroup:
     """A new group, which catches up if it is given rows of the past, and from when it is exact."""
-    if group.group.replaces is not None:
-        return group.group
     record = ledger.record
     return replace(
         group.group,
@@ -128,6 +129,11 @@ class CatchingUp:
         }
         self._began = record
         self._rounds = 0
+        for one in self._climbs.values():
+            if one.feed.group.group.replaces is not None and INFINITY in one.exact.values():
+                self.close()
+                msg = "rows that its windows need are not kept any more"
+                raise Refused(msg, hint="RETAIN of streams keeps more.")
 
     @property
     def groups(self) -> list[int]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from penstock.pipeline.group_feed import GroupFeed
     from penstock.pipeline.ledger import Ledger
+    from penstock.pipeline.plans import QueryGroup
     from penstock.store.records import Record
 
 
@@ -23,7 +24,7 @@ def joined(
     """The plan in which groups run like others, and the facts of the record that begins it."""
     before, record = ledger.plan, ledger.record
     groups = tuple(
-        replace(one, catches_up=False, exact=feeds[one.number][1]) if one.number in feeds else one
+        _running(one, feeds[one.number][1]) if one.number in feeds else one
         for one in before.plan.groups
     )
     made = BoundPlan(replace(before.plan, groups=groups), before.session, before)
@@ -41,6 +42,12 @@ def joined(
         _note_relations(facts, feed)
         facts["pending"] = _left(record, facts["pending"], feed)
     return made, {**facts, "results": tuple(results)}
+
+
+def _running(group: QueryGroup, exact: dict[str, int]) -> QueryGroup:
+    """A group that catches up no more; one that replaces another does so when it is exact."""
+    since = group.since if group.replaces is None else max(group.since, *exact.values())
+    return replace(group, catches_up=False, exact=exact, since=since)
 
 
 def _renamed(ledger: Ledger, feed: GroupFeed) -> list[str]:

@@ -1,10 +1,11 @@
 """Another plan for queries that run, their answers as exact as before.
 
 The new plan runs beside the old one, in a group of its own whose windows begin empty. Once time
-has gone on by as much as the queries remember (`forgetting`), both answer alike. Then, at one
-instant, what the old plan said and is still valid is withdrawn, what the new plan says takes its
-place, and the old plan ends. Rows that both say alike cancel out: who follows the results sees
-nothing of it.
+has gone on by as much as the queries remember (`forgetting`), both answer alike. Where queries
+remember for ever, the new plan begins with the rows that their streams are declared to retain, if
+these are all it needs. Then, at one instant, what the old plan said and is still valid is
+withdrawn, what the new plan says takes its place, and the old plan ends. Rows that both say alike
+cancel out: who follows the results sees nothing of it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.operators import Final
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
 from penstock.lane_host.images import write_images
 from penstock.lane_host.lane_host import LaneHost
 from penstock.lane_host.routable_keys import is_routable
 from penstock.operators.block import Block, concatenated
+from penstock.pipeline.bound import BoundGroup
+from penstock.pipeline.given_rows import exact_by_query
 from penstock.pipeline.plans import QueryGroup, successor
 from penstock.pipeline.result_folding import left_of_results
 from penstock.pipeline.state_horizon import NeverForgets, memory_of
@@ -30,7 +34,6 @@ from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 
 if TYPE_CHECKING:
-    from penstock.pipeline.bound import BoundGroup
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
     from penstock.planner.physical.physical_plan import PhysicalPlan
@@ -60,9 +63,14 @@ def replanned(
     group = ledger.plan.groups[number]
     if group.group.catches_up:
         return None
-    memory = _memory(group)
     if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None
+    refusal = None
+    try:
+        memory = _memory(group)
+    except Refused as found:
+        # Unless what it remembers is retained.
+        memory, refusal = 0, found
     lanes = group.lanes
     # What is not measured yet is as it is stated.
     statistics = statistics.expecting(group.group.known.expected)
@@ -71,6 +79,8 @@ def replanned(
     if not _is_divisible(physical, group) or (is_same and not even_if_same):
         return None
     made = _successor(ledger, group, physical, statistics, new, memory)
+    if refusal is not None:
+        made = _with_past(ledger, group, made, refusal)
     return replace(ledger.plan.plan, groups=(*ledger.plan.plan.groups, made))
 
 
@@ -101,6 +111,24 @@ def _successor(
         group.number,
         BEGINNING if latest == BEGINNING else latest + memory + 1,
     )
+
+
+def _with_past(ledger: Ledger, group: BoundGroup, made: QueryGroup, refusal: Refused) -> QueryGroup:
+    """The group that is to replace one, fed all that is retained; both are exact from some instant.
+
+    Raises:
+        Refused: It is not known from when on.
+    """
+    made = replace(made, catches_up=True)
+    plan = ledger.plan
+    new = BoundGroup.of(made, plan.session, plan.plan.partitions)
+    is_final = any(isinstance(one, Final) for one in group.plans.values())
+    exact = exact_by_query(ledger.home, ledger.record, plan, new)
+    since = max([*exact.values(), *group.group.exact.values()])
+    are_declared = all(plan.rules[name][1] for name in group.streams)
+    if is_final or not are_declared or since == INFINITY:
+        raise refusal
+    return replace(made, since=since, exact=exact)
 
 
 def _is_divisible(made: PhysicalPlan, before: BoundGroup) -> bool:
@@ -141,6 +169,7 @@ def due(ledger: Ledger) -> list[int]:
         one.replaces
         for one in ledger.plan.plan.groups
         if one.replaces is not None
+        and not one.catches_up
         and all(clocks.get(name, BEGINNING) >= one.since for name in one.queries)
     ]
 

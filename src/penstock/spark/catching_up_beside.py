@@ -30,11 +30,18 @@ class CatchingUpBeside:
     Args:
         pipeline: What runs.
         join: Lets groups join that have come near, while no micro-batch runs.
+        leave: Lets new plans of queries that run be gone, if they could not catch up.
     """
 
-    def __init__(self, pipeline: Pipeline, join: Callable[[CatchingUp], None]) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        join: Callable[[CatchingUp], None],
+        leave: Callable[[list[int]], None],
+    ) -> None:
         self._pipeline = pipeline
         self._join = join
+        self._leave = leave
         self._thread: threading.Thread | None = None
         self._news = threading.Condition()
         self._is_closed = False
@@ -115,6 +122,7 @@ class CatchingUpBeside:
         known = fault if isinstance(fault, PenstockError) else PenstockError(str(fault))
         self._failures |= dict.fromkeys(groups, known)
         self._pipeline.note_error(f"a new query could not catch up: {known.message}")
+        self._leave(groups)
 
     def _ask(self, work: Work) -> Done:
         """Let lanes work in a process that stands back behind those of micro-batches."""

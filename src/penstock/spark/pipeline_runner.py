@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ class PipelineRunner:
         self._failure: PipelineFailed | None = None
         self._told_at = -1
         self.joined: list[Callable[[], None]] = []
-        self.beside = CatchingUpBeside(pipeline, self.join)
+        self.beside = CatchingUpBeside(pipeline, self.join, self._leave)
         pipeline.listeners.append(self._tell)
         self._looking = threading.Thread(target=self._look, name="penstock looking", daemon=True)
 
@@ -176,6 +177,18 @@ class PipelineRunner:
                 listener()
         self.tell_timeless()
         self._tell(self.record)
+
+    def _leave(self, failed: list[int]) -> None:
+        """Let the plans go that could not catch up and were to replace others."""
+        with self.changing:
+            plan = self.pipeline.ledger.plan.plan
+            left = tuple(
+                one for one in plan.groups if one.replaces is None or one.number not in failed
+            )
+            if not self.is_over and left != plan.groups:
+                self.apply(replace(plan, groups=left, session=self.pipeline.ledger.plan.session))
+                for listener in self.joined:
+                    listener()
 
     def tell_watermarks(self) -> None:
         """Let all lanes know the watermarks, which each knows of its own rows only.

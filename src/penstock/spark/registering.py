@@ -104,6 +104,8 @@ class Registrar:
         """The sentences about a group that another one is to replace."""
         made = _successor(self.program.groups, group)
         assert made is not None
+        if made.catches_up:
+            return Replanned(f"{what}: takes over when it has caught up with what is retained")
         if made.since == BEGINNING:
             return Replanned(f"{what}: takes over with the first rows")
         bound = self._running.pipeline.ledger.plan.groups[group.number]
