@@ -20,6 +20,7 @@ from penstock.operators.block import concatenated
 from penstock.pipeline.bound import bound
 from penstock.pipeline.given_rows import exact_by_query, sees_past_of, start_of_past
 from penstock.pipeline.group_feed import GroupFeed
+from penstock.pipeline.joining import joined
 from penstock.pipeline.retained_stretches import STRETCH_ROWS, stretches
 from penstock.pipeline.retained_windows import retained_windows
 from penstock.pipeline.unsealed_rows import rows_of_log
@@ -168,7 +169,7 @@ class CatchingUp:
             if number in now and now[number].group.queries == one.feed.group.group.queries
         }
         if ready:
-            self._ledger.commit_joined(ready)
+            self._ledger.change(*joined(self._ledger, ready))
 
     def close(self) -> None:
         """Let go of the files that were kept for this."""

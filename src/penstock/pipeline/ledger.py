@@ -18,7 +18,6 @@ from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
-from penstock.pipeline.joining import joined
 from penstock.pipeline.plan_changes import kept_facts
 from penstock.pipeline.plans import PipelinePlan, read_plan
 from penstock.pipeline.relation_history import put_together
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from penstock.operators.block import Block
     from penstock.pipeline.bound import BoundGroup, BoundPlan
     from penstock.pipeline.file_cuts import FilesShare
-    from penstock.pipeline.group_feed import GroupFeed
     from penstock.pipeline.sealing import Sealed
     from penstock.scheduling.work_rules import WorkRules
     from penstock.store.layout import Home
@@ -341,13 +339,8 @@ class Ledger:
         own = {str(one.number) for one in self.plan.catching_up}
         return {key: one for key, one in self.record.pending.items() if key in own}
 
-    def commit_joined(self, feeds: Mapping[int, tuple[GroupFeed, dict[str, int]]]) -> None:
-        """Publish that micro-batches feed some groups from now on, and what these have said.
-
-        Args:
-            feeds: By group, what has fed it so far, and from when each query is exact.
-        """
-        made, facts = joined(self, feeds)
+    def change(self, made: BoundPlan, facts: Mapping[str, Any]) -> None:
+        """Publish another plan, with what lanes have said by its coming into force."""
         plan = self._written(self.record.number + 1, made.plan)
         self._commit("batch", plan=plan, **facts)
         self.plan = made

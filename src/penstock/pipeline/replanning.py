@@ -14,26 +14,22 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
 from penstock.algebra.operators import Final
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
 from penstock.lane_host.images import write_images
 from penstock.lane_host.lane_host import LaneHost
 from penstock.lane_host.routable_keys import is_routable
-from penstock.operators.block import Block, concatenated
 from penstock.pipeline.bound import BoundGroup
 from penstock.pipeline.given_rows import exact_by_query
 from penstock.pipeline.plans import QueryGroup, successor
 from penstock.pipeline.result_folding import left_of_results
 from penstock.pipeline.state_horizon import NeverForgets, memory_of
 from penstock.planner.planning import physical_plan
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
+from penstock.store.contents import net_difference
 
 if TYPE_CHECKING:
+    from penstock.operators.block import Block
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
     from penstock.planner.physical.physical_plan import PhysicalPlan
@@ -235,30 +231,7 @@ class _Handover:
         made: dict[str, Block] = {}
         for name in self._made.queries:
             query = self._made.runs[name]
-            parts = [(left.get(query), -1), (left.get(name), 1)]
-            block = _difference(
-                [_signed(one, sign) for one, sign in parts if one is not None],
-                self._record.clocks[query],
-            )
+            block = net_difference(left.get(query), left.get(name), self._record.clocks[query])
             if block is not None and len(block):
                 made[query] = block
         return made
-
-
-def _signed(block: Block, sign: int) -> Block:
-    return replace(block, sign=(block.signs * sign).astype(np.int8))
-
-
-def _difference(blocks: list[Block], clock: int) -> Block | None:
-    """The rows valid at the clock, from there on, where signs do not cancel out."""
-    if not blocks:
-        return None
-    whole = concatenated(blocks)
-    whole = whole.take(np.flatnonzero(whole.te > clock))
-    keys = [*whole.columns, pa.array(whole.te), pa.array(np.maximum(whole.ts, clock))]
-    slots, first = KeyIndex().find_or_add(fingerprints(keys, len(whole)))
-    copies = np.bincount(slots, weights=whole.signs, minlength=len(first)).astype(np.int64)
-    rows = np.repeat(first, np.abs(copies))
-    chosen = whole.take(rows)
-    signs = np.repeat(np.sign(copies), np.abs(copies)).astype(np.int8)
-    return Block(chosen.columns, np.maximum(chosen.ts, clock), chosen.te, signs)

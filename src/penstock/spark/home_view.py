@@ -110,7 +110,7 @@ class HomeView:
             for one in self.plan.groups.values()
             if query in one.plans and one.group.replaces is None
         )
-        first = first_record_of(self._home, bound_group.group)
+        first = first_record_of(self._home, bound_group.group, query)
         start = start_of(self._home, query, first, has_content=True)
         plan = bound_group.plans[query]
         if instant < start.clock - 1 and start.clock != BEGINNING:

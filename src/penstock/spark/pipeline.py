@@ -23,6 +23,7 @@ from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
+from penstock.pipeline.switching import switch
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
+    from penstock.pipeline.plans import PipelinePlan
     from penstock.spark.feeds import Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
@@ -322,6 +324,19 @@ class Pipeline:
             self.tick(to_the_end=True)
             replaced = [number for number in waiting if replace_group(self.ledger, number)]
             return bool(replaced)
+
+    def switch(self, plan: PipelinePlan, query: str, made: str) -> bool:
+        """Let a query go on as another one does, in a plan; whether it has come as far.
+
+        No micro-batch runs.
+        """
+        with self.lock:
+            if self.ledger.record.kind == "flush":
+                return False
+            self.tick(to_the_end=True)
+            has_switched = switch(self.ledger, plan, query, made)
+            self.tell()
+            return has_switched
 
     def _look_around(self) -> bool:
         """Take note of what happens apart from rows; whether anything did.

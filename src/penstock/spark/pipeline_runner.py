@@ -161,6 +161,20 @@ class PipelineRunner:
         self._tell(self.record)
         return any(replaced)
 
+    def switch(self, plan: PipelinePlan, query: str, made: str) -> bool:
+        """Let a query go on as another one does, in a plan; whether it has come as far.
+
+        Whoever calls holds `changing`.
+        """
+        switched: list[bool] = []
+        self.pipeline.stop()
+        try:
+            self._do(lambda: switched.append(self.pipeline.switch(plan, query, made)))
+        finally:
+            self.open()
+        self._tell(self.record)
+        return any(switched)
+
     def join(self, catching: CatchingUp) -> None:
         """Let groups join that have caught up, between two micro-batches."""
         with self.changing:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.time import BEGINNING
 from penstock.connection.engine import Replanned
 from penstock.errors import PenstockError, Refused, UnknownName
+from penstock.pipeline.plans import next_of
 from penstock.pipeline.replanning import due, replanned
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
@@ -152,6 +153,18 @@ class Registrar:
         # Some of the new queries may have to catch up first.
         self.program.groups = list(self._running.pipeline.ledger.plan.plan.groups)
 
+    def let_take_places(self) -> None:
+        """Let queries take the place of those that they were created for, if they have come as far.
+
+        Whoever calls holds `PipelineRunner.changing`.
+        """
+        for query in self.program.ready:
+            self.program.take_place(query)
+            try:
+                self._running.switch(self.program.unchanged(), query, next_of(query))
+            finally:
+                self.program = self._written_down()
+
     def wait_caught_up(self, since: int) -> None:
         """Wait until the groups from a number on have caught up, beside the micro-batches.
 
@@ -161,10 +174,10 @@ class Registrar:
             PenstockError: They could not; their queries are not there any more.
         """
         ledger = self._running.pipeline.ledger
-        if not any(one.number >= since for one in ledger.plan.catching_up):
-            return
-        self._running.beside.wait()
+        if any(one.number >= since for one in ledger.plan.catching_up):
+            self._running.beside.wait()
         with self._running.changing:
+            self.let_take_places()
             failed = {
                 one.number: fault
                 for one in ledger.plan.catching_up

@@ -71,15 +71,24 @@ class Sink:
         """
         self._withdraw(last)
         group = self._engine.program.group_of(self.progress.query)
-        if self._reader is not None and not _same(group, self._group):
+        if self._reader is not None and not self._is_same(group):
             # The query was stopped; what it said until then comes before what it says now.
-            self._read(last if group is None else self._engine.first_record(group) - 1)
+            self._read(
+                last if group is None else self._engine.first_record(group, self.progress.query) - 1
+            )
             self._reader = None
         if self._reader is None and group is not None:
             with self._engine.running.changing:
                 self._reader = self._opened(group)
         self._read(last)
         self.reached = last
+
+    def _is_same(self, group: QueryGroup | None) -> bool:
+        """The query goes on in a group, or one that took its place."""
+        if group is None or self._group is None:
+            return False
+        query = self.progress.query
+        return group.numbers_of(query)[0] == self._group.numbers_of(query)[0]
 
     def _read(self, last: int) -> None:
         """Write what the reader has up to a record."""
@@ -136,7 +145,7 @@ class Sink:
         """A reader of the query's results as it runs in a group."""
         home, query = self._engine.home, self.progress.query
         plan = self._plan = self._engine.program.definition(query).plan
-        first = self._engine.first_record(group)
+        first = self._engine.first_record(group, self.progress.query)
         start = start_of(home, query, first, has_content=is_relation(plan))
         written = self.progress.record
         if not self._is_new and start.record > max(written + 1, first):
@@ -146,7 +155,8 @@ class Sink:
             hint = "Drop the sink, and create it again with another place to write to."
             raise DataError(msg, hint=hint)
         self._group = group
-        return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
+        runs_in = plans_with(home, group, query)
+        return ResultsReader(home, query, start, self._fold(plan, group), runs_in)
 
     def _fold(self, plan: Plan, group: QueryGroup) -> Callable[[], Elements]:
         bound = self._engine.running.pipeline.ledger.plan.groups[group.number]
@@ -154,7 +164,3 @@ class Sink:
         partitions = bound.choices.queue_partitions
         fold = timed_fold_for if isinstance(self.target, ConsoleSink) else fold_for
         return partial(fold, plan, node.arrow_types, node.span, partitions)
-
-
-def _same(one: QueryGroup | None, other: QueryGroup | None) -> bool:
-    return one is not None and other is not None and one.number == other.number

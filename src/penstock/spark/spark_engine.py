@@ -246,9 +246,8 @@ class SparkEngine:
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
         if not is_time or self._taking_over.locked():
             return
-        if due(self.running.pipeline.ledger) or self._registrar.may_replan_waiting(
-            self._measured()
-        ):
+        is_due = self.program.ready or due(self.running.pipeline.ledger)
+        if is_due or self._registrar.may_replan_waiting(self._measured()):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -258,6 +257,7 @@ class SparkEngine:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
+                    self._registrar.let_take_places()
                     self._registrar.replan_waiting(self._measured())
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
@@ -353,8 +353,9 @@ class SparkEngine:
             if self._is_temporary:
                 shutil.rmtree(self.home.path, ignore_errors=True)
 
-    def first_record(self, group: QueryGroup) -> int:
-        """The record by which a group was registered; it may be gone."""
-        if group.number not in self._first:
-            self._first[group.number] = first_record_of(self.home, group)
-        return self._first[group.number]
+    def first_record(self, group: QueryGroup, query: str) -> int:
+        """The record by which a query of a group was registered; it may be gone."""
+        first = group.numbers_of(query)[0]
+        if first not in self._first:
+            self._first[first] = first_record_of(self.home, group, query)
+        return self._first[first]

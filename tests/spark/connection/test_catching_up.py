@@ -33,7 +33,7 @@ CREATE STREAM t (ts BIGINT, k INT, WATERMARK FOR ts AS ts) RETAIN UNBOUNDED;
 CREATE QUERY old AS SELECT k, COUNT(*) AS n FROM s [RANGE 50] GROUP BY k;
 """
 QUERIES = {
-    "grouped": "SELECT k, SUM(v) AS total FROM s [RANGE 300] GROUP BY k",
+    "grouped": "SELECT k, SUM(v) AS total FROM s [RANGE 100] GROUP BY k",
     "everything": "SELECT COUNT(*) AS n, MAX(v) AS most FROM s [UNBOUNDED]",
     "joined": "SELECT s.v, t.ts FROM s [RANGE 40], t [RANGE 60] WHERE s.k = t.k AND s.v < 3",
     "last": "SELECT k, ts FROM s [PARTITION BY k ROWS 2]",
@@ -64,8 +64,8 @@ class Arrivals:
         self._db.insert("t", of_t)
 
     def _go_on(self) -> None:
-        while not self._over.wait(0.05):
-            self.bring(self._random.randint(1, 40))
+        while not self._over.wait(0.1):
+            self.bring(self._random.randint(1, 4))
 
     def __enter__(self) -> Arrivals:
         self._thread.start()
@@ -108,7 +108,7 @@ def test_several_queries_join_while_rows_come_and_their_helper_is_killed(
     db = connect()
     db.execute(DECLARED)
     arrivals = Arrivals(db, 1)
-    arrivals.bring(6_000)
+    arrivals.bring(900)
     db.wait_idle()
     db.execute("CREATE QUERY warm AS SELECT COUNT(*) AS n FROM s [RANGE 5]")
     killed = 0
@@ -124,7 +124,7 @@ def test_several_queries_join_while_rows_come_and_their_helper_is_killed(
                 time.sleep(0.05)
             registering.join()
             assert not spark_engine(db).running.pipeline.ledger.plan.catching_up
-        arrivals.bring(50)
+        arrivals.bring(5)
     assert killed
     require_true(db, arrivals.seen, ["old", *QUERIES])
     assert all("tried again" not in text for text in errors_of(db))
