@@ -157,7 +157,7 @@ class Feeding:
 
     def stop(self, batch: Batch, query: str) -> None:
         """Drop a query; the operators of its batch go when the last query does."""
-        batch.outcomes.pop(query).is_over = True
+        del batch.outcomes[query]
         if not batch.outcomes:
             self.batches.remove(batch)
 

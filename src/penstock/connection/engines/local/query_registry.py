@@ -20,8 +20,10 @@ from penstock.planner.exactness import explained_exactness
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
+from penstock.results.answer_kind import may_go_on
 from penstock.scheduling.work_text import described_work
 from penstock.session import Session
+from penstock.store.contents import folded, net_difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,6 +67,8 @@ class Registry:
         self._entries: dict[str, HistoryEntry] = {}
         self._batches: dict[str, Batch] = {}
         self._waiting: dict[str, HistoryEntry] = {}
+        # Batches with queries, by their names there, whose results others are to go on with.
+        self._followed: dict[str, tuple[Batch, str]] = {}
 
     def batch_of(self, query: str) -> Batch | None:
         """The operators that compute a query, if it runs."""
@@ -119,7 +123,15 @@ class Registry:
     def _add(self, query: QueryDefinition, entry: HistoryEntry) -> None:
         """A query of the catalog is to start, in place of one of its name if there is one."""
         entry.query = query
-        self._stop(query.name)
+        name = query.name.lower()
+        batch = self.batch_of(name)
+        before = self._entries[name].query if batch is not None else None
+        self._followed.pop(name, None)
+        if batch is None or before is None or not may_go_on(before.plan, query.plan):
+            self._stop(query.name)
+        else:
+            # It goes on until the new one has caught up.
+            self._followed[name] = (batch, before.name)
         self._entries[query.name.lower()] = entry
         self._waiting[query.name.lower()] = entry
 
@@ -151,9 +163,8 @@ class Registry:
         if batch is None:
             return
         (name,) = [one for one in batch.outcomes if one.lower() == query.lower()]
-        self._feeding.stop(batch, name)
-        if not batch.outcomes:
-            self.started = [one for one in self.started if one.batch is not batch]
+        batch.outcomes[name].is_over = True
+        self._leave(batch, name)
 
     def _tidy(self) -> None:
         """Forget the entries of queries that are neither in the catalog nor part of a batch."""
@@ -179,6 +190,8 @@ class Registry:
                     del self._entries[query.name.lower()]
                 self._tidy()
                 raise
+            for query in part:
+                self._follow(batch, query.name)
             self.adopt(batch, [self._entries[one.name.lower()] for one in part])
         if waiting:
             self.retain()
@@ -197,6 +210,33 @@ class Registry:
         """How a query runs, from when on, and whether it reads what runs already."""
         reads_queries = any(self.batch_of(name) is not None for name in query.reads)
         return query.tactics, query.start, reads_queries
+
+    def _follow(self, batch: Batch, query: str) -> None:
+        """Let a query that has just started go on with the results of the one of its name before.
+
+        If it has not come as far as that one, its results begin anew.
+        """
+        before, name = self._followed.pop(query.lower(), (None, ""))
+        if before is None:
+            return
+        log, made = before.outcomes[name], batch.outcomes[query]
+        if made.clock < log.clock:
+            self._stop(name)
+            return
+        old, new = (
+            folded([block for blocks, _ in one.steps() for block in blocks], log.clock)
+            for one in (log, made)
+        )
+        block = net_difference(old, new, log.clock)
+        log.add([] if block is None else [block], made.clock)
+        self._leave(before, name)
+        batch.outcomes[query] = log
+
+    def _leave(self, batch: Batch, query: str) -> None:
+        """Let a batch compute a query no more."""
+        self._feeding.stop(batch, query)
+        if not batch.outcomes:
+            self.started = [one for one in self.started if one.batch is not batch]
 
     def adopt(self, batch: Batch, entries: list[HistoryEntry]) -> None:
         """A batch that runs, and the entries of its queries."""
