@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.errors import DataError
+from penstock.errors import DataError, UnknownName
 from penstock.lane_host.lane_client import _address
 from penstock.pipeline.sweeping import Retention
 from penstock.reference.inputs import Inputs
@@ -24,6 +24,9 @@ from penstock.spark.spark_engine import spark_engine
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pyarrow as pa
+
+    from penstock.connection.answer_tables import Results
     from penstock.connection.connection import Connection
     from penstock.reference.timeline import Row
 
@@ -76,8 +79,10 @@ class Arrivals:
         self._thread.join()
 
 
-def require_true(db: Connection, seen: dict[str, list[Row]], names: Sequence[str]) -> None:
-    """The contents are those of the oracle at some instants, the last one among them."""
+def require_true(
+    db: Connection, seen: dict[str, list[Row]], names: Sequence[str], *, earlier: bool = True
+) -> None:
+    """The contents are those of the oracle at the last instant, and at some earlier ones."""
     db.wait_idle()
     oracle = Oracle(Inputs(seen))
     for name in names:
@@ -85,7 +90,7 @@ def require_true(db: Connection, seen: dict[str, list[Row]], names: Sequence[str
         wanted = oracle.timeline(query.plan)
         clock = query.clock
         assert clock is not None
-        for at in {clock - 1, clock // 2, clock // 3, 1}:
+        for at in {clock - 1, clock // 2, clock // 3, 1} if earlier else {clock - 1}:
             found = Counter(tuple(row.values()) for row in query.snapshot(at=at).to_pylist())
             assert found == wanted.at(at), (name, at)
 
@@ -153,3 +158,42 @@ def test_rows_that_cannot_be_read_are_named_and_the_query_is_not_there(
     assert [one.name for one in spark_engine(db).catalog.of_kind("query")] == ["old"]
     db.execute("CREATE QUERY q START NOW AS SELECT * FROM s [RANGE 500]")
     assert len(db["q"].snapshot()) == 0
+
+
+def test_a_query_takes_the_place_of_another_and_readers_go_on(
+    connect: Callable[..., Connection],
+) -> None:
+    db = connect("replaced")
+    db.execute(DECLARED)
+    db.execute("CREATE SINK kept FROM old USING memory")
+    arrivals = Arrivals(db, 3)
+    arrivals.bring(300)
+    db.wait_idle()
+    query = db["old"]
+    held = net(query.changes(since="last"))
+    text = "SELECT k, COUNT(*) AS n FROM s [UNBOUNDED] WHERE v > 4 GROUP BY k"
+    db.execute(f"CREATE OR REPLACE QUERY old AS {text}")
+    with pytest.raises(UnknownName):
+        spark_engine(db).program.definition("old (next)")
+    assert query.text == text
+    arrivals.bring(30)
+    require_true(db, arrivals.seen, ["old"], earlier=False)
+    held.update(net(query.changes(since="last")))
+    final = Counter(tuple(row.values()) for row in query.snapshot().to_pylist())
+    sinks = spark_engine(db).sinks
+    assert sinks.wait_written(60)
+    taken = sinks.table("kept")
+    assert taken is not None
+    assert +held == +net(taken) == final
+    db.close()
+    again = connect("replaced")
+    assert again["old"].text == text
+    require_true(again, arrivals.seen, ["old"], earlier=False)
+
+
+def net(changes: Results | pa.Table) -> Counter[tuple[object, ...]]:
+    """How often each row has come more than it has gone."""
+    found = Counter[tuple[object, ...]]()
+    for row in changes.to_pylist():
+        found[row["k"], row["n"]] += 1 if row["_sign"] == "+" else -1
+    return found
