@@ -131,14 +131,13 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
+    from penstock.spark.jars import SETTING
 
-    script_run = ScriptRun(
-        understood, master, home, lanes, spark_settings, progress, most_unreadable
+    # Nobody but the script uses this Spark.
+    of_spark = {SETTING: "few", **spark_settings}
+    ScriptRun(understood, master, home, lanes, of_spark, progress, most_unreadable).run(
+        options, is_finite=is_finite
     )
-    if is_finite:
-        script_run.run_to_end(options)
-    else:
-        script_run.run_until_stopped(intervals=intervals)
 
 
 def _require_complete(is_complete: bool) -> None:
