@@ -1,4 +1,4 @@
-"""How long new queries take to catch up with retained rows, and what others notice of it."""
+"""The time that new queries take to catch up with retained rows, and what others notice of it."""
 
 from __future__ import annotations
 

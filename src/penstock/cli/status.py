@@ -212,7 +212,7 @@ def _queries(facts: Facts) -> Table:
 
 
 def _clock(query: QueryFacts) -> str:
-    """How far a query is, and from when on it is exact."""
+    """The clock of a query, and the instant from which on it is exact."""
     if query.group is None:
         return "does not run"
     if query.catches_up:

@@ -61,7 +61,7 @@ def _renamed(ledger: Ledger, feed: GroupFeed) -> list[str]:
 
 
 def _failures(feed: GroupFeed) -> dict[str, dict[str, int]]:
-    """What failed so far, by query: each lane says it of all that it has done."""
+    """The failures so far, by query: each lane tells those of all that it has done."""
     found: dict[str, dict[str, int]] = {}
     for one in feed.last:
         for query, counts in one.failures.items():
@@ -72,7 +72,7 @@ def _failures(feed: GroupFeed) -> dict[str, dict[str, int]]:
 
 
 def _note_relations(facts: dict[str, Any], feed: GroupFeed) -> None:
-    """How far the group has looked at relations."""
+    """Note the instant up to which the group has looked at relations."""
     for done in feed.last:
         for group, clocks in done.relations.items():
             for name, clock in clocks.items():

@@ -66,7 +66,7 @@ def _of_need(need: StreamNeed, given: GivenRows) -> int:
 
 
 def described_exactness(exact: int | None, unit: TimeUnit) -> str:
-    """From when on answers are exact, for people; empty if all are."""
+    """The instant from which on answers are exact, for people; empty if all are."""
     if exact is None or exact == BEGINNING:
         return ""
     if exact == INFINITY:

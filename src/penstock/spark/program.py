@@ -318,7 +318,7 @@ class Program:
         return replace(self._plan, statements=statements, groups=groups, session=session)
 
     def _kind(self, query: QueryDefinition) -> tuple[Tactics, int | None, bool]:
-        """How a query runs, from when on, and whether it reads what runs already."""
+        """The way a query runs, from when on, and whether it reads what runs already."""
         reads_queries = any(self.group_of(name) is not None for name in query.reads)
         return query.tactics, query.start, reads_queries
 

@@ -207,7 +207,7 @@ class Registry:
         return parts
 
     def _kind(self, query: QueryDefinition) -> tuple[Tactics, int | None, bool]:
-        """How a query runs, from when on, and whether it reads what runs already."""
+        """The way a query runs, from when on, and whether it reads what runs already."""
         reads_queries = any(self.batch_of(name) is not None for name in query.reads)
         return query.tactics, query.start, reads_queries
 
