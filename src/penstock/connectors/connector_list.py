@@ -11,6 +11,7 @@ from penstock.connectors.kafka import KAFKA
 from penstock.connectors.memory import MEMORY
 from penstock.connectors.parquet import PARQUET
 from penstock.connectors.spark_files import AVRO, ICEBERG, ORC, TEXT, XML
+from penstock.connectors.spark_tables import DATAFRAME, TABLE
 from penstock.connectors.spark_trials import RATE, RATE_PER_BATCH, SOCKET
 
 CONNECTORS: dict[str, Connector] = {
@@ -19,7 +20,7 @@ CONNECTORS: dict[str, Connector] = {
         # Files, in the order in which messages list them.
         *(PARQUET, CSV, JSON, ORC, TEXT, XML, AVRO),
         # Tables and topics.
-        *(DELTA, ICEBERG, KAFKA),
+        *(DELTA, ICEBERG, KAFKA, TABLE, DATAFRAME),
         # For programs, terminals and trials.
         *(CONSOLE, MEMORY, RATE, RATE_PER_BATCH, SOCKET),
     )

@@ -26,6 +26,7 @@ from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
+from penstock.spark.given_frames import GivenFrames, is_frame
 from penstock.spark.jobs import Jobs
 from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
@@ -66,6 +67,7 @@ class Pipeline:
 
     Attributes:
         ledger: The newest record, and the plan.
+        given: The DataFrames that streams and relations are.
         reloading: The relations that are declared with a source.
         lock: Held while a micro-batch runs, or the ledger changes.
         listeners: Told of each record that rows or the end of the input led to, under the lock.
@@ -83,7 +85,8 @@ class Pipeline:
         self.home = home
         taken_back = step_back(home)
         self.ledger = Ledger(home)
-        self.reloading = Reloading(spark, self.ledger, self.note_error)
+        self.given = GivenFrames()
+        self.reloading = Reloading(spark, self.ledger, self.given, self.note_error)
         self._jobs = Jobs(spark, self.ledger, tasks, most_tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
@@ -122,12 +125,16 @@ class Pipeline:
         self._run += 1
         self.failure = None
         self._ended.clear()
-        by_spark = [one for one in self.ledger.plan.streams if not is_folder(one)]
         folders = [one for one in self.ledger.plan.streams if is_folder(one)]
+        given = [one for one in self.ledger.plan.streams if is_frame(one)]
+        by_spark = [one for one in self.ledger.plan.streams if one not in folders + given]
         begun: list[Feed] = []
         with ExitStack() as undoing:
             if by_spark:
                 begun.append(self._streaming(by_spark, finite=finite))
+                undoing.callback(begun[-1].stop)
+            for one in given:
+                begun.append(self._streaming([one], finite=finite, frame=one.name))
                 undoing.callback(begun[-1].stop)
             if folders:
                 cuts = [self._cuts(one) for one in folders]
@@ -154,17 +161,21 @@ class Pipeline:
             self._watch_input()
             return self.monitor.most_rows
 
-    def _streaming(self, streams: Sequence[StreamDefinition], *, finite: bool) -> SparkFeed:
-        """Spark's streaming query over the streams that only Spark can read."""
+    def _streaming(
+        self, streams: Sequence[StreamDefinition], *, finite: bool, frame: str | None = None
+    ) -> SparkFeed:
+        """Spark's streaming query over the streams that only Spark can read, or a DataFrame."""
         plan = self.ledger.plan
         slots = slots_for(plan.streams)
         deliveries = deliveries_for(plan, self.tasks)
-        frames = {one.name: stream_frame(self.spark, self.home, one) for one in streams}
+        read = partial(stream_frame, self.spark, self.home) if frame is None else self.given.of
+        frames = {one.name: read(one) for one in streams}
+        checkpoint = self.home.checkpoint if frame is None else self.home.frame_checkpoint(frame)
         rows = routed(frames, plan, slots, deliveries)
         writer = (
             self._jobs.first(rows)
-            .writeStream.foreachBatch(partial(self._batch, self._run))
-            .option("checkpointLocation", str(self.home.checkpoint))
+            .writeStream.foreachBatch(partial(self._batch, self._run, frame))
+            .option("checkpointLocation", str(checkpoint))
         )
         return SparkFeed((writer.trigger(availableNow=True) if finite else writer).start())
 
@@ -331,14 +342,17 @@ class Pipeline:
         has_changed = self.reloading.refresh()
         return self.ledger.pass_idle(time.monotonic()) or has_changed
 
-    def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
-        """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
+    def _batch(self, run: int, stream: str | None, rows: DataFrame, batch: int) -> None:
+        """Run a micro-batch of Spark's and commit it, unless that was done before a restart.
+
+        Its rows are of the stream that is a DataFrame, or else of all that only Spark can read.
+        """
         with self.lock:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
-            if not self.ledger.has_committed(query, batch):
+            if not self.ledger.has_committed(query, batch, stream):
                 self._watch_input()
-                self._run_batch(frame, None, (query, batch))
+                self._run_batch(rows, None, (query, batch), frame=stream)
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
         """Run a micro-batch that reads files, and commit it."""
@@ -366,23 +380,25 @@ class Pipeline:
 
     def _run_batch(
         self,
-        frame: DataFrame | None,
+        rows: DataFrame | None,
         files: Files | None,
         batch: tuple[str, int] | None,
         holds: Mapping[str, int] | None = None,
+        frame: str | None = None,
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
         shedding = self.monitor.decision
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-        done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
+        done = self._jobs.run(rows, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
         for note in (note for task in done for note in task.notes):
             self.note_error(note)
         self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
-        offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
+        streams = self.ledger.plan.streams
+        offsets = read_offsets(self.home, batch[1], streams) if batch and not frame else None
+        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds, frame)
         self._jobs.tidy(done)
         self._failed, self.trouble = 0, None
         self._tell()

@@ -20,7 +20,7 @@ from penstock.connection.questions.one_time_query import asked
 from penstock.errors import NotSupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -222,6 +222,30 @@ class LocalEngine:
         batch = self.registry.batch_of(query)
         now = Counter[str]() if batch is None else batch.failures(query).by_function
         return dict(self.failed_before.get(query, Counter()) + now)
+
+    def give_stream(
+        self, name: str, frame: object, watermark: str | None, options: Mapping[str, str]
+    ) -> NoReturn:
+        """Refused: there is no Spark.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del frame, watermark, options
+        msg = f'stream "{name}": a connection in this process has no Spark, which reads DataFrames'
+        hint = "penstock.connect(spark=session) has; or declare it, and db.insert brings rows."
+        raise NotSupported(msg, hint=hint)
+
+    def give_relation(self, name: str, frame: object, options: Mapping[str, str]) -> NoReturn:
+        """Refused: there is no Spark.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del frame, options
+        msg = f'relation "{name}": a connection in this process has no Spark to read a DataFrame'
+        hint = "penstock.connect(spark=session) has; or db.update(name, insert=frame.toArrow())."
+        raise NotSupported(msg, hint=hint)
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Take in rows of a stream."""
