@@ -6,6 +6,7 @@ from penstock.connectors.connector import Connector, SourceFormat
 from penstock.connectors.console import CONSOLE
 from penstock.connectors.csv import CSV
 from penstock.connectors.delta import DELTA
+from penstock.connectors.generate import GENERATE
 from penstock.connectors.json import JSON
 from penstock.connectors.kafka import KAFKA
 from penstock.connectors.memory import MEMORY
@@ -22,7 +23,7 @@ CONNECTORS: dict[str, Connector] = {
         # Tables and topics.
         *(DELTA, ICEBERG, KAFKA, TABLE, DATAFRAME),
         # For programs, terminals and trials.
-        *(CONSOLE, MEMORY, RATE, RATE_PER_BATCH, SOCKET),
+        *(CONSOLE, MEMORY, GENERATE, RATE, RATE_PER_BATCH, SOCKET),
     )
 }
 SOURCES = tuple(name for name, one in CONNECTORS.items() if one.source is not None)

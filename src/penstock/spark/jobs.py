@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from penstock.files.folders import is_folder
+from penstock.files.folders import is_read_by_tasks
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.logs import RowCoding, described
@@ -70,7 +70,7 @@ class Jobs:
         """Have the tasks where, and as many as, the cluster suggests; between two batches."""
         streams = self._ledger.plan.streams
         # Spark's own query has been told of the tasks, and divides its rows for them.
-        if self._placement.look(may_resize=all(map(is_folder, streams))):
+        if self._placement.look(may_resize=all(map(is_read_by_tasks, streams))):
             self._known = {}
 
     def first(self, rows: DataFrame) -> DataFrame:
@@ -166,7 +166,7 @@ class Jobs:
     def _task(self, stage: int, *, is_last: bool = False, with_rows: bool = False) -> LaneTask:
         plan = self._ledger.plan
         deliveries = deliveries_for(plan, self.tasks)
-        folders = [one for one in plan.streams if is_folder(one) and not stage]
+        folders = [one for one in plan.streams if is_read_by_tasks(one) and not stage]
         return LaneTask(
             self._spark.sparkContext.applicationId,
             str(self._ledger.home.path),

@@ -9,14 +9,16 @@ from contextlib import ExitStack, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from penstock.connectors.generate import is_generated
 from penstock.errors import PipelineFailed
 from penstock.files.backlog import Backlog
-from penstock.files.folders import folder_of, is_folder
+from penstock.files.folders import folder_of, is_read_by_tasks
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.row_slots import slots_for
 from penstock.observe.status import Status, write_status
 from penstock.pipeline.file_cuts import FileCuts
 from penstock.pipeline.file_rows import FileRows
+from penstock.pipeline.generated_cuts import GeneratedCuts
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.lane_host.work import Done
-    from penstock.spark.feeds import Feed, Files
+    from penstock.spark.feeds import Cuts, Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
 
@@ -125,7 +127,7 @@ class Pipeline:
         self._run += 1
         self.failure = None
         self._ended.clear()
-        folders = [one for one in self.ledger.plan.streams if is_folder(one)]
+        folders = [one for one in self.ledger.plan.streams if is_read_by_tasks(one)]
         given = [one for one in self.ledger.plan.streams if is_frame(one)]
         by_spark = [one for one in self.ledger.plan.streams if one not in folders + given]
         begun: list[Feed] = []
@@ -137,7 +139,7 @@ class Pipeline:
                 begun.append(self._streaming([one], finite=finite, frame=one.name))
                 undoing.callback(begun[-1].stop)
             if folders:
-                cuts = [self._cuts(one) for one in folders]
+                cuts = [self._cuts(one, finite=finite) for one in folders]
                 take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
                 begun.append(FolderFeed(cuts, most, take, finite=finite))
             undoing.pop_all()
@@ -148,10 +150,13 @@ class Pipeline:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
 
-    def _cuts(self, stream: StreamDefinition) -> FileCuts:
-        """The files of a stream that tasks read themselves."""
+    def _cuts(self, stream: StreamDefinition, *, finite: bool) -> Cuts:
+        """The files of a stream that tasks read themselves, or the rows that they make up."""
+        known = self.ledger.known_files(stream.name)
+        if is_generated(stream):
+            return GeneratedCuts(stream, known, finite=finite)
         folder = folder_of(self.home, stream)
-        backlog = Backlog(folder, self.ledger.known_files(stream.name), stream)
+        backlog = Backlog(folder, known, stream)
         return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
 
     def _most_rows(self, run: int) -> int | None:
