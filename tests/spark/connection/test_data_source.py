@@ -71,7 +71,7 @@ def spark(db: Connection) -> SparkSession:
 def feed(db: Connection, start: int, rows: int = 20) -> None:
     """Bring rows, one each second."""
     clock = [f"2024-05-01 12:{at // 60:02}:{at % 60:02}" for at in range(start, start + rows)]
-    db.insert("s", [(one, at % 3, str(at * 7 % 11)) for at, one in enumerate(clock, start)])
+    db.insert("s", [(one, at % 3, at * 7 % 11) for at, one in enumerate(clock, start)])
     db.wait_idle()
 
 
@@ -82,7 +82,8 @@ def rows_of(table: Any) -> list[tuple[Any, ...]]:
 
 def read(spark: SparkSession, db: Connection, query: str, **options: Any) -> DataFrame:
     home = db.engine.title.removeprefix("home ")
-    return spark.read.format("penstock").options(home=home, query=query, **options).load()
+    given = {"home": home, "query": query, **options}
+    return spark.read.format("penstock").options(**given).load()
 
 
 def followed(
@@ -130,7 +131,7 @@ def test_what_cannot_be_read_is_said(db: Connection, spark: SparkSession, tmp_pa
 
     refused('query "tip" does not run in the home', "tip")
     refused('Did you mean "top"?', "tip")
-    refused(f"{tmp_path / 'none'} is no home of a pipeline", path="", home=str(tmp_path / "none"))
+    refused(f"{tmp_path / 'none'} is no home of a pipeline", home=str(tmp_path / "none"))
     refused("may still change", at="2024-05-01 13:00:00")
     refused("is not a date and time", at="noon")
     refused('the format penstock has no option "partition"', partition=3)
