@@ -66,6 +66,7 @@ AMOUNTS = {
     "random plans that a rule changes": (30, 300),
     "kills of the driver for each way of reading": (2, 10),
     "kills of workers and lane hosts": (4, 30),
+    "kills of executors in an exchange": (2, 6),
     "moments at which a start is stopped": (8, 100),
 }
 """The budgets of what is random, usual and long: work is counted, and never seconds.

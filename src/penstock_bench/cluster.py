@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock_bench import cluster_report
 from penstock_bench.choosing import chosen
 from penstock_bench.cluster_driver import SimulatedSize, driver_cost
-from penstock_bench.kernels import SectionOutcome
+from penstock_bench.cluster_recovery import recovered
+from penstock_bench.pipeline import Section
 from penstock_bench.pipeline_data import Input, written
 from penstock_bench.pipeline_run import PipelineSetting, in_own_process
 from penstock_bench.pipeline_steady import steady
-from penstock_bench.standalone import standalone
+from penstock_bench.standalone import LOOPBACK, standalone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rich.table import Table
-
+    from penstock_bench.cluster_recovery import Recovered
     from penstock_bench.pipeline_steady import Steady
-    from penstock_bench.report import Figures
+    from penstock_bench.standalone import Standalone
 
 SIZES = (
     SimulatedSize(10, 100),
@@ -46,56 +47,47 @@ class ClusterEffort:
         batches: How many micro-batches there are.
         tasks: The numbers of tasks on this machine.
         workers: The numbers of workers of a cluster.
+        seconds: After so long no further micro-batch is begun on a cluster.
+        kill_rows: Rows of both streams in a micro-batch, where an executor is killed,
+        kill_batches: how many of these there are,
+        kill_after: and how many of them come before.
     """
 
     rows: int = 200_000
     batches: int = 30
     tasks: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     workers: tuple[int, ...] = (1, 2, 4)
+    seconds: float = 25.0
+    kill_rows: int = 20_000
+    kill_batches: int = 40
+    kill_after: int = 15
 
 
-QUICK = ClusterEffort(50_000, 8, (2, 8), (2,))
+QUICK = ClusterEffort(50_000, 8, (2, 8), (2,), 10.0, 10_000, 25, 10)
 """A first look."""
+WAYS = ("join", "native join")
+"""The join of Penstock, and Spark's own."""
 
 
-@dataclass(frozen=True)
-class ClusterSection:
-    """A table of the benchmark: things to measure by name, and how to show them."""
-
-    name: str
-    items: Mapping[str, Callable[[], Any]]
-    shown: Callable[[Mapping[str, Any]], tuple[Table, dict[str, Figures]]]
-
-    def measure(self, done: Callable[[], None]) -> SectionOutcome:
-        """Measure one thing after the other; `done` is called after each."""
-        found = {}
-        for name, measure in self.items.items():
-            found[name] = measure()
-            done()
-            if not sys.stdout.isatty():
-                sys.stderr.write(f"{self.name}: {name}\n")
-        return SectionOutcome(self.name, *self.shown(found))
-
-
-def sections(
-    folder: Path, effort: ClusterEffort, names: Sequence[str] = ()
-) -> list[ClusterSection]:
+def sections(folder: Path, effort: ClusterEffort, names: Sequence[str] = ()) -> list[Section]:
     """The tables that are wanted; all, if no names are given.
 
     Raises:
         UnknownName: There is no such section.
     """
     every = [
-        ClusterSection(
+        Section(
             "driver",
-            {
-                f"{one.lanes} lanes, {one.queries} queries": partial(driver_cost, one)
-                for one in SIZES
-            },
+            {one.name: partial(driver_cost, one) for one in SIZES},
             cluster_report.driver,
         ),
-        ClusterSection("tasks", _tasks(folder, effort), cluster_report.tasks),
-        ClusterSection("workers", _workers(folder, effort), cluster_report.workers),
+        Section("tasks", _tasks(folder, effort), cluster_report.tasks),
+        Section(
+            "workers",
+            {_workers(count): partial(_speeds, folder, effort, count) for count in effort.workers},
+            cluster_report.workers,
+        ),
+        Section("killed", {_workers(2): partial(_kills, folder, effort)}, cluster_report.killed),
     ]
     return chosen("cluster", every, names)
 
@@ -103,42 +95,60 @@ def sections(
 def _tasks(folder: Path, effort: ClusterEffort) -> dict[str, Callable[[], Steady]]:
     """The join with more and more tasks on the cores of this machine, by each way of reading."""
     return {
-        f"{tasks} tasks, {way}": partial(
-            _join, folder, effort, f"local[{tasks},4]", tasks, {"spark.penstock.reading": way}
-        )
+        f"{tasks} tasks, {way}": partial(_by_tasks, folder, effort, tasks, way)
         for tasks in effort.tasks
         for way in ("whole", "divided", "job")
         if tasks > 1 or way == "whole"
     }
 
 
-def _workers(folder: Path, effort: ClusterEffort) -> dict[str, Callable[[], Steady]]:
-    """The join on a real cluster, and Spark's own on it."""
-    return {
-        f"{workers} workers, {way}": partial(_on_cluster, folder, effort, workers, way)
-        for workers in effort.workers
-        for way in ("join", "native join")
-    }
+def _by_tasks(folder: Path, effort: ClusterEffort, tasks: int, way: str) -> Steady:
+    data = written(folder, Input(effort.rows, effort.batches))
+    run = PipelineSetting(
+        "join", str(data), tasks=tasks, master=f"local[{tasks},4]",
+        settings={"spark.penstock.reading": way},
+    )  # fmt: skip
+    return steady(in_own_process(run))
 
 
-def _on_cluster(folder: Path, effort: ClusterEffort, workers: int, way: str) -> Steady:
-    variables = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+def _workers(count: int) -> str:
+    return "1 worker" if count == 1 else f"{count} workers"
+
+
+def _speeds(folder: Path, effort: ClusterEffort, workers: int) -> dict[str, Steady]:
+    """The join on a real cluster, and Spark's own on the same."""
+    data = written(folder, Input(effort.rows, effort.batches))
+    found = {}
+    with _cluster(workers) as cluster:
+        for way in WAYS:
+            run = PipelineSetting(
+                way, str(data), tasks=workers, master=cluster.url, seconds=effort.seconds
+            )
+            found[way] = steady(in_own_process(run, _ON_LOOPBACK))
+    return found
+
+
+def _kills(folder: Path, effort: ClusterEffort, workers: int = 2) -> dict[str, Recovered]:
+    """One executor of a cluster is killed in mid-run, and then one of Spark's own join."""
+    data = written(folder, Input(effort.kill_rows, effort.kill_batches))
+    found = {}
+    with _cluster(workers) as cluster:
+        for way in WAYS:
+            run = PipelineSetting(
+                way, str(data), tasks=workers, master=cluster.url,
+                kill_after=effort.kill_after, kill_on=str(cluster.own_folder("1")),
+            )  # fmt: skip
+            found[way] = recovered(in_own_process(run, _ON_LOOPBACK))
+    return found
+
+
+_ON_LOOPBACK = {"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_PYTHON": sys.executable}
+
+
+@contextmanager
+def _cluster(workers: int) -> Iterator[Standalone]:
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as apart,
         standalone(Path(apart), workers) as cluster,
     ):
-        return _join(folder, effort, cluster.url, workers, {}, way, variables)
-
-
-def _join(
-    folder: Path,
-    effort: ClusterEffort,
-    master: str,
-    tasks: int,
-    settings: dict[str, str],
-    way: str = "join",
-    variables: Mapping[str, str] | None = None,
-) -> Steady:
-    data = written(folder, Input(effort.rows, effort.batches))
-    run = PipelineSetting(way, str(data), tasks=tasks, master=master, settings=settings)
-    return steady(in_own_process(run, variables))
+        yield cluster

@@ -34,6 +34,11 @@ class SimulatedSize:
     lanes: int
     queries: int
 
+    @property
+    def name(self) -> str:
+        """The size in words."""
+        return f"{self.lanes} lanes, {self.queries} queries"
+
 
 @dataclass(frozen=True)
 class DriverCost:

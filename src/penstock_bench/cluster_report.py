@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.table import Table
 
@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from penstock_bench.cluster_driver import DriverCost
+    from penstock_bench.cluster_recovery import Recovered
     from penstock_bench.pipeline_steady import Steady
     from penstock_bench.report import Figures
 
     Shown = tuple[Table, dict[str, Figures]]
+
+T = TypeVar("T")
 
 
 def driver(found: Mapping[str, DriverCost]) -> Shown:
@@ -40,9 +43,29 @@ def tasks(found: Mapping[str, Steady]) -> Shown:
     return _speeds("The join, by tasks on the cores of this machine", found)
 
 
-def workers(found: Mapping[str, Steady]) -> Shown:
-    """The join on a standalone cluster, and Spark's own."""
-    return _speeds("The join on a standalone cluster, workers of one core each", found)
+def workers(found: Mapping[str, Mapping[str, Steady]]) -> Shown:
+    """The join on standalone clusters, and Spark's own on each of them."""
+    title = "The join on a standalone cluster, workers of one core each"
+    return _speeds(title, _each_way(found))
+
+
+def killed(found: Mapping[str, Mapping[str, Recovered]]) -> Shown:
+    """The cost of a killed executor, to Penstock and to Spark's own join."""
+    table = _table(
+        "An executor is killed in mid-run: seconds", "", "a batch, usually", "the longest since",
+        "later in all", "slow batches",
+    )  # fmt: skip
+    figures: dict[str, Figures] = {}
+    for name, one in _each_way(found).items():
+        times = (one.usual, one.longest, one.lost)
+        table.add_row(name, *(f"{value:.2f}" for value in times), str(one.slow))
+        figures[name] = {key: round(value, 3) for key, value in vars(one).items()}
+    return table, figures
+
+
+def _each_way(found: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
+    """The ways that were measured on one cluster, each with the cluster's name."""
+    return {f"{name}, {way}": one for name, ways in found.items() for way, one in ways.items()}
 
 
 def _speeds(title: str, found: Mapping[str, Steady]) -> Shown:

@@ -21,6 +21,7 @@ from uuid import uuid4
 
 from penstock.errors import InternalError
 from penstock_bench import multijoin_native, pipeline_ceiling, pipeline_native, pipeline_penstock
+from penstock_bench.cluster_recovery import kill_executor
 from penstock_bench.pipeline_data import WINDOW
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ OF_SPARK = {
 }
 LEAST_BATCHES = 3
 SAMPLE_SECONDS = 0.5
+POLL_SECONDS = 0.2
 MARK = "PENSTOCK_BENCH_RUN"
 """A variable that all processes of a run inherit, by which their CPU time is found."""
 
@@ -78,6 +80,8 @@ class PipelineSetting:
         settings: Of Spark.
         options: Of Penstock's streams.
         master: Spark's master.
+        kill_after: After so many micro-batches an executor is killed,
+        kill_on: that of the worker with this folder; none, if it is empty.
     """
 
     way: str
@@ -93,6 +97,8 @@ class PipelineSetting:
     settings: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     master: str = MASTER
+    kill_after: int = 0
+    kill_on: str = ""
 
 
 @dataclass
@@ -101,7 +107,8 @@ class PipelineFigures:
 
     Parts are what Spark says of the batches of its streaming queries. `lanes` are samples, about
     one a second, of the seconds that the parts of a batch of ours took. `cpu` are samples, too:
-    how many batches were done, and the CPU seconds so far of all processes.
+    how many batches were done, and the CPU seconds so far of all processes. `killed_after` is how
+    many were done when an executor was killed.
     """
 
     rows: list[int] = field(default_factory=list)
@@ -110,6 +117,7 @@ class PipelineFigures:
     lanes: list[dict[str, float]] = field(default_factory=list)
     cpu: list[tuple[int, float]] = field(default_factory=list)
     results: int = 0
+    killed_after: int | None = None
 
     def add(self, progress: Iterable[dict[str, Any]]) -> None:
         """Take in what Spark says of its micro-batches; those without rows do not count."""
@@ -240,8 +248,10 @@ def _wait(
 ) -> None:
     """Wait until a query has ended, or has run for long enough; take samples meanwhile."""
     began = sampled = time.monotonic()
-    while not ended_within(0.2):
+    while not ended_within(POLL_SECONDS):
         now = time.monotonic()
+        if run.kill_on and ran.killed_after is None and batches_done() >= run.kill_after:
+            ran.killed_after = batches_done() if kill_executor(Path(run.kill_on)) else None
         if now - sampled < SAMPLE_SECONDS:
             continue
         sampled = now

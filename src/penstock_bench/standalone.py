@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,26 @@ from penstock.errors import InternalError
 from penstock.spark.spark_session import launch_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 START_SECONDS = 400.0
 """How long a cluster may take to start; far more than it does on a machine at rest."""
+LOOPBACK = "127.0.0.1"
+MASTER = "m"
+"""The name of the master; workers are called 1, 2, and so on."""
+
+
+@dataclass(frozen=True)
+class ClusterNode:
+    """The place of a master or a worker: its address, and what runs commands there."""
+
+    address: str = LOOPBACK
+    command: tuple[str, ...] = ()
+
+
+def on_loopback(_name: str) -> ClusterNode:
+    """The place of everybody on a machine without networks of its own."""
+    return ClusterNode()
 
 
 @dataclass
@@ -32,13 +48,14 @@ class Standalone:
     folder: Path
     port: int
     variables: Mapping[str, str]
+    node: Callable[[str], ClusterNode] = on_loopback
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     workers: int = 0
 
     @property
     def url(self) -> str:
         """The master's address."""
-        return f"spark://127.0.0.1:{self.port}"
+        return f"spark://{self.node(MASTER).address}:{self.port}"
 
     @property
     def log(self) -> str:
@@ -53,19 +70,20 @@ class Standalone:
 
     def start(self, name: str, kind: str, *arguments: str) -> None:
         """Start a master or a worker."""
-        own = self.own_folder(name)
+        own, node = self.own_folder(name), self.node(name)
         variables = {
             **os.environ,
             **launch_environment(self.url),
-            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_IP": node.address,
             "TMPDIR": str(own),
             # Executors have the variables of their worker, not those of the driver.
             **self.variables,
         }
-        command = Path(variables["SPARK_HOME"]) / "bin" / "spark-class"
+        spark_class = str(Path(variables["SPARK_HOME"]) / "bin" / "spark-class")
+        program = [spark_class, f"org.apache.spark.deploy.{kind}", "--host", node.address]
         with (self.folder / f"{name}.log").open("wb") as log:
             started = subprocess.Popen(
-                [command, f"org.apache.spark.deploy.{kind}", *arguments, "--webui-port", "0"],
+                [*node.command, *program, *arguments, "--webui-port", "0"],
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -75,16 +93,20 @@ class Standalone:
             )
         self.processes.append(started)
 
-    def add_worker(self) -> None:
-        """Start one more worker, of one core, and wait until the master knows it."""
-        self.workers += 1
-        number = self.workers
-        work = self.own_folder(str(number))
-        self.start(
-            str(number), "worker.Worker", "--host", "127.0.0.1", "--cores", "1",
-            "--memory", "1g", "--work-dir", str(work), self.url,
-        )  # fmt: skip
-        self.wait_for("Registering worker", number)
+    def add_workers(self, count: int = 1) -> None:
+        """Start more workers, of one core each, and wait until the master knows them."""
+        for _ in range(count):
+            self.workers += 1
+            name = str(self.workers)
+            self.start(
+                name, "worker.Worker", "--cores", "1",
+                "--memory", "1g", "--work-dir", str(self.own_folder(name)), self.url,
+            )  # fmt: skip
+        self.wait_for("Registering worker", self.workers)
+
+    def processes_on(self, name: str, part: str = "") -> list[int]:
+        """The processes of a worker and all that it has started, with a text in their command."""
+        return processes_in(self.own_folder(name), part)
 
     def wait_for(self, text: str, times: int) -> None:
         """Wait until something was said so often.
@@ -105,20 +127,36 @@ class Standalone:
         self.processes.remove(process)
 
 
+def processes_in(folder: Path, part: str) -> list[int]:
+    """The processes whose temporary files are in a folder, with a text in their command."""
+    mark = f"TMPDIR={folder}".encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        # It may have ended.
+        with suppress(OSError):
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if part in command:
+                    found.append(int(entry.name))
+    return found
+
+
 @contextmanager
 def standalone(
-    folder: Path, workers: int, variables: Mapping[str, str] | None = None
+    folder: Path,
+    workers: int,
+    variables: Mapping[str, str] | None = None,
+    node: Callable[[str], ClusterNode] = on_loopback,
 ) -> Iterator[Standalone]:
     """A cluster that runs; its folder is there, and has a short path, as sockets need one."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind((LOOPBACK, 0))
         port = free.getsockname()[1]
-    made = Standalone(folder, port, variables or {})
+    made = Standalone(folder, port, variables or {}, node)
     try:
-        made.start("m", "master.Master", "--host", "127.0.0.1", "--port", str(port))
+        made.start(MASTER, "master.Master", "--port", str(port))
         made.wait_for("I have been elected leader", 1)
-        for _ in range(workers):
-            made.add_worker()
+        made.add_workers(workers)
         yield made
     finally:
         for process in list(made.processes):

@@ -14,11 +14,13 @@ from penstock.algebra.emptiness import EMPTY, NEEDS, empties, holds_at_ends
 from penstock.algebra.expressions import Column
 from penstock.algebra.patterns import Pattern, pattern_of
 from penstock.algebra.plan import Binary, Plan, Unary, walk
-from penstock.algebra.text import plan_dot, plan_json, plan_text
+from penstock.algebra.text import Drawn, plan_json, plan_text, plans_dot
 from penstock.algebra.types import INT
 from penstock.builder import relation, stream
+from penstock.connection.questions.one_step import in_one_step
 from penstock.errors import InternalError
 from penstock.operators.spec import Spec
+from penstock.pipeline.state_horizon import memory_of
 from penstock.planner.cost import flow_rules, prices
 from penstock.planner.operator_facts import FACTS, facts_of
 from penstock.planner.partition import partition_rules
@@ -26,6 +28,7 @@ from penstock.planner.partition.partition_search import Search
 from penstock.planner.physical import lower_plans
 from penstock.planner.physical.building import Building
 from penstock.planner.physical.lower_plans import Lowering
+from penstock.planner.reach import needs
 from penstock.planner.statistics.origins import ORIGINS, original, rows_of
 from penstock.planner.statistics.tracing import TRACES, traced
 from penstock.reference.inputs import Inputs
@@ -116,7 +119,7 @@ def test_the_sample_plans_use_every_operator() -> None:
 def test_a_plan_prints_in_every_format(plan: Plan) -> None:
     nodes = list(walk(plan))
     assert len(plan_text(plan).splitlines()) == len(nodes)
-    assert plan_dot(plan).count("label=") == 2 * len(nodes) - 1
+    assert plans_dot([Drawn(plan)]).count("label=") == 2 * len(nodes) - 1
     assert plan_json(plan)["operator"] == type(plan).__name__
 
 
@@ -159,6 +162,9 @@ QUESTIONS: dict[str, Callable[[Plan], object]] = {
     "routes": lambda plan: Search(frozenset()).routes(plan, None, ()),
     "emptiness": empties,
     "ends of windows": holds_at_ends,
+    "reach into streams": lambda plan: list(needs(plan, 0)),
+    "horizon of state": memory_of,
+    "answer in one step": lambda plan: in_one_step(plan, 0),
 }
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from penstock.algebra.patterns import Strategy, pattern_of
 from penstock.algebra.plan import different_nodes
-from penstock.planner.explain.explain import Explaining, explained, explained_dot, explained_json
+from penstock.algebra.text import plans_dot
+from penstock.planner.explain.explain import Explaining, explained
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.physical.building import Building, Choices
 from penstock.planner.physical.lower_plans import Lowering
@@ -40,6 +41,16 @@ def bound(text: str) -> Plan:
     session = Session()
     session.execute(DECLARED)
     return session.bind(text).plan
+
+
+def told(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:
+    """The explanation of a query that runs alone, for programs."""
+    return Explaining({"q": plan}, choices).json("q")
+
+
+def drawn(plan: Plan, choices: Choices | None = None) -> str:
+    """The same as a graph."""
+    return plans_dot([Explaining({"q": plan}, choices).drawn("q")])
 
 
 def runs(text: str, strategy: Strategy = "upa") -> str:
@@ -175,7 +186,7 @@ def all_of(found: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_programs_are_told_what_people_are(strategy: Strategy) -> None:
     plan = bound("SELECT DISTINCT a.k FROM a [RANGE 1 MINUTE] a")
-    text, found = explained(plan, Choices(strategy)), explained_json(plan, Choices(strategy))
+    text, found = explained(plan, Choices(strategy)), told(plan, Choices(strategy))
     shown = re.findall(r"\[(MON|WKS|WK|STR)\]", text.partition("Runs as")[2])
     assert [one["pattern"] for one in all_of(found["runs"])] == shown
     expected = found["expected"]
@@ -190,7 +201,7 @@ def test_programs_are_told_what_people_are(strategy: Strategy) -> None:
 def test_the_strategy_is_named(strategy: Strategy) -> None:
     plan = bound("SELECT DISTINCT a.k FROM a [RANGE 1 MINUTE] a")
     assert f"\nStrategy: {strategy}\n" in explained(plan, Choices(strategy))
-    assert f"Strategy: {strategy}" in explained_dot(plan, Choices(strategy))
+    assert f"Strategy: {strategy}" in drawn(plan, Choices(strategy))
 
 
 def test_names_with_numbers_are_in_their_order() -> None:
@@ -210,12 +221,12 @@ def test_a_read_on_arrival_keeps_the_pattern_of_the_stream(window: str, pattern:
     meaning = explained(plan).partition("Runs as")[0]
     assert f"OnArrival  [{pattern}]\n" in meaning
     assert f"Join a.k = n.k  [{pattern}]\n" in meaning
-    (join,) = [one for one in all_of(explained_json(plan)["plan"]) if one["operator"] == "Join"]
+    (join,) = [one for one in all_of(told(plan)["plan"]) if one["operator"] == "Join"]
     assert join["pattern"] == pattern
 
 
 def test_a_graph_says_what_is_said_of_the_whole_plan() -> None:
-    graph = explained_dot(bound("SELECT DISTINCT k FROM a [RANGE 1 MINUTE]"))
+    graph = drawn(bound("SELECT DISTINCT k FROM a [RANGE 1 MINUTE]"))
     label = next(one for one in graph.splitlines() if "labelloc" in one)
     assert "Rules: rename-is-map" in label
     assert "Expected: " in label
@@ -260,7 +271,7 @@ def test_distinct_that_looks_through_all_it_keeps_costs_more_the_more_that_is() 
     query = "SELECT DISTINCT k, v FROM a [RANGE {} SECONDS]"
 
     def price(seconds: int, strategy: Strategy) -> float:
-        found = explained_json(bound(query.format(seconds)), Choices(strategy))["runs"]
+        found = told(bound(query.format(seconds)), Choices(strategy))["runs"]
         return float(found["cost_us_per_time"])
 
     assert price(1, "direct") < 1.1 * price(1, "upa")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.text import plans_dot
 from penstock.operators.block import arriving
 from penstock.operators.multi_join import multi_join_reordering
 from penstock.operators.multi_join.multi_join_reordering import ReorderingJoin
-from penstock.planner.explain.explain import explained, explained_dot, explained_json
+from penstock.planner.explain.explain import Explaining, explained
 from penstock.planner.flattening import MOST_INPUTS
 from penstock.planner.optimizing import optimized
 from penstock.planner.partition.fragments import fragments_of
@@ -148,8 +149,9 @@ def test_explain_shows_orders_and_says_why() -> None:
     assert "  a row of a probes c, then b (a.v < c.v): visits" in text
     tree = explained(bound(ONE_KEY), Choices(joins="tree"))
     assert "Joins: a, b and c two by two, as is set" in tree
-    assert "Join of 3" in explained_dot(bound(ONE_KEY), MULTIWAY)
-    found = explained_json(bound(ONE_KEY), replace(MULTIWAY, join_evaluation="eager"))
+    assert "Join of 3" in plans_dot([Explaining({"q": bound(ONE_KEY)}, MULTIWAY).drawn("q")])
+    eager = replace(MULTIWAY, join_evaluation="eager")
+    found = Explaining({"q": bound(ONE_KEY)}, eager).json("q")
     (joins,) = found["joins"]
     assert (joins["runs"], joins["because"], joins["evaluation"]) == ("multiway", "set", "eager")
     assert joins["orders"][0]["probes"] == ["c", "b"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from penstock.algebra import streams
 from penstock.algebra.patterns import pattern_of
 from penstock.algebra.plan import walk
-from penstock.algebra.text import pattern_note, plan_dot, plan_json, plan_text
+from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, plans_dot
 from penstock.algebra.windows import Range
 from penstock.errors import InternalError, PenstockError
 from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
@@ -86,7 +86,7 @@ def assert_can_be_shown(error: PenstockError, text: str) -> None:
 def assert_works(plan: Plan) -> None:
     assert plan_text(plan, pattern_note)
     assert json.loads(json.dumps(plan_json(plan)))["pattern"] == pattern_of(plan).value
-    assert plan_dot(plan).endswith("}")
+    assert plans_dot([Drawn(plan)]).endswith("}")
     if is_small(plan):
         oracle = Oracle(TINY)
         oracle.timeline(plan)

@@ -1,7 +1,8 @@
-"""A full disk is told with the folder, and what to do."""
+"""A disk that is full or read-only is told with the folder, and what to do."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,32 @@ def test_a_full_disk_is_told_with_the_folder(
     assert "is full (No space left on device): make space there" in text
     # One that is not whole must not be taken for a file.
     assert not (small_disk / "record").exists()
+
+
+def test_a_read_only_disk_is_told_with_the_folder(small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(DataError) as refusal:
+        publish(small_disk / "record", b"x")
+    said = f"the disk with {small_disk} cannot be written (Read-only file system): mount it"
+    assert said in refusal.value.message
+
+
+def test_a_name_that_was_given_by_a_call_that_failed_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As over NFS, where the server's first answer is lost and the second says: it is there."""
+    link = os.link
+
+    def link_twice(source: Path, target: Path) -> None:
+        link(source, target)
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", link_twice)
+    publish(tmp_path / "record", b"x")
+    assert (tmp_path / "record").read_bytes() == b"x"
+    with pytest.raises(FileExistsError):
+        publish(tmp_path / "record", b"y")
+    assert [one.name for one in tmp_path.iterdir()] == ["record"]
 
 
 def test_other_faults_stay_what_they_are(tmp_path: Path) -> None:

@@ -60,6 +60,18 @@ EMPTY: Mapping[type[Plan], bool] = {
 """Of what lets time in or out, whether it is sure to be empty when all windows are."""
 
 
+def snapshot_inputs(plan: Plan) -> tuple[Plan, ...]:
+    """The inputs of an operator on snapshots, which computes each snapshot from those of them.
+
+    Raises:
+        InternalError: Nobody has said that it is one.
+    """
+    if type(plan) not in NEEDS:
+        msg = f"nobody has said of which inputs {type(plan).__name__} computes its snapshots"
+        raise InternalError(msg)
+    return tuple(plan.children)
+
+
 def empties(plan: Plan) -> bool:
     """A result that is empty at least as soon as all windows of the query are.
 
@@ -88,12 +100,10 @@ def _is_empty(plan: Plan, is_end_empty: Callable[[Plan], bool]) -> bool:
     """Emptiness from that of what lets time in or out."""
     if type(plan) in EMPTY:
         return is_end_empty(plan)
-    if type(plan) not in NEEDS:
-        msg = f"nobody has said without which inputs {type(plan).__name__} has no rows"
-        raise InternalError(msg)
+    below = snapshot_inputs(plan)
     if isinstance(plan, op.Aggregate) and not plan.keys and plan.row_over_nothing:
         return False
-    inputs = (_is_empty(child, is_end_empty) for child in plan.children)
+    inputs = (_is_empty(child, is_end_empty) for child in below)
     match NEEDS[type(plan)]:
         case "each":
             return any(inputs)

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
 
 Strategy = Literal["upa", "direct", "negative"]
-"""The way ends are dealt with: by update pattern; by looking through all state; by negative rows.
-
-`auto` goes by update pattern as well, and chooses while running how rows are found that are
-withdrawn before their end.
-"""
+"""The way ends are dealt with: by update pattern, a look through all state, or negative rows."""
 
 
 class Pattern(Enum):

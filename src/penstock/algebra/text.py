@@ -106,13 +106,8 @@ class Drawn:
         return "".join(f"{_quoted(line)}\\l" for line in lines)
 
 
-def plan_dot(plan: Plan) -> str:
-    """The plan as a Graphviz graph, rows flowing upwards."""
-    return plans_dot([Drawn(plan)])
-
-
 def plans_dot(plans: Sequence[Drawn]) -> str:
-    """Several plans in one graph; one that has a name, in a frame.
+    """Plans in one graph of Graphviz, rows flowing upwards; one that has a name, in a frame.
 
     What a plan reads twice is drawn once.
     """

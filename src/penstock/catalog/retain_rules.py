@@ -34,11 +34,6 @@ class RetainRule:
         """Nothing is kept."""
         return self.span == 0
 
-    @property
-    def keeps_all(self) -> bool:
-        """Nothing ever goes."""
-        return self.span == INFINITY and self.most_bytes is None
-
     def text(self, unit: TimeUnit) -> str:
         """The rule as a statement writes it.
 

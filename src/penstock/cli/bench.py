@@ -5,37 +5,32 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence, Sized
 
-    from penstock_bench.chain.sections import ChainSection
-    from penstock_bench.cluster import ClusterSection
-    from penstock_bench.kernels import KernelSection, SectionOutcome
-    from penstock_bench.multijoin_orders import Orders
-    from penstock_bench.multijoin_sections import Series
-    from penstock_bench.multijoin_spark import OnSpark
-    from penstock_bench.patterns import BatchSizes, Experiment
-    from penstock_bench.pipeline import Section
-    from penstock_bench.transactions.orders_of_reads import OrdersOfReads
-    from penstock_bench.transactions.sections import SchedulersOfReads
+    from penstock_bench.kernels import SectionOutcome
 
-    Measurable = (
-        ChainSection
-        | ClusterSection
-        | KernelSection[Any]
-        | Section
-        | Experiment
-        | BatchSizes
-        | Orders
-        | Series
-        | OnSpark
-        | OrdersOfReads
-        | SchedulersOfReads
-    )
+    Picture = Callable[[Sequence[SectionOutcome], Path], None]
+
+
+class Measurable(Protocol):
+    """A section of a benchmark."""
+
+    @property
+    def name(self) -> str:
+        """The name, by which `--only` chooses it."""
+
+    @property
+    def items(self) -> Sized:
+        """The things to measure, one after the other."""
+
+    def measure(self, done: Callable[[], None]) -> SectionOutcome:
+        """Measure all; `done` is called after each item."""
+
 
 BENCHMARKS = {
     "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
@@ -89,193 +84,136 @@ def bench(
             typer.echo(f"{known}  {summary}")
         return
     require_known(name, BENCHMARKS, "benchmark", "Benchmarks")
-    if name == "ask":
-        from penstock_bench.retained_questions import report
+    wanted, picture = only or [], _picture(name, out)
+    runs: dict[str, Callable[[], None]] = {
+        "ask": lambda: _ask(quick),
+        "chain": lambda: _chain(quick, wanted, picture, trace),
+        "cluster": lambda: _cluster(quick, wanted),
+        "kernels": lambda: _kernels(rows, seconds, wanted),
+        "multijoin": lambda: _multijoin(quick, wanted, picture),
+        "patterns": lambda: _patterns(quick, wanted, picture),
+        "pipeline": lambda: _pipeline(tuple(rows_per_batch or ()), batches, quick, wanted),
+        "transactions": lambda: _transactions(quick, wanted, picture),
+    }
+    runs[name]()
 
-        report(1_000_000 if quick else 10_000_000, typer.echo)
-    elif name == "pipeline":
-        _pipeline(tuple(rows_per_batch or ()), batches, quick, only or [])
-    elif name == "cluster":
-        _cluster(quick, only or [])
-    elif name == "patterns":
-        _patterns(quick, only or [], _picture(name, out))
-    elif name == "chain":
-        _chain(quick, only or [], _picture(name, out), trace)
-    elif name == "multijoin":
-        _multijoin(quick, only or [], _picture(name, out))
-    elif name == "transactions":
-        _transactions(quick, only or [], _picture(name, out))
-    else:
-        _kernels(rows, seconds, only or [])
+
+def _ask(quick: bool) -> None:
+    from penstock_bench.retained_questions import report
+
+    report(1_000_000 if quick else 10_000_000, typer.echo)
 
 
 def _kernels(rows: int, seconds: float, only: list[str]) -> None:
-    import json
-
     from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
-    from penstock_bench.kernels import machine, parts, versions
+    from penstock_bench.kernels import parts
 
-    chosen = parts(rows, seconds, only)
-    found: dict[str, object] = {
-        "benchmark": "kernels",
-        "rows": rows,
-        "seconds": seconds,
-        "machine": machine(),
-        "versions": versions(),
-    }
-    for outcome in _measured(chosen):
-        found[outcome.name] = outcome.figures
-    typer.echo(json.dumps(found))
+    _report("kernels", parts(rows, seconds, only), {"rows": rows, "seconds": seconds})
 
 
 def _pipeline(sizes: tuple[int, ...], batches: int, quick: bool, only: list[str]) -> None:
-    import json
     import tempfile
     from dataclasses import replace
 
-    from penstock_bench.kernels import machine, versions
     from penstock_bench.pipeline import QUICK, PipelineEffort, sections
 
     effort = QUICK if quick else PipelineEffort()
     effort = replace(effort, sizes=sizes or effort.sizes, batches=batches)
-    found: dict[str, object] = {
-        "benchmark": "pipeline",
-        "machine": machine(),
-        "versions": versions(),
-    }
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
-        for outcome in _measured(sections(Path(folder), effort, only)):
-            found[outcome.name] = outcome.figures
-    typer.echo(json.dumps(found))
+        _report("pipeline", sections(Path(folder), effort, only))
 
 
 def _cluster(quick: bool, only: list[str]) -> None:
-    import json
     import tempfile
 
     from penstock_bench.cluster import QUICK, ClusterEffort, sections
-    from penstock_bench.kernels import machine, versions
 
-    effort = QUICK if quick else ClusterEffort()
-    found: dict[str, object] = {
-        "benchmark": "cluster",
-        "machine": machine(),
-        "versions": versions(),
-    }
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
-        for outcome in _measured(sections(Path(folder), effort, only)):
-            found[outcome.name] = outcome.figures
-    typer.echo(json.dumps(found))
+        _report("cluster", sections(Path(folder), QUICK if quick else ClusterEffort(), only))
 
 
 def _patterns(quick: bool, only: list[str], out: Path) -> None:
-    import json
-
     from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
-    from penstock_bench.kernels import machine, versions
     from penstock_bench.patterns import experiments, traffic_figures
     from penstock_bench.patterns_plot import write_picture
     from penstock_bench.patterns_run import QUICK, STRATEGIES, StrategyEffort
 
     effort = QUICK if quick else StrategyEffort()
-    chosen = experiments(effort, only)
-    found: dict[str, object] = {
-        "benchmark": "patterns",
-        "machine": machine(),
-        "versions": versions(),
+    facts = {
         "strategies": STRATEGIES,
         "batch_rows": effort.batch_rows,
         "rounds": effort.rounds,
         "traffic": traffic_figures(),
     }
-    outcomes = _measured(chosen)
-    found |= {outcome.name: outcome.figures for outcome in outcomes}
-    write_picture(outcomes, out)
-    typer.echo(f"Picture: {out}")
-    typer.echo(json.dumps(found))
+    _report("patterns", experiments(effort, only), facts, write_picture, out)
 
 
 def _multijoin(quick: bool, only: list[str], out: Path) -> None:
-    import json
-
     from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
     from penstock_bench import multijoin_run, multijoin_spark
-    from penstock_bench.kernels import machine, versions
     from penstock_bench.multijoin import sections
     from penstock_bench.multijoin_plot import write_picture
 
     effort = multijoin_run.QUICK if quick else multijoin_run.WayEffort()
     chosen = sections(effort, multijoin_spark.QUICK if quick else multijoin_spark.MEASURED, only)
-    found: dict[str, object] = {
-        "benchmark": "multijoin",
-        "machine": machine(),
-        "versions": versions(),
-        "rounds": effort.rounds,
-        "scale": effort.scale,
-    }
-    outcomes = _measured(chosen)
-    found |= {outcome.name: outcome.figures for outcome in outcomes}
-    write_picture(outcomes, out)
-    typer.echo(f"Picture: {out}")
-    typer.echo(json.dumps(found))
+    facts = {"rounds": effort.rounds, "scale": effort.scale}
+    _report("multijoin", chosen, facts, write_picture, out)
 
 
 def _chain(quick: bool, only: list[str], out: Path, trace: Path | None) -> None:
-    import json
     from dataclasses import replace
 
     from penstock_bench.chain.experiments import LOAD, QUICK, ChainEffort
     from penstock_bench.chain.plot import write_picture
     from penstock_bench.chain.sections import sections
-    from penstock_bench.kernels import machine, versions
 
     effort = replace(QUICK if quick else ChainEffort(), trace=_counts(trace))
     chosen = sections(effort, only)
-    found: dict[str, object] = {
-        "benchmark": "chain",
-        "machine": machine(),
-        "versions": versions(),
+    facts = {
         "blocks": effort.blocks,
         "load": LOAD,
         "trace": None if trace is None else trace.name,
     }
-    outcomes = _measured(chosen)
-    found |= {outcome.name: outcome.figures for outcome in outcomes}
-    write_picture(chosen, outcomes, out)
-    typer.echo(f"Picture: {out}")
-    typer.echo(json.dumps(found))
+    _report("chain", chosen, facts, partial(write_picture, chosen), out)
 
 
 def _transactions(quick: bool, only: list[str], out: Path) -> None:
-    import json
     from dataclasses import asdict
 
     from penstock_bench.one_core import use_one_thread
 
     use_one_thread()
-    from penstock_bench.kernels import machine, versions
     from penstock_bench.transactions.reads_plot import write_reads_picture
     from penstock_bench.transactions.sections import QUICK, TrafficEffort, sections
 
     effort = QUICK if quick else TrafficEffort()
-    chosen = sections(effort, only)
-    found: dict[str, object] = {
-        "benchmark": "transactions",
-        "machine": machine(),
-        "versions": versions(),
-        **asdict(effort),
-    }
+    _report("transactions", sections(effort, only), asdict(effort), write_reads_picture, out)
+
+
+def _report(
+    name: str,
+    chosen: Sequence[Measurable],
+    facts: Mapping[str, object] | None = None,
+    write_picture: Picture | None = None,
+    out: Path | None = None,
+) -> None:
+    """Measure sections, draw their picture where there is one, and say all of it as JSON."""
+    import json
+
+    from penstock_bench.kernels import machine, versions
+
     outcomes = _measured(chosen)
-    found |= {outcome.name: outcome.figures for outcome in outcomes}
-    write_reads_picture(outcomes, out)
-    typer.echo(f"Picture: {out}")
-    typer.echo(json.dumps(found))
+    if write_picture is not None and out is not None:
+        write_picture(outcomes, out)
+        typer.echo(f"Picture: {out}")
+    found = {"benchmark": name, "machine": machine(), "versions": versions(), **(facts or {})}
+    typer.echo(json.dumps(found | {one.name: one.figures for one in outcomes}))
 
 
 def _counts(trace: Path | None) -> tuple[float, ...] | None:

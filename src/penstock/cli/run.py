@@ -132,13 +132,9 @@ def run(
         return
     from penstock.cli.script_run import ScriptRun
 
-    script_run = ScriptRun(
-        understood, master, home, lanes, spark_settings, progress, most_unreadable
+    ScriptRun(understood, master, home, lanes, spark_settings, progress, most_unreadable).run(
+        options, is_finite=is_finite
     )
-    if is_finite:
-        script_run.run_to_end(options)
-    else:
-        script_run.run_until_stopped(intervals=intervals)
 
 
 def _require_complete(is_complete: bool) -> None:

@@ -103,7 +103,18 @@ class ScriptRun:
         self._sinks = spark_engine(self._db).sinks
         self._paragraphs = self._sinks.paragraphs = Paragraphs(self._show)
 
-    def run_to_end(self, options: OutputOptions) -> None:
+    def run(self, options: OutputOptions, *, is_finite: bool) -> None:
+        """Take in input: all that is there, or as it comes until somebody stops it.
+
+        Raises:
+            typer.Exit: A sink has not taken all, or somebody stopped it.
+        """
+        if is_finite:
+            self._run_to_end(options)
+        else:
+            self._run_until_stopped(intervals=options.intervals)
+
+    def _run_to_end(self, options: OutputOptions) -> None:
         """Take in all input that is there, and print the answers of queries that no sink takes.
 
         Args:
@@ -129,7 +140,7 @@ class ScriptRun:
         if errors or unread:
             raise typer.Exit(1)
 
-    def run_until_stopped(self, *, intervals: bool) -> NoReturn:
+    def _run_until_stopped(self, *, intervals: bool) -> NoReturn:
         """Take in input as it comes, and print what queries say that no sink takes.
 
         Args:

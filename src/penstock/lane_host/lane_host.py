@@ -11,13 +11,12 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from penstock.algebra.time import BEGINNING
 from penstock.lane_host.group_clocks import GroupClocks
 from penstock.lane_host.hosted_plan import HostedGroup, HostedPlan
 from penstock.lane_host.images import read_image, write_images
-from penstock.lane_host.logs import Log, sent_part
+from penstock.lane_host.logs import Log
+from penstock.lane_host.outcome_files import OutcomeFiles, result_rows, stream_counts
 from penstock.lane_host.plan_files import PhysicalPlans, read_plan_file
 from penstock.lane_host.step_logs import (
     is_step_log,
@@ -25,16 +24,13 @@ from penstock.lane_host.step_logs import (
     steps_table,
     write_step_log,
 )
-from penstock.lane_host.work import Done, StreamCounts
-from penstock.operators.block import concatenated, from_table, to_table
+from penstock.lane_host.work import Done
+from penstock.operators.block import concatenated, from_table
 from penstock.runtime.allotment import Allotment
 from penstock.runtime.changes import told_by
 from penstock.runtime.lane import Lane
-from penstock.runtime.lateness import LATE, watermark_after
+from penstock.runtime.lateness import watermark_after
 from penstock.runtime.work_clock import RealClock
-from penstock.shedding.shedding import SHED
-from penstock.store.bundles import write_bundle
-from penstock.store.rejected_rows import rejected_part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,7 +127,7 @@ class LaneHost:
         fed = time.perf_counter()
         clocks: dict[str, int] = {}
         size = (self._home.segments / work.log).stat().st_size
-        done = Done(work.task, streams=_counted(log), log=(work.log, size))
+        done = Done(work.task, streams=stream_counts(log), log=(work.log, size))
         for name, one in kept.items():
             one.version = work.log
             _add_progress(done, clocks, plan.lanes[name], plan.hosted, one)
@@ -143,10 +139,11 @@ class LaneHost:
                 done.behind[name] = one.lane.queued_bytes
         groups = {number: one.results for number, one in plan.hosted.items()}
         done.clocks = GroupClocks.of(clocks, groups)
-        done.results = self._write_results(plan, work, outcomes)
-        done.aside = self._write_rejected(work, log)
-        done.sent = self._write_sent(plan, work, outcomes)
-        done.result_rows = _result_rows(plan, outcomes)
+        written = OutcomeFiles(self._home, plan, work)
+        done.results = written.results(outcomes)
+        done.aside = written.rejected(log)
+        done.sent = written.sent(outcomes)
+        done.result_rows = result_rows(plan, outcomes)
         done.lanes = self._states_after(
             work, kept, self._write_steps(work, kept, outcomes, allotment)
         )
@@ -266,63 +263,6 @@ class LaneHost:
                 found[relation] = fragment.router(relation).share(whole, lane)
         return found
 
-    def _write_results(
-        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, LaneOutput]
-    ) -> str | None:
-        """Write the results of all lanes; the file, if any."""
-        results: dict[str, list[Block]] = {}
-        for name, outcome in outcomes.items():
-            if plan.lanes[name].sends is None:
-                for query, blocks in outcome.blocks.items():
-                    results.setdefault(query, []).extend(block for block in blocks if len(block))
-        whole = {
-            f"query/{query}": to_table(concatenated(blocks), plan.columns(query))
-            for query, blocks in results.items()
-            if blocks
-        }
-        return self._written(work, "results", whole)
-
-    def _write_rejected(self, work: Work, log: Log) -> str | None:
-        """Write the rows that were not taken in; the file, if any."""
-        aside: dict[str, list[pa.Table]] = {}
-        for stream, arrived in log.counted():
-            aside.setdefault(stream, []).extend(arrived.aside.values())
-        whole = {
-            rejected_part(one): pa.concat_tables(parts) for one, parts in aside.items() if parts
-        }
-        return self._written(work, "aside", whole)
-
-    def _write_sent(
-        self, plan: HostedPlan, work: Work, outcomes: Mapping[str, LaneOutput]
-    ) -> str | None:
-        """Write what fragments send, divided among the lanes that read it; the file, if any."""
-        whole: dict[str, list[pa.Table]] = {}
-        for name, outcome in outcomes.items():
-            sender = plan.lanes[name]
-            blocks = outcome.blocks.get(sender.sends or "", [])
-            if sender.sends is None or not blocks:
-                continue
-            block = concatenated(blocks)
-            if sender.is_strict:
-                # Another lane's rows may have signs, and tables are put together as they are.
-                block = replace(block, sign=block.signs)
-            for reader in plan.readers(sender):
-                router = reader.router(sender.sends)
-                for number, lane in enumerate(reader.lane_names()):
-                    share = router.share(block, number)
-                    if len(share):
-                        part = sent_part(sender.name, lane)
-                        whole.setdefault(part, []).append(to_table(share))
-        tables = {part: pa.concat_tables(several) for part, several in whole.items()}
-        return self._written(work, "sent", tables)
-
-    def _written(self, work: Work, kind: str, tables: dict[str, pa.Table]) -> str | None:
-        if not tables:
-            return None
-        segment = self._home.new_segment(work.record, work.task, kind)
-        write_bundle(self._home.segments / segment, tables, durable=kind != "sent")
-        return segment
-
     def _is_image_due(self, state: LaneState) -> bool:
         """Feeding the logs again would cost more than writing an image does."""
         if state.log_bytes >= max(self._least_log, state.image_bytes):
@@ -416,28 +356,3 @@ def _reached(log: Log, stream: str, arrived: Arrivals | None) -> int:
     latest = max(log.latest(stream), arrived.latest if arrived is not None else BEGINNING)
     slack = log.slots.streams[stream].definition.slack
     return max(log.watermark(stream), watermark_after(latest, slack, log.hold(stream)))
-
-
-def _counted(log: Log) -> dict[str, StreamCounts]:
-    """The rows of each stream."""
-    counted: dict[str, StreamCounts] = {}
-    for stream, one in log.counted():
-        total = counted.setdefault(stream, StreamCounts(0, 0, 0, BEGINNING))
-        late = len(one.aside.get(LATE, ()))
-        total.rows += one.rows
-        total.late += late
-        kept = len(one.aside.get(SHED, ()))
-        total.aside += sum(map(len, one.aside.values())) - late - kept
-        total.shed += one.shed
-        total.latest = max(total.latest, one.latest)
-        total.late_by = max(total.late_by, one.late_by)
-    return counted
-
-
-def _result_rows(plan: HostedPlan, outcomes: Mapping[str, LaneOutput]) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for name, outcome in outcomes.items():
-        if plan.lanes[name].sends is None:
-            for query, blocks in outcome.blocks.items():
-                counts[query] += sum(map(len, blocks))
-    return dict(+counts)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FILE = "status.json"
 BOUNDS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds by which micro-batches are counted."""
+MOST_ERRORS = 20
+"""So many errors are remembered."""
 
 
 @dataclass
@@ -80,6 +82,10 @@ class Status:
     reading: str = ""
     intake: int | None = None
     one_in: int = 1
+
+    def note_error(self, text: str) -> None:
+        """Add a sentence to the last errors."""
+        self.errors = [*self.errors, (time.time(), text)][-MOST_ERRORS:]
 
 
 def write_status(home: Home, status: Status) -> None:

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from penstock.algebra.time import INFINITY
+from penstock.files.backlog import Backlog
+from penstock.files.folders import folder_of
+from penstock.pipeline.file_rows import FileRows
 from penstock.runtime.lateness import is_instant
 
 if TYPE_CHECKING:
-    from penstock.files.backlog import Backlog
+    from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
     from penstock.pipeline.files_read import KnownFiles
+    from penstock.pipeline.ledger import Ledger
     from penstock.state.arrays import Ints
 
 Times = Callable[[str], "Ints"]
@@ -152,3 +157,10 @@ class FileCuts:
         if self._read is None or self._read[0] != name:
             self._read = (name, np.asarray(self._times(name)))
         return self._read[1]
+
+
+def file_cuts(ledger: Ledger, stream: StreamDefinition, tasks: int) -> FileCuts:
+    """The files of a stream that tasks read themselves, after those that a ledger has."""
+    folder = folder_of(ledger.home, stream)
+    backlog = Backlog(folder, ledger.known_files(stream.name), stream)
+    return FileCuts(backlog, partial(FileRows(stream, (), tasks).event_times, folder))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from penstock.pipeline.result_folding import Said
     from penstock.pipeline.sweeping import Retention
     from penstock.store.records import Record
+
+SWEEPING_SECONDS = 30.0
+"""Old files are looked for about so often."""
+FOLDING_SECONDS = 1.0
+"""Results are folded, if that is due, at most so often."""
 
 
 class Housekeeping:
@@ -44,6 +50,7 @@ class Housekeeping:
         self._thread: threading.Thread | None = None
         # Of the records that have not been folded, so that they need not be read again.
         self._said: dict[int, Said] = {}
+        self._swept = self._looked = time.monotonic()
 
     def note(self, record: Record) -> None:
         """Remember a record that was just committed."""
@@ -53,6 +60,17 @@ class Housekeeping:
         """So much has come since results were folded, or rows sealed, that it is time again."""
         record = self._ledger.record
         return self._is_content_due(record, retention) or self._is_sealing_due(record, retention)
+
+    def begin_if_due(self, retention: Retention, may_commit: Callable[[], bool]) -> None:
+        """Clean in the background if it is time; called under the lock."""
+        now = time.monotonic()
+        if now - self._looked < FOLDING_SECONDS:
+            return
+        self._looked = now
+        sweeping = now - self._swept > SWEEPING_SECONDS
+        if sweeping or self.is_pressing(retention):
+            self._swept = now if sweeping else self._swept
+            self.begin(retention, may_commit, sweeping=sweeping)
 
     def begin(
         self, retention: Retention, may_commit: Callable[[], bool], *, sweeping: bool = True

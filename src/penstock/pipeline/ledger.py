@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.algebra.time import BEGINNING, INFINITY
+from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
-from penstock.errors import DataError, InternalError
-from penstock.lane_host.group_clocks import least_clocks
+from penstock.errors import DataError
 from penstock.lane_host.logs import CHANGES
 from penstock.lane_host.plan_files import PhysicalPlans, written_plan
 from penstock.operators.block import to_table
+from penstock.pipeline.batch_progress import (
+    reached_after,
+    relations_after,
+    require_all,
+    streams_after,
+)
 from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plan_changes import kept_facts
@@ -24,14 +29,13 @@ from penstock.pipeline.relation_history import put_together
 from penstock.pipeline.retaining import after_batch, retained_from
 from penstock.pipeline.shed_counts import shed_of_queries
 from penstock.runtime.changes import due_from, read_changes
-from penstock.runtime.lateness import watermark_after
 from penstock.store.bundles import write_bundle
 from penstock.store.records import FilesRead, Record, RelationProgress, StreamProgress
 from penstock.store.rejected_rows import kept_with
 from penstock.store.whole_files import sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -299,7 +303,7 @@ class Ledger:
             holds: The earliest row of a stream in files that wait.
             frame: The stream that is a DataFrame, if Spark brought rows of one.
         """
-        _require_all(done, tasks, self.plan.stages)
+        require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
         read = {
             name: self.known_files(name).after(number, share.read_to_the_end, share.begun)
@@ -309,14 +313,16 @@ class Ledger:
         for one in done:
             lanes |= one.lanes
         new = [one.aside for one in done if one.aside]
+        for name in {name for one in done for name, n in one.streams.items() if n.rows}:
+            self._last_rows.pop(name, None)
         aside, forgotten = kept_with(self.home, number, self.record.aside, new)
         self._commit(
             "batch",
             lanes=lanes,
-            streams=self._streams(done, forgotten, read, holds or {}),
+            streams=streams_after(self.record, self.plan, done, forgotten, read, holds or {}),
             shed=shed_of_queries(self.record.shed, self.plan, done),
             aside=aside,
-            relations=self._relations(done),
+            relations=relations_after(self.record, done),
             pending={},
             behind={name: nbytes for one in done for name, nbytes in one.behind.items()},
             batch=self.record.batch if frame or not batch else batch,
@@ -324,7 +330,7 @@ class Ledger:
             offsets=self.record.offsets if frame or not batch else dict(offsets or {}),
             files={**self.record.files, **read},
             **after_batch(self.record, done, self.plan),
-            **self._reached(done),
+            **reached_after(self.record, self.plan, done),
         )
         for name, share in (files or {}).items():
             self.known_files(name).note(read[name], share.read_to_the_end)
@@ -332,21 +338,23 @@ class Ledger:
     def commit_caught_up(self, group: int, done: Sequence[Done]) -> None:
         """Publish what the lanes of a new group have said of retained rows."""
         lanes = {name: one for task in done for name, one in task.lanes.items()}
-        reached, before = self._reached(done), self.record
+        reached, before = reached_after(self.record, self.plan, done), self.record
         for name in ("clocks", "failures"):
             reached[name] = {**getattr(before, name), **reached[name]}
         self._commit(
             "batch",
             lanes={**before.lanes, **lanes},
-            relations=self._relations(done),
+            relations=relations_after(self.record, done),
             pending={key: one for key, one in before.pending.items() if key != str(group)},
             **reached,
         )
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""
-        _require_all(done, tasks, self.plan.stages)
-        self._commit("flush", resumed=self.record.open_clocks, **self._reached(done))
+        require_all(done, tasks, self.plan.stages)
+        self._commit(
+            "flush", resumed=self.record.open_clocks, **reached_after(self.record, self.plan, done)
+        )
 
     def commit_sealed(self, sealed: Sealed) -> None:
         """Publish that rows of logs have been put into sub-windows."""
@@ -357,82 +365,9 @@ class Ledger:
         """Publish that results have been folded."""
         self._commit("change", content=content)
 
-    def _streams(
-        self,
-        done: Sequence[Done],
-        forgotten: Mapping[str, int],
-        read: Collection[str],
-        holds: Mapping[str, int],
-    ) -> dict[str, StreamProgress]:
-        streams = dict(self.record.streams)
-        for one in done:
-            for name, counts in one.streams.items():
-                if counts.rows:
-                    self._last_rows.pop(name, None)
-                before = streams[name]
-                latest = max(before.latest, counts.latest)
-                streams[name] = StreamProgress(
-                    max(before.watermark, self._watermark(name, latest, holds)),
-                    latest,
-                    before.rows + counts.rows,
-                    before.late + counts.late,
-                    before.aside + counts.aside,
-                    before.forgotten,
-                    max(before.late_by, counts.late_by),
-                    before.shed + counts.shed,
-                )
-        for name in read:
-            # What held the watermark may have been a file without rows.
-            before = streams[name]
-            reached = max(before.watermark, self._watermark(name, before.latest, holds))
-            streams[name] = replace(before, watermark=reached)
-        # What is not declared any more is not counted, either.
-        for name in forgotten.keys() & streams.keys():
-            before = streams[name]
-            streams[name] = replace(before, forgotten=before.forgotten + forgotten[name])
-        return streams
-
-    def _watermark(self, stream: str, latest: int, holds: Mapping[str, int]) -> int:
-        definition = self.plan.session.catalog.find(stream, "stream")
-        assert isinstance(definition, StreamDefinition)
-        return watermark_after(latest, definition.slack, holds.get(stream, INFINITY))
-
-    def _relations(self, done: Sequence[Done]) -> dict[str, RelationProgress]:
-        """The relations, with how far the lanes of each group have looked at them."""
-        relations = dict(self.record.relations)
-        for one in done:
-            for group, clocks in one.relations.items():
-                for name, clock in clocks.items():
-                    known = relations[name]
-                    reached = max(clock, known.groups.get(group, clock))
-                    relations[name] = replace(known, groups={**known.groups, group: reached})
-        return relations
-
-    def _reached(self, done: Sequence[Done]) -> dict[str, Any]:
-        """Results, clocks and failures of all tasks together."""
-        groups = {number: one.results for number, one in self.plan.groups.items()}
-        failures: dict[str, Counter[str]] = {}
-        rows = Counter(self.record.result_rows)
-        for one in done:
-            rows.update(one.result_rows)
-            for query, counts in one.failures.items():
-                failures.setdefault(query, Counter()).update(counts)
-        return {
-            "results": tuple(one.results for one in done if one.results),
-            "clocks": least_clocks((one.clocks for one in done), groups),
-            "failures": {query: dict(counts) for query, counts in failures.items()},
-            "result_rows": dict(rows),
-        }
-
     def _commit(self, kind: Kind, **changes: Any) -> None:
         record = self.record.next(kind, written_at=time.time(), **changes)
         # What a record names must be on disk before it is.
         sync_folder(self.home.segments)
         self.home.chain.publish(record)
         self.record = record
-
-
-def _require_all(done: Sequence[Done], tasks: int, stages: int) -> None:
-    if sorted(one.task for one in done) != sorted(stages * list(range(tasks))):
-        msg = f"{len(done)} of {stages * tasks} tasks answered"
-        raise InternalError(msg)

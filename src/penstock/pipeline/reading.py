@@ -28,6 +28,7 @@ from penstock.lane_host.logs import code_of
 from penstock.pipeline.pieces import FilePiece, of_one_file
 from penstock.store.bundles import Bundle, write_bundle
 from penstock.store.processes import is_alive
+from penstock.store.whole_files import writing_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,7 +161,8 @@ class DividedReading:
     def _take(self, number: int) -> bool:
         """Say that this task reads a piece; False if another one does."""
         try:
-            with self._path(number, "taken").open("x") as file:
+            path = self._path(number, "taken")
+            with writing_to(path.parent), path.open("x") as file:
                 json.dump([_place(), os.getpid()], file)
         except FileExistsError:
             return False

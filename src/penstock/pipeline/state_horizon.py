@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import snapshot_inputs
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import TimeUnit
 
@@ -69,7 +70,9 @@ def _content(plan: Plan) -> int:
         case st.RelationToStream():
             what = f"{type(plan).__name__.upper()} without a window over it"
             raise NeverForgets(what, _STAYS + _use_time(plan.unit))
-    return max(map(_content, plan.children), default=0)
+        case st.Relation() | st.Exchanged():
+            return 0
+    return max(map(_content, snapshot_inputs(plan)))
 
 
 def _arriving(plan: Plan) -> int:

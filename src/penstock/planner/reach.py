@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import snapshot_inputs
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING, TimeUnit
 from penstock.algebra.windows import Between, Rows, Since, WindowSpec
@@ -94,8 +95,10 @@ def _content(plan: Plan, first: int, *, is_top: bool = False) -> Iterator[Stream
             yield StreamNeed(plan.name, first, "", moves=not is_top)
         case st.RelationToStream() | st.Internal():
             yield from _everything(plan)
+        case st.Relation() | st.Exchanged():
+            pass
         case _:
-            for child in plan.children:
+            for child in snapshot_inputs(plan):
                 yield from _content(child, first, is_top=is_top)
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.pipeline.file_cuts import FileCuts, FilesShare
+    from penstock.pipeline.cuts import Cuts
+    from penstock.pipeline.file_cuts import FilesShare
 
-    Cuts = FileCuts | GeneratedCuts
     Files = Mapping[str, FilesShare]
 
 LOOK_SECONDS = 0.005

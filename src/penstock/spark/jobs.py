@@ -10,10 +10,14 @@ from penstock.files.folders import is_read_by_tasks
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.logs import RowCoding, described
+from penstock.lane_host.row_slots import slots_for
 from penstock.lane_host.work import Done
 from penstock.pipeline.file_rows import file_rows
 from penstock.pipeline.reading_choice import SETTING, begun_reading, wanted_way
+from penstock.spark.feeds import SparkFeed
 from penstock.spark.placement import Placement
+from penstock.spark.routing import routed
+from penstock.spark.sources import stream_frame
 from penstock.spark.tasks import (
     HOLDS,
     READING,
@@ -26,16 +30,19 @@ from penstock.spark.tasks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.catalog.definitions import StreamDefinition
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.reading import FileReading
     from penstock.shedding.shedding import Shedding
+
+    TakeBatch = Callable[[DataFrame, int], None]
 
 PROPERTIES = (RECORD, READING, HOLDS, REPORTS, RULES, SENT, SHEDDING)
 """What tasks of each batch are told, as properties of the thread that runs it."""
@@ -73,9 +80,35 @@ class Jobs:
         if self._placement.look(may_resize=all(map(is_read_by_tasks, streams))):
             self._known = {}
 
-    def first(self, rows: DataFrame) -> DataFrame:
-        """The job of the first stage, for rows that are routed to tasks."""
-        return rows.mapInArrow(self._task(0, with_rows=True).arrow, "done string")
+    def streaming(
+        self,
+        streams: Sequence[StreamDefinition],
+        take: TakeBatch,
+        *,
+        finite: bool,
+        frame: DataFrame | None = None,
+    ) -> SparkFeed:
+        """Spark's streaming query over streams that only Spark can read.
+
+        Args:
+            streams: The streams.
+            take: Called with the first job of a micro-batch, and its number.
+            finite: Whether it ends when all that is there has been read.
+            frame: The DataFrame that the only stream is, if it is one.
+        """
+        plan, home = self._ledger.plan, self._ledger.home
+        slots = slots_for(plan.streams)
+        deliveries = deliveries_for(plan, self.tasks)
+        if frame is None:
+            frames = {one.name: stream_frame(self._spark, home, one) for one in streams}
+            checkpoint = home.checkpoint
+        else:
+            frames = {streams[0].name: frame}
+            checkpoint = home.frame_checkpoint(streams[0].name)
+        rows = routed(frames, plan, slots, deliveries)
+        first = rows.mapInArrow(self._task(0, with_rows=True).arrow, "done string")
+        writer = first.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
+        return SparkFeed((writer.trigger(availableNow=True) if finite else writer).start())
 
     def without_rows(self, *, is_last: bool = False, to_the_end: bool = False) -> list[Done]:
         """Run all stages of a batch without rows; the last one ends the input."""

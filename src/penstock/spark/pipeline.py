@@ -6,19 +6,13 @@ import os
 import threading
 import time
 from contextlib import ExitStack, suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.connectors.generate import is_generated
 from penstock.errors import PipelineFailed
-from penstock.files.backlog import Backlog
-from penstock.files.folders import folder_of, is_read_by_tasks
-from penstock.lane_host.deliveries import deliveries_for
-from penstock.lane_host.row_slots import slots_for
+from penstock.files.folders import is_read_by_tasks
 from penstock.observe.status import Status, write_status
-from penstock.pipeline.file_cuts import FileCuts
-from penstock.pipeline.file_rows import FileRows
-from penstock.pipeline.generated_cuts import GeneratedCuts
+from penstock.pipeline.cuts import cuts_of
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
@@ -26,38 +20,29 @@ from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
+from penstock.spark.batch_notes import note_batch
 from penstock.spark.causes import cause_of
-from penstock.spark.feeds import FolderFeed, SparkFeed, Stopped
+from penstock.spark.feeds import FolderFeed, Stopped
 from penstock.spark.given_frames import GivenFrames, is_frame
 from penstock.spark.jobs import Jobs
 from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
-from penstock.spark.routing import routed
-from penstock.spark.sources import stream_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.catalog.definitions import StreamDefinition
     from penstock.files.folders import Folder
-    from penstock.lane_host.work import Done
-    from penstock.spark.feeds import Cuts, Feed, Files
+    from penstock.spark.feeds import Feed, Files
     from penstock.store.layout import Home
     from penstock.store.records import Record
 
 STATUS_SECONDS = 1.0
 """The status is written at most so often."""
-SWEEPING_SECONDS = 30.0
-"""Old files are looked for about so often."""
-FOLDING_SECONDS = 1.0
-"""Results are folded, if that is due, at most so often."""
 RESTARTS = 3
 """How often feeds are started again after a failure, without a commit between."""
 RESTART_SECONDS = 1.0
-MOST_ERRORS = 20
-"""So many errors are remembered."""
 _QUERY_ID = "sql.streaming.queryId"
 
 
@@ -78,6 +63,7 @@ class Pipeline:
         trouble: Why the last micro-batch failed, while it is tried again.
         monitor: Decides how many rows are taken in, and how many of them stay.
         retention: What is kept, and for how long.
+        housekeeping: Folds old results and removes old files, beside the micro-batches.
     """
 
     def __init__(
@@ -105,7 +91,7 @@ class Pipeline:
         self.trouble: str | None = None
         self.monitor = InputMonitor()
         self.retention = Retention()
-        self._swept = self._looked = time.monotonic()
+        self.housekeeping = Housekeeping(self.ledger, self.lock, self.note_error)
 
     @property
     def is_running(self) -> bool:
@@ -133,13 +119,16 @@ class Pipeline:
         begun: list[Feed] = []
         with ExitStack() as undoing:
             if by_spark:
-                begun.append(self._streaming(by_spark, finite=finite))
+                batch = partial(self._batch, self._run, None)
+                begun.append(self._jobs.streaming(by_spark, batch, finite=finite))
                 undoing.callback(begun[-1].stop)
             for one in given:
-                begun.append(self._streaming([one], finite=finite, frame=one.name))
+                batch = partial(self._batch, self._run, one.name)
+                frame = self.given.of(one)
+                begun.append(self._jobs.streaming([one], batch, finite=finite, frame=frame))
                 undoing.callback(begun[-1].stop)
             if folders:
-                cuts = [self._cuts(one, finite=finite) for one in folders]
+                cuts = [cuts_of(self.ledger, one, self.tasks, finite=finite) for one in folders]
                 take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
                 begun.append(FolderFeed(cuts, most, take, finite=finite))
             undoing.pop_all()
@@ -150,39 +139,12 @@ class Pipeline:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
 
-    def _cuts(self, stream: StreamDefinition, *, finite: bool) -> Cuts:
-        """The files of a stream that tasks read themselves, or the rows that they make up."""
-        known = self.ledger.known_files(stream.name)
-        if is_generated(stream):
-            return GeneratedCuts(stream, known, finite=finite)
-        folder = folder_of(self.home, stream)
-        backlog = Backlog(folder, known, stream)
-        return FileCuts(backlog, partial(FileRows(stream, (), self.tasks).event_times, folder))
-
     def _most_rows(self, run: int) -> int | None:
         """The rows of a stream that the next micro-batch reads at most; it is about to come."""
         with self.lock:
             self._require(run)
             self._watch_input()
             return self.monitor.most_rows
-
-    def _streaming(
-        self, streams: Sequence[StreamDefinition], *, finite: bool, frame: str | None = None
-    ) -> SparkFeed:
-        """Spark's streaming query over the streams that only Spark can read, or a DataFrame."""
-        plan = self.ledger.plan
-        slots = slots_for(plan.streams)
-        deliveries = deliveries_for(plan, self.tasks)
-        read = partial(stream_frame, self.spark, self.home) if frame is None else self.given.of
-        frames = {one.name: read(one) for one in streams}
-        checkpoint = self.home.checkpoint if frame is None else self.home.frame_checkpoint(frame)
-        rows = routed(frames, plan, slots, deliveries)
-        writer = (
-            self._jobs.first(rows)
-            .writeStream.foreachBatch(partial(self._batch, self._run, frame))
-            .option("checkpointLocation", str(checkpoint))
-        )
-        return SparkFeed((writer.trigger(availableNow=True) if finite else writer).start())
 
     def _watch(self, feed: Feed, feeds: Sequence[Feed], run: int, *, finite: bool) -> None:
         """Wait for the end of a feed; if it failed, start all again a few times."""
@@ -281,7 +243,7 @@ class Pipeline:
     def note_error(self, text: str) -> None:
         """Add a sentence to the last errors, which the status shows."""
         with self.lock:
-            self.status.errors = [*self.status.errors, (time.time(), text)][-MOST_ERRORS:]
+            self.status.note_error(text)
 
     def look(self) -> None:
         """Let the lanes know of what changed apart from rows, unless a micro-batch runs.
@@ -410,7 +372,8 @@ class Pipeline:
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
-            self._report(done, seconds)
+            note_batch(self.status, done, seconds, self.reading)
+            self._write_status()
 
     def _watch_input(self) -> None:
         """Decide, before rows are taken in, how many at once, and which of them are shed.
@@ -428,35 +391,12 @@ class Pipeline:
         for listener in self.listeners:
             listener(self.ledger.record)
         self.housekeeping.note(self.ledger.record)
-        now = time.monotonic()
-        if now - self._looked < FOLDING_SECONDS:
-            return
-        self._looked = now
-        sweeping = now - self._swept > SWEEPING_SECONDS
-        if sweeping or self.housekeeping.is_pressing(self.retention):
-            self._swept = now if sweeping else self._swept
-            run = self._run
-            self.housekeeping.begin(self.retention, lambda: run == self._run, sweeping=sweeping)
-
-    @cached_property
-    def housekeeping(self) -> Housekeeping:
-        """The worker that folds old results and removes old files, beside the micro-batches."""
-        return Housekeeping(self.ledger, self.lock, self.note_error)
+        run = self._run
+        self.housekeeping.begin_if_due(self.retention, lambda: run == self._run)
 
     def clean(self) -> None:
         """Fold old results if they are many, and remove files that nobody needs any more, now."""
         self.housekeeping.clean(self.retention)
-
-    def _report(self, done: Sequence[Done], seconds: dict[str, float]) -> None:
-        """Say how a batch went."""
-        status = self.status
-        status.operators = {name: one for task in done for name, one in task.operators.items()}
-        status.work = {name: one for task in done for name, one in task.work.items()}
-        status.seconds = seconds
-        status.reading = self.reading
-        for part in ("read", "restore", "operators", "write"):
-            status.seconds[part] = max((task.seconds.get(part, 0.0) for task in done), default=0.0)
-        self._write_status()
 
     def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
         self.status.is_running = self.is_running

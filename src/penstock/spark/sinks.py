@@ -47,7 +47,6 @@ MOST_PAUSE = 30.0
 """Seconds until a sink that fails again and again is tried again, at most."""
 CLOSING_SECONDS = 10.0
 """How long the end of a connection waits for sinks that have not written all."""
-MOST_ERRORS = 20
 
 
 class Sinks:
@@ -342,8 +341,7 @@ class Sinks:
         """Add to the last errors that `penstock status` shows."""
         pipeline = self._engine.running.pipeline
         with pipeline.lock:
-            errors = [*pipeline.status.errors, (time.time(), text)]
-            pipeline.status.errors = errors[-MOST_ERRORS:]
+            pipeline.note_error(text)
             # Nobody relies on the status; the disk may be what is at fault.
             with suppress(OSError):
                 write_status(self._engine.home, pipeline.status)

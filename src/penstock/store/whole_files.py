@@ -14,24 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_SAID = {
+    errno.ENOSPC: ("is full", "make space there"),
+    errno.EDQUOT: ("is full", "make space there"),
+    errno.EROFS: ("cannot be written", "mount it so that it can"),
+}
+"""The faults of a disk that users can mend: how it is, and what to do."""
 
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """While a file is written into a folder: if there is no space, say where, and what to do.
+    """While a file is written into a folder: if the disk takes none, say where, and what to do.
 
     Raises:
-        DataError: The disk is full, or the user's share of it.
+        DataError: The disk is full, or the user's share of it, or it is read-only.
     """
     try:
         yield
     except OSError as fault:
-        if fault.errno not in _FULL:
+        if fault.errno not in _SAID:
             raise
+        how, remedy = _SAID[fault.errno]
         # All in one sentence: of what fails in a task of Spark's, the user sees the first line.
         msg = (
-            f"the disk with {folder} is full ({os.strerror(fault.errno)}): make space there,"
+            f"the disk with {folder} {how} ({os.strerror(fault.errno)}): {remedy},"
             " then go on; nothing that was committed is lost"
         )
         raise DataError(
@@ -53,11 +59,20 @@ def publish(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            # A link, unlike a renaming, never takes the place of another file.
-            os.link(draft, path)
+            _link(draft, path)
         finally:
             draft.unlink(missing_ok=True)
         sync_folder(path.parent)
+
+
+def _link(draft: Path, path: Path) -> None:
+    """Give a file its name; unlike a renaming, a link never takes the place of another file."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        # A server of NFS may have answered twice: the name that is there already is ours.
+        if not path.samefile(draft):
+            raise
 
 
 def replace_file(path: Path, content: bytes) -> None:

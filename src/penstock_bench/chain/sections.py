@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -27,7 +28,9 @@ from penstock_bench.choosing import chosen
 from penstock_bench.kernels import SectionOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rich.table import Table
 
     from penstock.scheduling.scheduler import Scheduler
     from penstock_bench.chain.experiments import ChainEffort
@@ -92,40 +95,60 @@ class AllSchedulers:
 
 
 @dataclass
-class FlushLatencies:
-    """Chain-Flush, by the latency that it is given; where there is one path, the exact one, too."""
+class VariedWorkloads(ABC):
+    """Workloads for which something is varied."""
 
     effort: ChainEffort
-    name: str = "flush"
+    name: ClassVar[str]
 
     @property
     def items(self) -> list[ModelWorkload]:
-        """Those whose latencies are varied."""
+        """Those for which it is."""
         return [one for one in WORKLOADS if one.name in VARIED]
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Run one after the other; `done` is called after each."""
         found: dict[str, Figures] = {}
         for workload in self.items:
-            times = come(workload, "flows", self.effort)
-            fifo = run(workload, times, made_scheduler("fifo"))
-            chain = run(workload, times, made_scheduler("chain"))
-            low, high = fifo.longest_latency, chain.longest_latency
-            ways: dict[str, Callable[[], Scheduler]] = {
-                "chain_flush": lambda: made_scheduler("chain_flush")
-            }
-            if len(workload.paths) == 1:
-                ways["exact"] = ExactChainFlush
-            found[workload.name] = {
-                "fifo": summary(fifo),
-                "chain": summary(chain),
-                "latencies": [
-                    _flushed(workload, times, ways, latency)
-                    for latency in np.linspace(0.5 * low, 1.1 * high, self.effort.thresholds)
-                ],
-            }
+            found[workload.name] = self.figures(workload)
             done()
-        return SectionOutcome(self.name, flush_table(found), found)
+        return SectionOutcome(self.name, self.table(found), found)
+
+    @abstractmethod
+    def figures(self, workload: ModelWorkload) -> Figures:
+        """The figures of a workload."""
+
+    @abstractmethod
+    def table(self, found: Mapping[str, Figures]) -> Table:
+        """The figures of all as a table."""
+
+
+class FlushLatencies(VariedWorkloads):
+    """Chain-Flush, by the latency that it is given; where there is one path, the exact one, too."""
+
+    name = "flush"
+
+    def figures(self, workload: ModelWorkload) -> Figures:
+        """Those of latencies from half of FIFO's to beyond Chain's."""
+        times = come(workload, "flows", self.effort)
+        fifo = run(workload, times, made_scheduler("fifo"))
+        chain = run(workload, times, made_scheduler("chain"))
+        low, high = fifo.longest_latency, chain.longest_latency
+        ways: dict[str, Callable[[], Scheduler]] = {
+            "chain_flush": lambda: made_scheduler("chain_flush")
+        }
+        if len(workload.paths) == 1:
+            ways["exact"] = ExactChainFlush
+        latencies = np.linspace(0.5 * low, 1.1 * high, self.effort.thresholds)
+        return {
+            "fifo": summary(fifo),
+            "chain": summary(chain),
+            "latencies": [_flushed(workload, times, ways, one) for one in latencies],
+        }
+
+    def table(self, found: Mapping[str, Figures]) -> Table:
+        """The figures of all as a table."""
+        return flush_table(found)
 
 
 def _flushed(
@@ -147,39 +170,31 @@ def _flushed(
     return made
 
 
-@dataclass
-class MixedSlopes:
+class MixedSlopes(VariedWorkloads):
     """Mixed, by the slope below which chains are merged: from Chain to FIFO."""
 
-    effort: ChainEffort
-    name: str = "mixed"
+    name = "mixed"
 
-    @property
-    def items(self) -> list[ModelWorkload]:
-        """Those whose slopes are varied."""
-        return [one for one in WORKLOADS if one.name in VARIED]
+    def figures(self, workload: ModelWorkload) -> Figures:
+        """Those of thresholds between all slopes, below the least and above the steepest."""
+        times = come(workload, "flows", self.effort)
+        slopes = sorted({one.slope for path in workload.paths for one in path.chart.segments})
+        thresholds = [0.0, *(float(one) * 1.01 for one in slopes)]
+        return {
+            "fifo": summary(run(workload, times, made_scheduler("fifo"))),
+            "chain": summary(run(workload, times, made_scheduler("chain"))),
+            "thresholds": [
+                {
+                    "threshold": round(one, 5),
+                    **summary(run(workload, times, made_scheduler("mixed", threshold=one))),
+                }
+                for one in thresholds
+            ],
+        }
 
-    def measure(self, done: Callable[[], None]) -> SectionOutcome:
-        """Run one after the other; `done` is called after each."""
-        found: dict[str, Figures] = {}
-        for workload in self.items:
-            times = come(workload, "flows", self.effort)
-            slopes = sorted({one.slope for path in workload.paths for one in path.chart.segments})
-            # Between all slopes, below the least and above the steepest.
-            thresholds = [0.0, *(float(one) * 1.01 for one in slopes)]
-            found[workload.name] = {
-                "fifo": summary(run(workload, times, made_scheduler("fifo"))),
-                "chain": summary(run(workload, times, made_scheduler("chain"))),
-                "thresholds": [
-                    {
-                        "threshold": round(one, 5),
-                        **summary(run(workload, times, made_scheduler("mixed", threshold=one))),
-                    }
-                    for one in thresholds
-                ],
-            }
-            done()
-        return SectionOutcome(self.name, mixed_table(found), found)
+    def table(self, found: Mapping[str, Figures]) -> Table:
+        """The figures of all as a table."""
+        return mixed_table(found)
 
 
 ChainSection = (

@@ -17,7 +17,7 @@ from penstock.store.layout import Home
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from penstock.pipeline.plans import PipelinePlan
 
@@ -133,11 +133,12 @@ def start_driver(
     variables: Mapping[str, str] | None = None,
     settings_in: Path | None = None,
     settings: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
 ) -> Driver:
     """Start a driver program; its process group is its own.
 
     What it is told and what it says are beside the home, or in a folder of their own; `settings`
-    are Spark's.
+    are Spark's, and `command` is what runs commands elsewhere.
     """
     path = (settings_in or home.parent) / f"{home.name}.{uuid4().hex[:6]}.json"
     values = {
@@ -155,7 +156,7 @@ def start_driver(
     # A file, which takes all that Spark has to say even if nobody reads it.
     with errors.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, HERE / "driver_program.py", path],
+            [*command, sys.executable, HERE / "driver_program.py", path],
             env={
                 **os.environ,
                 "PYTHONPATH": python_path(),

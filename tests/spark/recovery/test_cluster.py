@@ -1,65 +1,40 @@
-"""A Spark master and workers on loopback: where lanes live, and one worker killed in mid-run."""
+"""A Spark master and workers on loopback: where lanes live, and as many tasks as cores."""
 
 from __future__ import annotations
 
-import socket
-import sys
-import tempfile
-from contextlib import contextmanager, suppress
-from pathlib import Path
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.pipeline.reading_choice import SETTING
-from penstock_bench.standalone import Standalone, standalone
-from spark.recovery.processes import python_path, start_driver
-from spark.recovery.scenario import QUERIES, check, make_plan, make_scenario
+from spark.recovery.on_cluster import EXECUTOR, keepers, running, signal_all, start_on
+from spark.recovery.processes import newest_record
+from spark.recovery.scenario import check, make_scenario
 from tiers import only_long
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-VARIABLES = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    from pathlib import Path
 
 
-ALL_EXECUTORS = {
-    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
-    "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
-}
-"""The first job waits until every worker has started its executor."""
-
-
-@contextmanager
-def running(workers: int) -> Iterator[Standalone]:
-    with (
-        # Paths of sockets are short.
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        standalone(Path(folder), workers, {"PYTHONPATH": python_path()}) as cluster,
-    ):
-        yield cluster
-
-
-def keepers(cluster: Standalone) -> list[int]:
-    """For each worker, how many processes keep lanes there; most first."""
-    sockets = (one.glob("penstock-*/*[0-9]") for one in cluster.folder.glob("[0-9]"))
-    return sorted((sum(map(listens, found)) for found in sockets), reverse=True)
-
-
-def listens(path: Path) -> bool:
-    """Somebody listens on a socket; one that was killed leaves its file behind."""
-    with socket.socket(socket.AF_UNIX) as asking, suppress(OSError):
-        asking.connect(str(path))
-        return True
-    return False
+def test_each_task_has_a_home_and_an_executor_may_be_killed(tmp_path: Path) -> None:
+    scenario = make_scenario(tmp_path / "in", 2, batches=40, rows=8, by_spark="")
+    with running(2) as cluster:
+        driver = start_on(cluster, tmp_path / "home", scenario, tasks=2)
+        assert driver.wait_for(lambda: keepers(cluster) == [1, 1])
+        assert driver.wait_for_task()
+        (executor,) = cluster.processes_on("1", EXECUTOR)
+        signal_all([executor], signal.SIGKILL)
+        assert driver.wait_for_record(newest_record(driver.home) + 2)
+        driver.finish()
+    check(driver.home, scenario)
 
 
 @only_long
 def test_a_worker_is_killed(tmp_path: Path) -> None:
     scenario = make_scenario(tmp_path / "in", 8, batches=10)
-    plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)
     with running(2) as cluster:
-        driver = start_driver(tmp_path / "home", plan, master=cluster.url, variables=VARIABLES)
+        driver = start_on(cluster, tmp_path / "home", scenario, tasks=2)
         assert driver.wait_for_record(4)
         assert driver.wait_for_task()
         cluster.kill(cluster.processes[-1])
@@ -75,12 +50,9 @@ def test_lanes_stay_with_their_executor_and_move_when_it_is_gone(
 ) -> None:
     """Each of four tasks has one process for its lanes, on one of four workers."""
     scenario = make_scenario(tmp_path / "in", 8, batches=80, rows=8, by_spark="")
-    plan = make_plan(scenario.statements(), list(QUERIES), lanes=4)
+    settings = {SETTING: reading}
     with running(4) as cluster:
-        driver = start_driver(
-            tmp_path / "home", plan, tasks=4, master=cluster.url, variables=VARIABLES,
-            settings={SETTING: reading, **ALL_EXECUTORS},
-        )  # fmt: skip
+        driver = start_on(cluster, tmp_path / "home", scenario, tasks=4, settings=settings)
         assert driver.wait_for(lambda: keepers(cluster) == [1, 1, 1, 1])
         cluster.kill(cluster.processes[-1])
         assert driver.wait_for(lambda: keepers(cluster) == [2, 1, 1, 0])
@@ -89,16 +61,17 @@ def test_lanes_stay_with_their_executor_and_move_when_it_is_gone(
 
 
 @only_long
-def test_tasks_become_more_when_executors_join(tmp_path: Path) -> None:
-    scenario = make_scenario(tmp_path / "in", 4, batches=300, rows=4, by_spark="")
-    plan = make_plan(scenario.statements(), list(QUERIES), lanes=4)
+def test_tasks_follow_the_executors_that_join_and_leave(tmp_path: Path) -> None:
+    scenario = make_scenario(tmp_path / "in", 4, batches=400, rows=4, by_spark="")
     with running(1) as cluster:
-        driver = start_driver(
-            tmp_path / "home", plan, tasks=1, most_tasks=4, master=cluster.url,
-            variables=VARIABLES,
-        )  # fmt: skip
+        driver = start_on(cluster, tmp_path / "home", scenario, tasks=1, most_tasks=4)
         assert driver.wait_for(lambda: keepers(cluster) == [1])
-        cluster.add_worker()
+        cluster.add_workers()
         assert driver.wait_for(lambda: keepers(cluster) == [1, 1])
+        cluster.kill(cluster.processes[-1])
+        # First both tasks live on the one that is left; then there is one task.
+        assert driver.wait_for(lambda: keepers(cluster) == [2, 0])
+        assert driver.wait_for(lambda: keepers(cluster) == [1, 0])
+        assert newest_record(driver.home) < scenario.batches - 2, "it ended too early"
         driver.finish()
     check(driver.home, scenario)

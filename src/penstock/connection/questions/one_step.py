@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra import operators as op
 from penstock.algebra import streams as st
+from penstock.algebra.emptiness import snapshot_inputs
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING
 from penstock.algebra.windows import Between, Fixed, Now, Range, Rows, Since, Unbounded, WindowSpec
@@ -86,8 +87,11 @@ def _replaced(plan: Plan, instant: int, found: dict[str, Held]) -> Plan:
         case op.Coalesce() | op.Split():
             # How a result is cut into elements does not matter at one instant.
             return _replaced(plan.child, instant, found)
+        case st.Relation():
+            return plan
         case _:
-            return plan.rebuild(tuple(_replaced(one, instant, found) for one in plan.children))
+            below = snapshot_inputs(plan)
+            return plan.rebuild(tuple(_replaced(one, instant, found) for one in below))
     if held is None:
         raise _Apart
     known = [name for name, one in found.items() if one == held]

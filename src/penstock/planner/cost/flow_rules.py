@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.algebra.expressions import Column, columns_of
 from penstock.algebra.patterns import Pattern
+from penstock.errors import InternalError
 from penstock.operators import source_specs as sources
 from penstock.operators.aggregate import aggregate_specs as aggregates
 from penstock.operators.flow import DIFFERENT_VALUES, Flow, present, united
@@ -205,8 +206,11 @@ def _counted(at: EstimateContext) -> Flow:
         case Target.INTERSECTION | Target.MAX_UNION:
             found = left.share(0.5) if target is Target.INTERSECTION else united([left, right])
             return replace(found, withdrawn=found.rate) if withdraws else found
-    # Left rows are counted, and each right row is one that changes them.
-    return replace(left, rate=left.rate + right.rate, withdrawn=left.withdrawn + right.rate)
+        case Target.DIFFERENCE | Target.STRICT_DIFFERENCE:
+            # Left rows are counted, and each right row is one that changes them.
+            return replace(left, rate=left.rate + right.rate, withdrawn=left.withdrawn + right.rate)
+    msg = f"nobody has said how many rows there are of {target.name}"
+    raise InternalError(msg)
 
 
 def _distinct_counted(rows: Flow) -> Flow:

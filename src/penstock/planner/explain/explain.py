@@ -8,7 +8,7 @@ from penstock.algebra.operators import Aggregate, AntiJoin, Distinct, Filter, Jo
 from penstock.algebra.patterns import Pattern
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import RelationToStream, Source
-from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text, plans_dot
+from penstock.algebra.text import Drawn, pattern_note, plan_json, plan_text
 from penstock.errors import count
 from penstock.operators.spec import row_width
 from penstock.planner.conditions import conjuncts
@@ -210,16 +210,6 @@ def _is_known(condition: Expression, over: Plan, statistics: Statistics) -> bool
     """The selectivity of a condition was measured, or that of a part of it."""
     keys = [predicate_key(part, over) for part in (condition, *conjuncts(condition))]
     return any(key in statistics.selectivities for key in (existence(over), *keys))
-
-
-def explained_json(plan: Plan, choices: Choices | None = None) -> dict[str, Any]:
-    """The explanation of a query that runs alone, for programs."""
-    return Explaining({QUERY: plan}, choices).json(QUERY)
-
-
-def explained_dot(plan: Plan, choices: Choices | None = None) -> str:
-    """The explanation of a query that runs alone, for Graphviz."""
-    return plans_dot([Explaining({QUERY: plan}, choices).drawn(QUERY)])
 
 
 def described_rules() -> list[tuple[str, str]]:

@@ -34,11 +34,14 @@ if TYPE_CHECKING:
 
 
 MODES: dict[type[Plan], Mode] = {
+    op.Product: "join",
+    op.Join: "join",
+    op.ScalarProduct: "join",
     op.SemiJoin: "semi",
     op.AntiJoin: "anti",
     op.GroupJoin: "aggregate",
 }
-"""What becomes of rows that read a relation; of all others, each row with each match."""
+"""What becomes of rows that read a relation."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ def _read_node(
 ) -> int:
     left_types, right_types = building.node(left).types, building.node(right).types
     totals = _totals(building, right, reading) if isinstance(reading, op.GroupJoin) else None
-    mode = MODES.get(type(reading), "join")
+    mode = MODES[type(reading)]
     added = {"join": right_types, "aggregate": reading.schema.types[len(reading.left.schema) :]}
     sides = joins.join_sides(building, left, right, condition)
     return building.add(

@@ -12,6 +12,7 @@ from penstock.algebra.patterns import Pattern
 from penstock.algebra.positions import positional
 from penstock.algebra.time import INFINITY
 from penstock.algebra.windows import Hopping, Range, Rows, WindowSpec
+from penstock.errors import InternalError
 from penstock.operators.output.output_specs import (
     AnnouncedEndsSpec,
     BoundariesSpec,
@@ -188,7 +189,10 @@ def emitted_node(lowering: Lowering, plan: st.RelationToStream) -> int:
             return whole_node(lowering, plan)
         case st.AtEnds():
             return _at_ends_node(lowering, plan)
-    return changed_node(lowering, plan.child, "DStream", removed=True)
+        case st.DStream():
+            return changed_node(lowering, plan.child, "DStream", removed=True)
+    msg = f"{type(plan).__name__} cannot be lowered"
+    raise InternalError(msg)
 
 
 def _at_ends_node(lowering: Lowering, plan: st.AtEnds) -> int:
