@@ -12,7 +12,6 @@ from penstock.algebra.values import parse_timestamp
 from penstock.catalog.definitions import StreamDefinition
 from penstock.catalog.durations import seconds_of
 from penstock.errors import QueryError, did_you_mean
-from penstock.shedding.columns import SheddingColumns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 OF_STREAM = ("rows_per_second", "rows_per_tick", "rows", "start", "disorder", "seed")
 OF_COLUMN = ("different", "skew", "nulls", "min", "max")
-OTHERS = ("time_unit", "idle_timeout", *SheddingColumns._fields)
+OTHERS = ("time_unit", "idle_timeout", "utility", "weight")
 """Options that any stream has."""
 BEGIN = 1_704_067_200_000_000
 """2024-01-01 in microseconds: the event time of the first row, unless another one is given."""
@@ -34,7 +33,7 @@ MOST_INT, MOST_BIGINT = 2**31 - 1, 2**62
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """How the values of a column are drawn.
+    """The way in which the values of a column are drawn.
 
     Attributes:
         different: How many different values there are; None: as many as usual for the type.
@@ -53,7 +52,7 @@ class ColumnOptions:
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """How the rows of a stream are made up.
+    """The way in which the rows of a stream are made up.
 
     Attributes:
         per_second: The rows that come in a second.

@@ -157,7 +157,7 @@ def _index(drawn: Words, values: int, skew: float) -> Ints:
 
 @lru_cache(maxsize=16)
 def _zipf(values: int, skew: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """How often one of the first values is drawn, for each: Zipf's law."""
+    """The share of draws that give one of the first values, for each: Zipf's law."""
     weights = np.arange(1, values + 1, dtype=np.float64) ** -skew
     total = np.cumsum(weights)
     return np.asarray(total / total[-1])

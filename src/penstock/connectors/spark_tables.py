@@ -1,4 +1,4 @@
-"""What a Spark program has already: tables of a catalog, and DataFrames."""
+"""Sources that a Spark program has already: tables of a catalog, and DataFrames."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _shares(options: SourceOptions, after: int, last: int) -> list[InputPartitio
 def _read_share(
     options: SourceOptions, query: PublishedQuery, part: tuple[int, int, int]
 ) -> Iterator[pa.RecordBatch]:
-    """What the records after one say, up to another, of a share of the rows.
+    """The results of the records after one, up to another, of a share of the rows.
 
     What was folded for a reading before is used again if this process has it.
     """

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.pipeline.cuts import Cuts
     from penstock.pipeline.file_cuts import FilesShare
+    from penstock.pipeline.stream_cuts import Cuts
 
     Files = Mapping[str, FilesShare]
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from penstock.errors import PipelineFailed
 from penstock.files.folders import is_read_by_tasks
 from penstock.observe.status import Status, write_status
-from penstock.pipeline.cuts import cuts_of
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
+from penstock.pipeline.stream_cuts import cuts_of
 from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.batch_notes import note_batch

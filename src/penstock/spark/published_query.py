@@ -132,7 +132,7 @@ class PublishedQuery:
         return ResultsReader(self._home, self.name, self._start(), fold, runs_in)
 
     def tables(self, reader: ResultsReader, after: int, last: int) -> Iterator[pa.Table]:
-        """What the records after one say, up to another; the reader has not gone beyond."""
+        """The results of the records after one, up to another; the reader has not gone beyond."""
         if after != NOTHING_YET:
             for _ in reader.read(after):
                 pass

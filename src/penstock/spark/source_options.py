@@ -24,7 +24,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What is read.
+    """The options of one reading.
 
     Attributes:
         home: The folder of the pipeline.
