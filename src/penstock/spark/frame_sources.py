@@ -122,6 +122,8 @@ def _take_again(
             # What else is missing is told to whoever waits.
             running.pipeline.stop()
             running.open()
+            if running.failure is None:
+                running.tell_timeless()
 
 
 def _require_same(known: StreamDefinition | RelationDefinition, text: str) -> None:

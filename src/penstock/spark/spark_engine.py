@@ -28,6 +28,7 @@ from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
 from penstock.spark.spark_answer import SparkAnswer
+from penstock.spark.table_columns import with_table_columns
 from penstock.store.inserted_rows import bring
 from penstock.store.rejected_rows import read_rejected
 
@@ -151,6 +152,7 @@ class SparkEngine:
 
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
+        text = with_table_columns(self.spark, text)
         with self.running.changing:
             shown = statements.execute(self, text)
         self.sinks.look()

@@ -17,6 +17,7 @@ from penstock.errors import QueryError
 from penstock.spark.child_session import running_session
 from penstock.spark.data_source import ChangesReader
 from penstock.spark.source_options import SourceOptions
+from tiers import only_long
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,12 +34,15 @@ CREATE QUERY sent AS ISTREAM(SELECT k FROM s [NOW]);
 CREATE QUERY ended AS SELECT k FROM s [RANGE 2 SECONDS] EMIT FINAL;
 """
 
+
 OTHER_PROGRAM = """
-import sys
+import os, sys
 from pathlib import Path
 import penstock
+from penstock.spark.spark_session import launch_environment
 from pyspark.sql import SparkSession
 
+os.environ.update(launch_environment("local[1]"))
 home, out = sys.argv[1:]
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
 spark.dataSource.register(penstock.PenstockSource)
@@ -142,7 +146,10 @@ def test_what_cannot_be_read_is_said(db: Connection, spark: SparkSession, tmp_pa
         SourceOptions.of({"home": "x"})
 
 
-@pytest.mark.parametrize("query", ["top", "sent", "ended"])
+@pytest.mark.parametrize(
+    "query",
+    ["top", pytest.param("sent", marks=only_long), pytest.param("ended", marks=only_long)],
+)
 def test_each_change_comes_once_to_a_stream(
     db: Connection, spark: SparkSession, tmp_path: Path, query: str
 ) -> None:
@@ -170,6 +177,7 @@ def test_each_change_comes_once_to_a_stream(
     assert written(spark, tmp_path / "all") == sorted(expected)
 
 
+@only_long
 def test_a_program_that_is_killed_goes_on_where_it_was(
     db: Connection, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -187,14 +195,14 @@ def test_a_program_that_is_killed_goes_on_where_it_was(
         other = subprocess.Popen(
             [sys.executable, "-P", str(program), home, str(tmp_path)],
             env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
-            stderr=subprocess.DEVNULL,
+            stderr=(tmp_path / "said").open("w"),
             start_new_session=True,
         )
         deadline = time.monotonic() + PATIENCE
         try:
             while len(list(batches.glob("*[0-9]"))) < count:
                 assert time.monotonic() < deadline
-                assert other.poll() is None
+                assert other.poll() is None, (tmp_path / "said").read_text()
                 feed(db, at, 2)
                 at += 2
                 time.sleep(0.2)

@@ -157,8 +157,10 @@ def test_tables_of_a_catalog(db: Connection, spark: SparkSession, tmp_path: Path
     spark.sql("DROP TABLE IF EXISTS t_out")
     spark.sql("INSERT INTO t_clicks VALUES (1, 1), (2, 2), (3, 9)")
     spark.sql("INSERT INTO t_pages VALUES (1, 'home'), (2, 'news')")
+    with pytest.raises(DataError, match="table t_none cannot be read"):
+        db.execute("CREATE STREAM none (WATERMARK FOR at AS at) FROM TABLE t_none")
     db.execute(f"""
-        CREATE STREAM clicks (at BIGINT, k INT, WATERMARK FOR at AS at)
+        CREATE STREAM clicks (WATERMARK FOR at AS at)
         FROM TABLE spark_catalog.default.t_clicks;
         CREATE RELATION pages (k BIGINT, page STRING) FROM TABLE t_pages;
         CREATE QUERY named AS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import penstock
+from penstock.pipeline import generated_cuts
 from penstock.spark.spark_engine import spark_engine
 
 if TYPE_CHECKING:
@@ -32,25 +33,26 @@ def answer(db: Connection) -> list[str]:
     return sorted(map(repr, db["joined"].changes().to_pylist()))
 
 
-def test_rows_go_on_where_they_were(connect: Callable[..., Connection], db: Connection) -> None:
-    db.execute(DECLARED.format(rows=12_000, pace=4_000))
-    while db.progress()["streams"]["s"]["rows"] < 1_000:
+def test_rows_go_on_where_they_were(
+    connect: Callable[..., Connection], db: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generated_cuts, "MOST_ROWS", 400)
+    db.execute(DECLARED.format(rows=6_000, pace=4_000))
+    while db.progress()["streams"]["s"]["rows"] < 800:
         time.sleep(0.02)
     db.close()
     again = connect(lanes=3)
     before = again.progress()["streams"]["s"]["rows"]
-    assert before < 12_000
+    assert before < 6_000
     deadline = time.monotonic() + PATIENCE
-    while (
-        again.progress()["streams"]["s"]["rows"] + again.progress()["streams"]["t"]["rows"] < 24_000
-    ):
+    while any(one["rows"] < 6_000 for one in again.progress()["streams"].values()):
         assert time.monotonic() < deadline
         # Whoever waits does not wait for rows that come later.
         again.wait_idle()
-    assert spark_engine(again).running.record.files["s"].begun == ("generated", 12_000)
+    assert spark_engine(again).running.record.files["s"].begun == ("generated", 6_000)
     again.finish()
     with penstock.connect_inline() as inline:
-        inline.execute(DECLARED.format(rows=12_000, pace=4_000))
+        inline.execute(DECLARED.format(rows=6_000, pace=4_000))
         inline.finish()
         assert answer(again) == answer(inline)
 
