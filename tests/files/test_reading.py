@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import string
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -125,6 +126,11 @@ PLAIN = "at TIMESTAMP, n INT"
             "31.12.2025 23:59,1",
             ("line 3", "31.12.2025 23:59,1", "(timestampFormat 'dd.MM.yyyy HH:mm') reads it"),
         ),
+        (
+            "01/07/2025,1",
+            ("line 3", "01/07/2025,1", "(timestampFormat 'MM/dd/yyyy' or 'dd/MM/yyyy') reads it"),
+        ),
+        ("1412121600.5,1", ("line 3", "1412121600.5,1", "(time_unit 's') reads it")),
         ("2026-01-01,1.5", ("line 3", "2026-01-01,1.5", 'column "n": "1.5" is no INT')),
         ("2026-01-01", ("line 3", "2026-01-01", "1 value where 2 are expected")),
         ("2026-01-01,1,2", ("line 3", "2026-01-01,1,2", "3 values where 2 are expected")),
@@ -177,6 +183,11 @@ def test_a_pattern_reads_times(tmp_path: Path) -> None:
         ("at,m\n", "", 'has no column "n" in its header'),
         ("at,nn\n", "", 'Did you mean "nn"?'),
         ("2026-01-01\n", ", header 'false'", "has 1 column, 2 are declared"),
+        ("at;n\n", "", "Its values are apart by ';': OPTIONS (sep ';')."),
+        ('"at"\t"n"\n', "", r"Its values are apart by '\t': OPTIONS (sep '\t')."),
+        ("at,n\n", ", sep '|'", "Its values are apart by ',': OPTIONS (sep ',')."),
+        ("at,n\n", ", sep '||'", "sep is '||', but must be one sign"),
+        ("at,n\n", ", quote '<>'", "quote is '<>', but must be one sign"),
     ],
 )
 def test_a_file_without_the_columns_is_refused(
@@ -194,6 +205,25 @@ def test_a_file_without_the_columns_is_refused(
         with pytest.raises(DataError) as caught:
             read()
         assert said in str(caught.value)
+
+
+def test_tabs_may_be_written_as_a_backslash_and_a_letter(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("\ufeffat\tn\n1970-01-01 00:00:01\t1\n", "utf-8")
+    stream = declared(path, "csv", r", sep '\t'", columns=PLAIN)
+    assert rows_of(stream, path) == [(1_000_000, 1)] == read_rows(stream)
+
+
+def test_the_reference_evaluator_reads_folders_and_patterns(tmp_path: Path) -> None:
+    for number, name in enumerate(("b.csv", "a.csv", "_hidden.csv", "other.txt")):
+        (tmp_path / name).write_text(f"at,n\n1970-01-01 00:00:01,{number}\n")
+        os.utime(tmp_path / name, (1000, 1000))
+    one = (1_000_000,)
+    folder = declared(tmp_path, "csv", columns=PLAIN)
+    assert read_rows(folder) == [(*one, 1), (*one, 0), (*one, 3)]
+    assert read_rows(declared(tmp_path / "*.csv", "csv", columns=PLAIN)) == [(*one, 1), (*one, 0)]
+    with pytest.raises(DataError, match="No such file"):
+        read_rows(declared(tmp_path / "*.json", "csv", columns=PLAIN))
 
 
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -15,24 +16,29 @@ from penstock_fuzz.generate import generate
 from penstock_fuzz.trial import FileProgram, Trial
 from tiers import amount
 
-TRIALS = [generate(f"5/{number}").trial for number in range(amount("random queries as files"))]
+TRIALS = range(amount("random queries as files"))
+
+
+@cache
+def trial_of(number: int) -> Trial:
+    return generate(f"5/{number}").trial
 
 
 def as_script(trial: Trial) -> Trial:
     return replace(trial, program=FileProgram(trial.script, trial.query))
 
 
-@pytest.mark.parametrize("number", range(len(TRIALS)))
+@pytest.mark.parametrize("number", TRIALS)
 def test_a_trial_comes_back_as_it_was(number: int) -> None:
-    trial = TRIALS[number]
+    trial = trial_of(number)
     back = read_trial(trial_text(trial, "title", "comment"), "file")
     # Written out: NaN equals itself only by its text.
     assert repr(back) == repr(as_script(trial))
 
 
-@pytest.mark.parametrize("number", range(len(TRIALS)))
+@pytest.mark.parametrize("number", TRIALS)
 def test_its_file_is_a_stream_test_that_the_oracle_passes(number: int) -> None:
-    trial = TRIALS[number]
+    trial = trial_of(number)
     text = trial_text(trial, "title", "two\nlines")
     if suffix_of(trial) == ".stream":
         (case,) = parse_test(text, "file").cases

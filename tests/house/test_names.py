@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING
 
 from house.checkout import ROOT
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 SOURCE = ROOT / "src"
 PACKAGE = SOURCE / "penstock"
-MODULES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 STAGES = {
     "arithmetic": "functions: declared, by definition, over blocks",
@@ -69,18 +69,24 @@ INTERROGATIVES = {"What", "Which", "How", "Where", "Whether", "When", "Who"}
 
 def classes() -> dict[str, list[Path]]:
     found = defaultdict(list)
-    for path, tree in MODULES.items():
+    for path, tree in modules().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(path.relative_to(SOURCE))
     return found
 
 
+@cache
+def modules() -> dict[Path, ast.Module]:
+    """The files of src, read when the first test asks for them."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
 def definitions() -> list[tuple[Path, str]]:
     kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     return [
         (path.relative_to(SOURCE), node.name)
-        for path, tree in MODULES.items()
+        for path, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, kinds)
     ]
@@ -96,7 +102,7 @@ def test_a_class_name_stands_for_one_idea() -> None:
 
 def test_a_file_name_stands_for_one_idea_or_its_stages() -> None:
     found = defaultdict(list)
-    for path in MODULES:
+    for path in modules():
         if PACKAGE in path.parents and not path.stem.startswith("__"):
             found[path.stem].append(path)
     twice = {name for name, paths in found.items() if len(paths) > 1}
@@ -104,14 +110,14 @@ def test_a_file_name_stands_for_one_idea_or_its_stages() -> None:
 
 
 def test_no_name_has_a_word_that_was_replaced() -> None:
-    names = definitions() + [(path.relative_to(SOURCE), path.stem) for path in MODULES]
+    names = definitions() + [(path.relative_to(SOURCE), path.stem) for path in modules()]
     guilty = [(str(path), name) for path, name in names if words(name) & set(REPLACED)]
     assert guilty == []
 
 
 def test_no_file_of_the_package_is_called_by_a_verb_that_was_replaced() -> None:
     guilty = [
-        str(path) for path in MODULES if PACKAGE in path.parents and path.stem in REPLACED_FILES
+        str(path) for path in modules() if PACKAGE in path.parents and path.stem in REPLACED_FILES
     ]
     assert guilty == []
 
@@ -120,7 +126,7 @@ def test_a_docstring_begins_with_the_thing() -> None:
     kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     guilty = [
         f"{path.relative_to(SOURCE)}: {text.splitlines()[0]}"
-        for path, tree in MODULES.items()
+        for path, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, kinds) and (text := ast.get_docstring(node))
         if text.split()[0].strip(",.:") in INTERROGATIVES

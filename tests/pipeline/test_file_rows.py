@@ -237,9 +237,9 @@ def test_folders_say_columns(tmp_path: Path) -> None:
 
 def test_a_file_with_another_kind_of_column_or_value_says_which(tmp_path: Path) -> None:
     text = refusal(tmp_path, pa.table({"ts": [1], "n": ["one"]}), Field("n", INT))
-    assert re.match(r'stream "s", file .*a.parquet, column "n": declared int32, but string', text)
+    assert re.match(r'stream "s", file .*a.parquet, column "n": declared INT, but string', text)
     large = refusal(tmp_path, pa.table({"ts": [1], "n": [2**40]}), Field("n", INT))
-    assert large.endswith('column "n": declared int32, but a value that came does not fit')
+    assert large.endswith('column "n": declared INT, but a value that came does not fit')
 
 
 def test_a_broken_file_is_a_row_that_cannot_be_read(tmp_path: Path) -> None:

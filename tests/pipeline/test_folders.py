@@ -15,6 +15,7 @@ from penstock.files.folders import (
     MOST_INSERTED_BYTES,
     MOST_INSERTS,
     Folder,
+    declared_folder,
     folder_of,
     is_folder,
 )
@@ -107,6 +108,36 @@ def test_a_micro_batch_reads_at_least_a_file_and_not_too_much(tmp_path: Path) ->
     assert Folder("s", tmp_path, 9, 25).share(waiting[1:]) == 2
     assert Folder("s", tmp_path, 9, 1000).share(waiting) == 5
     assert Folder("s", tmp_path).share([]) == 0
+
+
+def test_a_pattern_chooses_files_of_a_folder(tmp_path: Path) -> None:
+    for number, name in enumerate(("c1.csv", "a2.csv", "a2.txt", "_a3.csv")):
+        put(tmp_path, name, number)
+    (tmp_path / "day=1").mkdir()
+    put(tmp_path / "day=1", "a4.csv", 9)
+
+    def names(pattern: str) -> list[str]:
+        stream = declared(f"USING csv OPTIONS (path '{tmp_path}/{pattern}')")
+        assert is_folder(stream)
+        return [one.name for one in declared_folder(stream).new_files(())]
+
+    assert names("*.csv") == ["c1.csv", "a2.csv"]
+    assert names("[ab]?.*") == ["a2.csv", "a2.txt"]
+    assert names("x*") == []
+    for of_spark in ("*/a4.csv", "{a2,c1}.csv", "[^a]*"):
+        assert not is_folder(declared(f"USING csv OPTIONS (path '{tmp_path}/{of_spark}')"))
+    with pytest.raises(DataError, match=r"a2.txt cannot be read: Not a directory"):
+        names("a2.txt/*")
+
+
+def test_a_misspelt_path_is_recognised(tmp_path: Path) -> None:
+    put(tmp_path, "NAB_nyc_taxi.csv", 0)
+    with pytest.raises(DataError) as caught:
+        declared_folder(declared(f"USING csv OPTIONS (path '{tmp_path}/NAB_ncy_taxi.csv')"))
+    assert caught.value.hint == 'Did you mean "NAB_nyc_taxi.csv"?'
+    with pytest.raises(DataError) as caught:
+        declared_folder(declared(f"USING csv OPTIONS (path '{tmp_path}/else/where')"))
+    assert caught.value.hint == "Make the folder, or see the path that is declared."
 
 
 def test_a_folder_that_goes_away_is_named(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_a_file_with_another_kind_of_column_is_kept_by_name(
     assert counts(db) == {1: 2}
     (aside,) = db.late("s").to_pylist()
     assert aside["_position"] == f"{folder}/2.parquet"
-    assert aside["_raw"].endswith('column "ts": declared int64, but string came')
+    assert aside["_raw"].endswith('column "ts": declared BIGINT, but string came')
 
 
 def test_a_file_that_goes_away_before_it_is_read_is_not_missed(

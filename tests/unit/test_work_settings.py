@@ -50,7 +50,7 @@ def test_a_query_keeps_the_latency_that_was_set_when_it_was_created() -> None:
         ("SET scheduler = chian", 'Did you mean "chain"?'),
         ("SET scheduler = edf", "Schedulers: fifo, round_robin, greedy"),
         ("SET threshold = 20", "takes a slope with its unit, not '20'"),
-        ("SET quantum = none", "cannot be none"),
+        ("SET quantum = none", "takes a length of time"),
         ("SET queue_limit = 64", "takes a size, not '64'"),
         ("SET shedding = randm", 'Did you mean "random"?'),
         ("SET shedding = some", "Write none, random or semantic"),

@@ -69,21 +69,17 @@ class Measure:
 def _time(key: str, text: str) -> float | None:
     if text.strip().lower() == NONE:
         return None
+    return _some_time(key, text, or_none=", or none")
+
+
+def _some_time(key: str, text: str, or_none: str = "") -> float:
     try:
         seconds = seconds_of(key, text)
     except QueryError:
         seconds = 0.0
     if not seconds:
         msg = f"setting \"{key}\" takes a length of time, not '{text}'"
-        raise QueryError(msg, hint=f"Write SET {key} = '200 ms', or '2 s', or none.")
-    return seconds
-
-
-def _some_time(key: str, text: str) -> float:
-    seconds = _time(key, text)
-    if seconds is None:
-        msg = f'setting "{key}" cannot be none'
-        raise QueryError(msg, hint=f"Write SET {key} = '10 ms'.")
+        raise QueryError(msg, hint=f"Write SET {key} = '200 ms', or '2 s'{or_none}.")
     return seconds
 
 

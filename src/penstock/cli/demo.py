@@ -46,10 +46,12 @@ def demo(
     from penstock.demo.highway import traffic
     from penstock.demo.live import console, shown
     from penstock.demo.plot import write_picture
+    from penstock.spark.jars import SETTING
 
     made = traffic(rows, seed)
     try:
-        with penstock.connect(master, home) as db, _quiet_end(db):
+        few = {SETTING: "few"}
+        with penstock.connect(master, home, settings=few) as db, _quiet_end(db):
             demonstration = Demonstration(db)
             with shown(demonstration, console()) as look:
                 demonstration.drive(made, look, seconds)

@@ -131,8 +131,11 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
+    from penstock.spark.jars import SETTING
 
-    ScriptRun(understood, master, home, lanes, spark_settings, progress, most_unreadable).run(
+    # Nobody but the script uses this Spark.
+    of_spark = {SETTING: "few", **spark_settings}
+    ScriptRun(understood, master, home, lanes, of_spark, progress, most_unreadable).run(
         options, is_finite=is_finite
     )
 

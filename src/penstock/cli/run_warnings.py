@@ -10,6 +10,7 @@ from penstock.catalog.definitions import StreamDefinition
 from penstock.cli.answers import failure_warning
 from penstock.cli.late import rejected_lines
 from penstock.errors import count
+from penstock.files.folders import declared_folder, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,8 @@ def warn(db: Connection, script: Script, most_unreadable: float) -> bool:
     unread = []
     for name, one in progress["streams"].items():
         _warn_of_stream(db, name, one)
+        if not one["rows"]:
+            _warn_of_nothing(db, name)
         if _is_unread(one, most_unreadable):
             unread.append(f'{one["aside"]:,} of {count(one["rows"], "row")} of stream "{name}"')
     for asked in script.asked:
@@ -67,6 +70,20 @@ def _warn_of_stream(db: Connection, name: str, stream: Mapping[str, Any]) -> Non
         typer.echo(f'warning: {aside} of stream "{name}" could not be read', err=True)
     if stream["late"] or stream["aside"]:
         _show_some(db, name)
+
+
+def _warn_of_nothing(db: Connection, name: str) -> None:
+    """Say that a stream had no rows at all, which is more often a wrong path than meant."""
+    stream = db.engine.catalog.find(name, "stream")
+    assert isinstance(stream, StreamDefinition)
+    why = ""
+    if stream.format is not None and is_folder(stream):
+        folder = declared_folder(stream)
+        is_there = folder.new_files(())
+        why = f": {folder} has none" if is_there else f": there is no file {folder}"
+        if folder.path.is_dir() and folder.pattern is None and not is_there:
+            why = f": there is no file in {folder}"
+    typer.echo(f'warning: stream "{name}" brought no rows{why}', err=True)
 
 
 def _slack_hint(db: Connection, name: str, late_by: int) -> str:

@@ -9,8 +9,7 @@ from penstock.connectors.connector_list import CONNECTORS, source_format
 from penstock.connectors.folder_sink import require_writable
 from penstock.connectors.generate import is_generated
 from penstock.connectors.generate_options import generate_options
-from penstock.errors import DataError
-from penstock.files.folders import declared_folder, is_folder, local_path
+from penstock.files.folders import declared_folder, is_folder, local_path, missing_path
 from penstock.store.layout import Home
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ def check_source(source: StreamDefinition | RelationDefinition) -> None:
     if not is_folder(source):
         path = local_path(source.options.get("path", "*")) if known.is_files else None
         if path is not None and not path.exists():
-            msg = f"{name}: the path {path} does not exist"
-            raise DataError(msg, hint="Make the folder, or see the path that is declared.")
+            raise missing_path(name, path)
         return
     folder = declared_folder(source) if source.format else None
     if folder is None or known.check is None:

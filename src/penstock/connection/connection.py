@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
+from penstock.algebra.plan import different_nodes
+from penstock.algebra.streams import Relation, Stream
 from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
 from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
@@ -14,8 +16,11 @@ from penstock.connection.moments import instant_of
 from penstock.connection.progress_times import with_times
 from penstock.connection.query import TRIED_AGAIN, Query
 from penstock.connection.showing import overview
+from penstock.connectors.memory import is_inserted
 from penstock.errors import QueryError, QueryWarning
 from penstock.results.preview import as_html, as_text
+
+_SOURCES = (StreamDefinition, RelationDefinition)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -131,9 +136,27 @@ class Connection:
         before = {id(one): one for one in self.engine.catalog}
         yield
         for one in self.engine.catalog:
-            if isinstance(one, QueryDefinition) and id(one) not in before and one.warnings:
-                said = "\n  ".join(self.engine.session.warnings_of(one))
-                warn(f'query "{one.name}": {said}', QueryWarning, stacklevel=4)
+            if isinstance(one, QueryDefinition) and id(one) not in before:
+                said = [*self.engine.session.warnings_of(one), *self._unread_sources(one)]
+                if said:
+                    text = "\n  ".join(said)
+                    warn(f'query "{one.name}": {text}', QueryWarning, stacklevel=4)
+
+    def _unread_sources(self, query: QueryDefinition) -> Iterator[str]:
+        """Sources of a query that say where their rows are, which this engine does not read."""
+        if self.engine.reads_sources:
+            return
+        for node in different_nodes(query.plan):
+            source = (
+                self.engine.catalog.get(node.name) if isinstance(node, Stream | Relation) else None
+            )
+            if isinstance(source, _SOURCES) and not is_inserted(source.format):
+                brings = "insert" if source.kind == "stream" else "update"
+                unread = f'{source.kind} "{source.name}" is not read from {source.format} here'
+                yield (
+                    f"{unread}: db.{brings}() brings its rows; penstock.connect() and penstock run"
+                    " read them"
+                )
 
     def _unused_name(self) -> str:
         number = 1

@@ -118,6 +118,10 @@ class Engine(Protocol):
         """All declarations."""
 
     @property
+    def reads_sources(self) -> bool:
+        """Rows of streams and relations with a format come from there, and not by insert."""
+
+    @property
     def is_closed(self) -> bool:
         """The engine has ended."""
 

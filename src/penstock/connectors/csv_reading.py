@@ -29,6 +29,8 @@ UNDERSTOOD = frozenset(
 )
 """Options that mean here what they mean to Spark."""
 _BLOCK = 4 << 20
+_SEPARATORS = (";", "\t", "|", ",")
+"""What values are mostly apart by; one is proposed where it finds the declared column."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class CsvLayout:
     @property
     def separator(self) -> str:
         """The text between two values."""
-        return self.options.get("sep", self.options.get("delimiter", ","))
+        text = self.options.get("sep", self.options.get("delimiter", ","))
+        return "\t" if text == "\\t" else text
 
     @property
     def quote(self) -> str:
@@ -106,8 +109,7 @@ def read_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str]
         DataError: The header has not all the columns.
         BrokenFileError: It is no CSV file.
     """
-    layout = CsvLayout({key.lower(): one for key, one in options.items()})
-    refuse_options(source, layout.options)
+    layout = _layout(source, options)
     try:
         first, skipped = _first_record(path, layout)
         if not first:
@@ -129,8 +131,7 @@ def check_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str
     Raises:
         DataError: It has not, or it cannot be read.
     """
-    layout = CsvLayout({key.lower(): one for key, one in options.items()})
-    refuse_options(source, layout.options)
+    layout = _layout(source, options)
     try:
         first, _ = _first_record(path, layout)
     except (OSError, pa.ArrowException, UnicodeDecodeError, csv.Error) as fault:
@@ -138,6 +139,21 @@ def check_csv(source: str, path: Path, schema: Schema, options: Mapping[str, str
         raise DataError(msg) from fault
     if first:
         _places(source, path, layout, schema, first)
+
+
+def _layout(source: str, options: Mapping[str, str]) -> CsvLayout:
+    """The layout that options say.
+
+    Raises:
+        DataError: One has a value that cannot be understood.
+    """
+    layout = CsvLayout({key.lower(): one for key, one in options.items()})
+    refuse_options(source, layout.options)
+    for name, sign in (("sep", layout.separator), ("quote", layout.quote or '"')):
+        if len(sign) != 1 or sign in "\r\n":
+            msg = f"{source}: {name} is '{sign}', but must be one sign"
+            raise DataError(msg, hint="A tab is '\\t'; with reader 'spark' it may be longer.")
+    return layout
 
 
 def _first_record(path: Path, layout: CsvLayout) -> tuple[list[str], int]:
@@ -164,13 +180,21 @@ def _places(
     folded = [name.lower() for name in names]
     for name in schema.names:
         if name.lower() not in folded:
-            raise _missing(source, path, name, names)
+            raise _missing(source, path, layout, name, first)
     return {name: folded.index(name.lower()) for name in schema.names}
 
 
-def _missing(source: str, path: Path, name: str, names: list[str]) -> DataError:
+def _missing(source: str, path: Path, layout: CsvLayout, name: str, first: list[str]) -> DataError:
+    names = [one.strip() for one in first]
     listed = ", ".join(names)
     msg = f'{source}: {path} has no column "{name}" in its header'
+    for other in _SEPARATORS:
+        parts = layout.separator.join(first).split(other)
+        if name.lower() in (one.strip(f" {layout.quote}").lower() for one in parts):
+            shown = other.replace("\t", "\\t")
+            return DataError(
+                msg, hint=f"Its values are apart by '{shown}': OPTIONS (sep '{shown}')."
+            )
     otherwise = f"Its first line is: {listed}. Without a header write OPTIONS (header 'false')."
     return DataError(msg, hint=did_you_mean(name, names, otherwise=otherwise))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from penstock.algebra.failures import Failures
 from penstock.algebra.types import DATE, STRING, TIMESTAMP, decimal, to_arrow
 from penstock.compute.cast_texts import from_text
-from penstock.connectors.time_layouts import layout_that_reads, strptime_layout
+from penstock.connectors.time_layouts import layouts_that_read, strptime_layout
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ TIME_UNIT, TIMESTAMP_FORMAT, DATE_FORMAT = "time_unit", "timestampformat", "date
 EXPONENT = {"s": 6, "ms": 3, "us": 0}
 """Decimal digits of a unit of epoch times, in microseconds."""
 _NUMBER = r"\A\s*[+-]?[0-9]+(\.[0-9]*)?\s*\z"
+_TIME = re.compile(r"[0-9]+(\.[0-9]*)?")
 _EPOCH_DIGITS = {"s": (9, 10), "ms": (12, 13), "us": (15, 16)}
 """Digits of the numbers that are times of our days."""
 
@@ -75,15 +77,17 @@ class TextReader:
         return f"{said}; OPTIONS ({option}) reads it" if option else said
 
     def _option_for(self, type_: Type, text: str) -> str | None:
-        if type_ == TIMESTAMP and text.isdigit() and TIME_UNIT not in self.options:
-            fits = (unit for unit, digits in _EPOCH_DIGITS.items() if len(text) in digits)
+        if type_ == TIMESTAMP and _TIME.fullmatch(text) and TIME_UNIT not in self.options:
+            whole = text.partition(".")[0]
+            fits = (unit for unit, digits in _EPOCH_DIGITS.items() if len(whole) in digits)
             unit = next(fits, None)
-            return None if unit is None else f"time_unit '{unit}'"
+            if unit is not None:
+                return f"time_unit '{unit}'"
         if type_ not in (TIMESTAMP, DATE):
             return None
-        layout = layout_that_reads(text)
+        layouts = " or ".join(f"'{one}'" for one in layouts_that_read(text))
         name = "timestampFormat" if type_ == TIMESTAMP else "dateFormat"
-        return None if layout is None else f"{name} '{layout}'"
+        return f"{name} {layouts}" if layouts else None
 
 
 @dataclass(frozen=True)

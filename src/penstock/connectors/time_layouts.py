@@ -16,7 +16,7 @@ COMMON = tuple(
     )
     for time in (" HH:mm:ss", " HH:mm", "'T'HH:mm:ss", "HHmmss", "")
 )
-"""Layouts that are proposed for a text that they read; the first one wins."""
+"""Layouts that are proposed for a text that they read; the first one wins, or two of them."""
 
 
 def strptime_layout(pattern: str) -> str | None:
@@ -35,13 +35,16 @@ def strptime_layout(pattern: str) -> str | None:
     return "".join(made) or None
 
 
-def layout_that_reads(text: str) -> str | None:
-    """The first of the usual layouts that a text is written in, if there is one.
+def layouts_that_read(text: str) -> list[str]:
+    """The first of the usual layouts that a text is written in, and the one of day and month.
 
-    >>> layout_that_reads("31.12.2025 23:59"), layout_that_reads("soon")
-    ('dd.MM.yyyy HH:mm', None)
+    >>> layouts_that_read("31.12.2025 23:59"), layouts_that_read("soon")
+    (['dd.MM.yyyy HH:mm'], [])
+    >>> layouts_that_read("01/07/2014"), layouts_that_read("31/07/2014")
+    (['MM/dd/yyyy', 'dd/MM/yyyy'], ['dd/MM/yyyy'])
     """
-    return next((one for one in COMMON if _reads(one, text)), None)
+    found = [one for one in COMMON if _reads(one, text)]
+    return [one for one in found if one in (found[0], found[0].replace("MM/dd", "dd/MM"))]
 
 
 def _reads(pattern: str, text: str) -> bool:

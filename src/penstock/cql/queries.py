@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
+from penstock.cql.grouping_windows import with_grouping_window
 from penstock.cql.syntax import (
     EMITTERS,
     ChangesClause,
@@ -17,7 +18,7 @@ from penstock.cql.syntax import (
     FinalClause,
     enclosing_hint,
 )
-from penstock.cql.window_calls import WindowFunctionParser, with_spark_window
+from penstock.cql.window_calls import WindowFunctionParser
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -188,7 +189,7 @@ class QueryParser(WindowFunctionParser):
         """WHERE to LIMIT, then about intervals, then OUTPUT [window], then EMIT."""
         query = super()._parse_query_modifiers(this)
         if query is not None:
-            query = with_spark_window(query)
+            query = with_grouping_window(query)
         if query is not None and self._at_intervals():
             query.set("intervals", self._parse_intervals())
         if query is not None and self._at_output():

@@ -13,6 +13,7 @@ from penstock.algebra.time import unit_name
 from penstock.cql import syntax
 from penstock.cql.questions import QuestionParser
 from penstock.cql.strictness import TYPE_NAMES
+from penstock.cql.window_calls import FOREIGN, INSTEAD
 from penstock.cql.windows import token_span
 from penstock.errors import CqlSyntaxError, Span
 
@@ -76,6 +77,8 @@ class StatementParser(QuestionParser):
 
     def _fail_on_rest(self) -> None:
         """Something follows a finished statement: often the word before it is misspelt."""
+        if any(one.text.upper() in FOREIGN for one in (self._prev, self._curr)):
+            self.fail(f"unexpected {self.found()}", hint=INSTEAD)
         words = (TokenType.VAR, TokenType.IDENTIFIER)
         found = [
             (difflib.SequenceMatcher(None, keyword, suspect.text.upper()).ratio(), keyword, suspect)

@@ -1,31 +1,29 @@
-"""Windows [start, end) as other systems write them: TUMBLE(...) and HOP(...) in FROM, window(...).
+"""Windows [start, end) as Flink writes them in FROM: TABLE(TUMBLE(...)) and TABLE(HOP(...)).
 
-All of them become a window in brackets, `[TUMBLE 1 HOUR]` or `[HOP 1 HOUR BY 5 MINUTES]`.
+They become a window in brackets, `[TUMBLE 1 HOUR]` or `[HOP 1 HOUR BY 5 MINUTES]`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from penstock.algebra.time import unit_name
 from penstock.cql.combining import CombiningParser
-from penstock.cql.syntax import Length, Name, WindowClause, WindowSyntax, span_of
-from penstock.errors import CqlSyntaxError, Span
+from penstock.cql.syntax import Length, Name, WindowClause, WindowSyntax
+from penstock.errors import Span
 
 if TYPE_CHECKING:
+    from sqlglot import exp
     from sqlglot.tokenizer_core import Token
 
 FUNCTIONS = ("TUMBLE", "HOP")
 OTHERS = ("SESSION", "CUMULATE")
 """Window functions of other systems that nothing here stands for."""
+FOREIGN = (*OTHERS, "TUMBLING", "HOPPING")
+"""The same, and words of ksqlDB's windows."""
 INSTEAD = "Windows [start, end) are [TUMBLE 1 HOUR] and [HOP 1 HOUR BY 5 MINUTES]."
-ENDS = {"start": "window_start", "end": "window_end"}
-"""The parts of Spark's window column, and the columns that the window adds."""
 
 
 class WindowFunctionParser(CombiningParser):
@@ -98,82 +96,3 @@ class WindowFunctionParser(CombiningParser):
         slide = None if kind == "TUMBLE" else lengths[0]
         offset = lengths[own] if len(lengths) > own else None
         return WindowSyntax(kind, span, lengths[own - 1], slide, offset=offset)
-
-
-def with_spark_window(select: exp.Expr) -> exp.Expr:
-    """A SELECT with Spark's window(ts, '1 hour') in GROUP BY, as one over such a window.
-
-    Raises:
-        CqlSyntaxError: FROM does not have just one stream, or the arguments are not as they must.
-    """
-    group = select.args.get("group") if isinstance(select, exp.Select) else None
-    calls = [one for one in group.expressions if _is_window_call(one)] if group else []
-    if group is None or not calls:
-        return select
-    call = calls[0]
-    source = select.args["from_"].this if select.args.get("from_") else None
-    if source is None or select.args.get("joins") or source.args.get("window"):
-        _refuse("window(...) groups the rows of one stream without a window in brackets", call)
-    source.set("window", WindowClause(syntax=_of_call(call)))
-    keys = [one for one in group.expressions if one is not call]
-    group.set("expressions", [*map(_column, ENDS.values(), [call] * 2), *keys])
-    for column in list(select.find_all(exp.Column)):
-        _name_end(column)
-    return select
-
-
-def _is_window_call(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.upper() == "WINDOW"
-
-
-def _name_end(column: exp.Column) -> None:
-    """The column that window.start or window.end stands for, in its place."""
-    if column.table.lower() == "window" and column.name.lower() in ENDS:
-        column.replace(_column(ENDS[column.name.lower()], column))
-    elif column.name.lower() == "window" and not column.table:
-        _refuse("a window is no column", column, "Write window.start and window.end.")
-
-
-def _column(name: str, place: exp.Expr) -> exp.Column:
-    identifier = exp.to_identifier(name)
-    span = span_of(place)
-    if span is not None:
-        identifier.meta.update(start=span.start, end=span.end - 1)
-    return exp.Column(this=identifier)
-
-
-def _of_call(call: exp.Anonymous) -> WindowSyntax:
-    """Spark's arguments: the event time, a length, and if they are there a step and an offset."""
-    time, *others = call.expressions or [call]
-    if not isinstance(time, exp.Column) or not 1 <= len(others) <= 3:
-        _refuse("window takes the event time and a length", call, "window(ts, '1 hour')")
-    length, *rest = map(_length, others)
-    step = rest[0] if rest else None
-    offset = rest[1] if len(rest) > 1 else None
-    at = span_of(call)
-    assert at is not None
-    name = Name(time.name, span_of(time) or at)
-    kind = "TUMBLE" if step is None else "HOP"
-    return WindowSyntax(kind, at, length, step, offset=offset, time=name)
-
-
-def _length(node: exp.Expr) -> Length:
-    """A length written as '1 hour 30 minutes', or as a number."""
-    at = span_of(node)
-    if not isinstance(node, exp.Literal) or at is None:
-        _refuse("window takes lengths such as '1 hour'", node)
-    if not node.is_string:
-        return Length(((Decimal(node.name), None),), at)
-    words = node.name.split()
-    units = [unit_name(one) for one in words[1::2]]
-    if not words or len(words) % 2 or None in units or not all(map(_is_number, words[::2])):
-        _refuse(f"'{node.name}' is not a length of time", node, "For example '1 hour'.")
-    return Length(tuple(zip(map(Decimal, words[::2]), units, strict=True)), at)
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdigit()
-
-
-def _refuse(message: str, node: exp.Expr, hint: str | None = None) -> NoReturn:
-    raise CqlSyntaxError(message, hint=hint, at=span_of(node))

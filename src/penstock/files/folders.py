@@ -9,7 +9,9 @@ faster.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -17,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.generate import is_generated
 from penstock.connectors.memory import is_inserted
-from penstock.errors import DataError
+from penstock.errors import DataError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -38,6 +40,8 @@ MOST_INSERTS, MOST_INSERTED_BYTES = 32, 1 << 20
 """So many calls of `insert` are taken in together, if they bring little. They are half of the files
 that a record names itself, so that those of the batch before can be found and removed."""
 _PATTERN = set("*?[]{}")
+_HADOOPS = set("{}^\\")
+"""Signs in patterns that Hadoop's file systems understand, and we do not."""
 _HIDDEN = ("_", ".")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -57,6 +61,7 @@ class Folder:
     Args:
         stream: The stream.
         path: The folder, or its only file.
+        pattern: The names of its files; those in folders within it are left out. None: all.
         most_files: So many files are read in a micro-batch,
         most_bytes: and more than one only if they have no more bytes than this.
         is_inserted: Whether the files were brought from Python, and are removed when they are read.
@@ -67,6 +72,7 @@ class Folder:
     most_files: int = MOST_FILES
     most_bytes: int = MOST_BYTES
     is_inserted: bool = False
+    pattern: str | None = None
 
     def new_files(self, known: Container[str]) -> list[FolderFile]:
         """The files that are not known yet, the oldest first, those of one age by name.
@@ -75,14 +81,17 @@ class Folder:
             DataError: The folder is not there, or cannot be looked at.
         """
         try:
-            if self.path.is_file():
+            if self.path.is_file() and self.pattern is None:
                 stat = self.path.stat()
                 found = [FolderFile(stat.st_mtime_ns // 1_000_000, self.path.name, stat.st_size)]
                 return [one for one in found if one.name not in known]
-            return sorted(_files(str(self.path), "", known))
+            found = sorted(_files(str(self.path), "", known))
         except OSError as fault:
             msg = f'stream "{self.stream}": {self.path} cannot be read: {fault.strerror}'
             raise DataError(msg, hint="See its path, and who may read it.") from fault
+        if self.pattern is None:
+            return found
+        return [one for one in found if fnmatchcase(one.name, self.pattern) and "/" not in one.name]
 
     def share(self, waiting: Sequence[FolderFile]) -> int:
         """The number of waiting files, in order, that the next micro-batch reads."""
@@ -92,6 +101,10 @@ class Folder:
             if size > self.most_bytes and number:
                 return number
         return min(len(waiting), self.most_files)
+
+    def __str__(self) -> str:
+        """The path, with the pattern of its files."""
+        return str(self.path if self.pattern is None else self.path / self.pattern)
 
     def path_of(self, name: str) -> Path:
         """The path of a file."""
@@ -129,7 +142,7 @@ def is_folder(definition: StreamDefinition | RelationDefinition) -> bool:
     return (
         known.read is not None
         and not options.keys() - UNDERSTOOD - known.understood
-        and local_path(options.get("path", "*")) is not None
+        and local_files(options.get("path", "{}")) is not None
     )
 
 
@@ -163,17 +176,46 @@ def declared_folder(definition: StreamDefinition | RelationDefinition) -> Folder
     if "path" not in options:
         msg = f"{source} does not say where its rows are"
         raise DataError(msg, hint=f"Add OPTIONS (path 'rows.{definition.format}').")
-    local = local_path(options["path"])
-    assert local is not None
+    found = local_files(options["path"])
+    assert found is not None
+    local, pattern = found
     if not local.exists():
-        msg = f"{source}: the path {local} does not exist"
-        raise DataError(msg, hint="Make the folder, or see the path that is declared.")
+        raise missing_path(source, local)
     return Folder(
         definition.name,
         local.absolute(),
         _number(source, "maxFilesPerTrigger", options, MOST_FILES),
         _number(source, "maxBytesPerTrigger", options, MOST_BYTES),
+        pattern=pattern,
     )
+
+
+def missing_path(source: str, path: Path) -> DataError:
+    """The error about a path that is declared and is not there; what is there is proposed."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = [one.name for one in path.parent.iterdir() if not one.name.startswith(_HIDDEN)]
+    otherwise = "Make the folder, or see the path that is declared."
+    msg = f"{source}: the path {path.absolute()} does not exist"
+    return DataError(msg, hint=did_you_mean(path.name, names, otherwise=otherwise))
+
+
+def local_files(text: str) -> tuple[Path, str | None] | None:
+    """A path on this machine, and the pattern behind it that names of files have to fit.
+
+    None if it is none, or there is a pattern that only Spark understands.
+
+    >>> local_files("trips/2024-*.csv")
+    (PosixPath('trips'), '2024-*.csv')
+    >>> local_files("trips"), local_files("s3://trips"), local_files("2024/*/trips.csv")
+    ((PosixPath('trips'), None), None, None)
+    """
+    folder, _, name = text.rpartition("/")
+    if not _PATTERN & set(name) or _HADOOPS & set(name):
+        path = local_path(text)
+        return None if path is None else (path, None)
+    path = local_path(f"{folder}/" if text.startswith(("/", "file:")) else folder or ".")
+    return None if path is None else (path, name)
 
 
 def local_path(text: str) -> Path | None:

@@ -32,22 +32,38 @@ _LETTERS = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": 
 def read_rows(source: StreamDefinition | RelationDefinition) -> list[Row]:
     """All rows of a file, in order, typed as declared.
 
-    The option `path` names the file; a CSV file has a header line unless `header 'false'` says
-    otherwise; a JSON file has one object per line. An empty CSV field and a missing key are NULL.
+    The option `path` names the file, a folder, or files by a pattern; a CSV file has a header line
+    unless `header 'false'` says otherwise; a JSON file has one object per line. An empty CSV field
+    and a missing key are NULL.
 
     Raises:
         DataError: There is no such file, or a row does not fit; says which line and column.
     """
     path = Path(_path_of(source))
     try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            reader = _csv_rows if source.format == "csv" else _json_rows
-            options = {key.lower(): value for key, value in source.options.items()}
-            return list(reader(path, lines, source.schema, options))
+        return [row for file in _files(path) for row in _rows_of(file, source)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or error
         msg = f'cannot read "{path}" of {source.kind} "{source.name}": {reason}'
         raise DataError(msg) from None
+
+
+def _files(path: Path) -> list[Path]:
+    """The file itself; those of a folder, or that fit a pattern, the oldest first."""
+    if path.is_file():
+        return [path]
+    found = path.iterdir() if path.is_dir() else path.parent.glob(path.name)
+    files = [one for one in found if one.is_file() and not one.name.startswith(("_", "."))]
+    if not files and not path.is_dir():
+        return [path]  # Whoever opens it says that it is not there.
+    return sorted(files, key=lambda one: (one.stat().st_mtime_ns // 1_000_000, one.name))
+
+
+def _rows_of(path: Path, source: StreamDefinition | RelationDefinition) -> Iterator[Row]:
+    options = {key.lower(): value for key, value in source.options.items()}
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        reader = _csv_rows if source.format == "csv" else _json_rows
+        yield from reader(path, lines, source.schema, options)
 
 
 def _path_of(source: StreamDefinition | RelationDefinition) -> str:
@@ -65,7 +81,7 @@ def _path_of(source: StreamDefinition | RelationDefinition) -> str:
 def _csv_rows(
     path: Path, lines: Iterator[str], schema: Schema, options: dict[str, str]
 ) -> Iterator[Row]:
-    separator = options.get("sep", options.get("delimiter", ","))
+    separator = options.get("sep", options.get("delimiter", ",")).replace("\\t", "\t")
     reader = csv.reader(lines, delimiter=separator, quotechar=options.get("quote", '"'))
     header = options.get("header", "true").lower() != "false"
     positions = list(range(len(schema)))

@@ -12,7 +12,7 @@ from penstock.errors import DataError, did_you_mean
 from penstock.operators.saved_tables import one_array
 
 if TYPE_CHECKING:
-    from penstock.algebra.types import Schema
+    from penstock.algebra.types import Field, Schema, Type
 
 
 def read_columns(source: str, schema: Schema, table: pa.Table) -> tuple[pa.Array, ...]:
@@ -26,11 +26,11 @@ def read_columns(source: str, schema: Schema, table: pa.Table) -> tuple[pa.Array
     Raises:
         DataError: A column is missing, there twice, or cannot be read as declared.
     """
-    return tuple(_read_column(source, table, one.name, to_arrow(one.type)) for one in schema)
+    return tuple(_read_column(source, table, one) for one in schema)
 
 
-def _read_column(source: str, table: pa.Table, name: str, wanted: pa.DataType) -> pa.Array:
-    there = table.column_names
+def _read_column(source: str, table: pa.Table, field: Field) -> pa.Array:
+    there, name = table.column_names, field.name
     if there.count(name) != 1:
         many = "no column" if name not in there else f"{there.count(name)} columns called"
         msg = f'{source}: the rows that came have {many} "{name}"'
@@ -39,25 +39,38 @@ def _read_column(source: str, table: pa.Table, name: str, wanted: pa.DataType) -
         raise DataError(msg, hint=hint)
     column = table.column(name)
     try:
-        if column.type != wanted:
-            column = _converted(f'{source}, column "{name}"', column, wanted)
+        if column.type != to_arrow(field.type):
+            column = _converted(f'{source}, column "{name}"', column, field.type)
         return _checked(canonical(one_array(column)))
     except pa.ArrowException as fault:
-        msg = f'{source}, column "{name}": declared {wanted}, but a value that came does not fit'
+        msg = (
+            f'{source}, column "{name}": declared {field.type}, but a value that came does not fit'
+        )
         raise DataError(msg, hint=f"{fault}.") from fault
 
 
-def _converted(source: str, column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
-    found = column.type
+def _converted(source: str, column: pa.ChunkedArray, declared: Type) -> pa.ChunkedArray:
+    found, wanted = column.type, to_arrow(declared)
     if pa.types.is_dictionary(found):
         column = column.cast(found.value_type)
     if not _is_compatible(column.type, wanted):
-        msg = f"{source}: declared {wanted}, but {found} came"
-        raise DataError(msg, hint="Declare the column with the type that comes, or cast it.")
+        msg = f"{source}: declared {declared}, but {found} came"
+        raise DataError(msg, hint=_hint(column.type, wanted))
     if pa.types.is_integer(column.type) and pa.types.is_decimal(wanted):
         # Arrow asks whether any integer would fit; whether these do is seen in the second step.
         column = column.cast(pa.decimal128(38, wanted.scale))
     return column.cast(wanted)
+
+
+def _hint(found: pa.DataType, wanted: pa.DataType) -> str:
+    if pa.types.is_timestamp(wanted) and pa.types.is_integer(found):
+        return "Make times of the numbers, as pandas.to_datetime(numbers, unit='s') does."
+    if pa.types.is_integer(wanted) and pa.types.is_floating(found):
+        return (
+            "Declare it DOUBLE, or bring integers; pandas makes doubles of integers with gaps, and"
+            ' .astype("Int64") takes that back.'
+        )
+    return "Declare the column with the type that comes, or cast it."
 
 
 def _is_compatible(found: pa.DataType, wanted: pa.DataType) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from penstock.spark.jars import SETTING
 from penstock.spark.spark_session import java_end
 
 _PYTHON = re.compile(
@@ -58,8 +59,19 @@ def cause_of(fault: BaseException) -> Cause:
         return Cause(f"the disk of the home, or that of Spark's own files, is full ({_FULL})")
     java = [found for line in lines if (found := _JAVA.match(line))]
     if java:
-        return Cause(f"{java[-1][1]}: {java[-1][2]}")
+        return Cause(f"{java[-1][1]}: {java[-1][2]}{_without_jars(java[-1][1])}")
     return Cause(lines[0] if lines else type(fault).__name__)
+
+
+def _without_jars(fault: str) -> str:
+    """Advice for whoever misses a class, if Spark was started without some of its jars."""
+    from pyspark import SparkContext
+
+    context = SparkContext._active_spark_context
+    is_missed = fault in ("NoClassDefFoundError", "ClassNotFoundException")
+    if not is_missed or context is None or context.getConf().get(SETTING, "all") == "all":
+        return ""
+    return f" (Spark runs without jars that few need: {SETTING}=all brings them back)"
 
 
 def _not_imported(text: str) -> str:

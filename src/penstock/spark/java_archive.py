@@ -10,6 +10,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
+from penstock.spark.jars import class_path
 from penstock.state.loop_folder import folder
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def archive_of(java: Path, spark_home: Path) -> Path | None:
         return None
     jars = sorted((one.name, one.stat().st_size) for one in (spark_home / "jars").iterdir())
     program = java.resolve()
-    about = (str(program), program.stat().st_mtime_ns, str(spark_home), jars)
+    # It is written by a start with few jars, and fits where others follow behind them.
+    few = class_path(spark_home, with_all=False)
+    about = (str(program), program.stat().st_mtime_ns, few, jars)
     return cache.parent / "java" / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:16]}.jsa"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyspark
 
+from penstock.spark.jars import SETTING
 from penstock.spark.java import find_java
 from penstock.spark.java_archive import WRITE, archive_of, draft_of
 from penstock.spark.spark_session import end_java, start_session
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Start Spark, let it work, stop it."""
-    session = start_session("penstock doctor")
+    session = start_session("penstock doctor", settings={SETTING: "few"})
     try:
         right = squares_add_up(session)
     finally:

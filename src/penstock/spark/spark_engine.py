@@ -126,6 +126,11 @@ class SparkEngine:
         return self.program.session
 
     @property
+    def reads_sources(self) -> bool:
+        """A pipeline reads streams and relations from where they are declared to be."""
+        return True
+
+    @property
     def catalog(self) -> Catalog:
         """All declarations."""
         return self.program.session.catalog

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.spark.child_session import child_session, running_session
 from penstock.spark.given_settings import MASTER, given_settings, is_submitted
+from penstock.spark.jars import CLASS_PATH, class_path, needs_all
 from penstock.spark.java import find_java
 from penstock.spark.java_archive import archive_options
 
@@ -90,6 +91,8 @@ def _started(app_name: str, master: str | None, settings: Mapping[str, str]) -> 
     else:
         variables = launch_environment(chosen)
         java, home = Path(variables["PENSTOCK_JAVA"]), Path(variables["SPARK_HOME"])
+        with_all = needs_all(chosen, settings, os.environ)
+        variables[CLASS_PATH] = class_path(home, with_all=with_all)
         own[_OPTIONS] += f" {archive_options(java, home)}"
     given = given_settings()
     own = {key: value for key, value in own.items() if key not in given}

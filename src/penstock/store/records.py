@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-FORMAT = 9
+FORMAT = 10
 """Of records and of the files they name."""
 
 Kind = Literal["start", "change", "batch", "flush"]

@@ -85,6 +85,30 @@ def test_a_backlog_in_any_order_is_answered_as_the_oracle_answers_the_whole(
     assert found.stderr.startswith("running in this process, because there is little to read: 16 f")
 
 
+def test_files_of_a_pattern_are_read_by_the_names_in_their_headers(tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("city,km,at\na,1,2026-01-01\n")
+    (tmp_path / "2.csv").write_text("at,city,km\n2026-01-02,b,2\n")
+    (tmp_path / "notes.txt").write_text("nothing\n")
+    text = declared(tmp_path / "*.csv") + QUERY
+    found = penstock("-e", text)
+    assert found.stdout == penstock("--engine", "oracle", "-e", text).stdout
+    assert "b | 1 | 2.0" in found.stdout
+    assert found.stderr.count("\n") == 1
+
+
+def test_a_stream_without_rows_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "rides.csv").write_text("at,km,city\n")
+    for path, why in (
+        ("empty", "there is no file in {0}/empty"),
+        ("empty/*.csv", "there is no file {0}/empty/*.csv"),
+        ("rides.csv", "{0}/rides.csv has none"),
+    ):
+        found = penstock("-e", declared(tmp_path / path) + QUERY)
+        said = f'warning: stream "rides" brought no rows: {why.format(tmp_path)}\n'
+        assert (found.returncode, found.stderr.endswith(said)) == (0, True), found.stderr
+
+
 def test_relations_are_read_too(tmp_path: Path) -> None:
     (tmp_path / "rides.csv").write_text("at,km,city\n2026-01-01 00:00:00,1,a\n")
     (tmp_path / "names.json").write_text('{"city": "a", "name": "Ashford"}\n')

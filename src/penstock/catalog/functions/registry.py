@@ -12,7 +12,12 @@ from penstock.catalog.functions.numbers import NUMBERS
 from penstock.catalog.functions.sample_estimates import ESTIMATES
 from penstock.catalog.functions.strings import STRINGS
 from penstock.catalog.functions.times import TIMES
-from penstock.catalog.functions.window_functions import is_window_function, refused_as
+from penstock.catalog.functions.window_functions import (
+    WINDOW_CALLS,
+    WINDOW_INSTEAD,
+    is_window_function,
+    refused_as,
+)
 from penstock.errors import Refused, UnknownName, did_you_mean
 
 if TYPE_CHECKING:
@@ -141,4 +146,6 @@ def _unknown(name: str) -> UnknownName | Refused:
         msg, hint = refused_as(name)
         return Refused(msg, hint=hint)
     msg = f"there is no function {name.upper()}"
+    if name.lower() in WINDOW_CALLS:
+        return UnknownName(msg, hint=WINDOW_INSTEAD)
     return UnknownName(msg, hint=did_you_mean(name, map(str.upper, function_names())))

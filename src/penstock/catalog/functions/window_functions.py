@@ -20,6 +20,16 @@ INSTEAD = {
     "percent_rank": _ONLY,
     "cume_dist": _ONLY,
 }
+WINDOW_CALLS = frozenset(
+    f"{kind}{end}"
+    for kind in ("tumble", "hop", "session")
+    for end in ("", "_start", "_end", "_rowtime", "_proctime")
+)
+"""Functions of Flink that are, or speak of, windows in GROUP BY."""
+WINDOW_INSTEAD = (
+    "Windows [start, end) are FROM s [TUMBLE 1 HOUR] and [HOP 1 HOUR BY 5 MINUTES], with columns"
+    " window_start and window_end; GROUP BY takes one TUMBLE(...) or HOP(...), too."
+)
 
 
 def is_window_function(name: str) -> bool:

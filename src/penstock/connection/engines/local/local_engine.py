@@ -132,6 +132,11 @@ class LocalEngine:
         return self.registry.session
 
     @property
+    def reads_sources(self) -> bool:
+        """Rows come by insert and update only."""
+        return False
+
+    @property
     def catalog(self) -> Catalog:
         """All declarations."""
         return self.registry.session.catalog
