@@ -75,9 +75,9 @@ class GeneratedCuts:
         due = self._first + self._generator.due(max(moment - self._began, 0.0))
         return due if rows is None else min(due, max(rows, self._first))
 
-    def next_share(self, most_rows: int | None) -> FilesShare | None:
+    def next_share(self, most_rows: int | None, bound: int | None = None) -> FilesShare | None:
         """The rows of the next micro-batch, which wait no more; None if none does."""
-        count = min(len(self), MOST_ROWS if most_rows is None else most_rows)
+        count = min(len(self), MOST_ROWS, *(one for one in (most_rows, bound) if one is not None))
         if not count:
             return None
         start, self._next = self._next, self._next + count

@@ -10,6 +10,7 @@ from penstock.pipeline.pieces import (
     ALL_ROWS,
     ROW_BYTES,
     cost_of,
+    pieces_between,
     pieces_of,
     pieces_of_rows,
     whole_piece,
@@ -110,7 +111,9 @@ def _pieces(
     whole = _whole(definition.name, share)
     if is_generated(definition):
         return pieces_of_rows(definition.name, share.names[0], whole.rows, tasks)
-    if share.folder.is_inserted or whole.rows != ALL_ROWS:
+    if share.folder.is_inserted:
         # Which rows are late follows from the order in which they were brought.
         return [whole]
+    if whole.rows != ALL_ROWS:
+        return pieces_between(definition, share.folder, share.names[0], whole.rows, tasks)
     return pieces_of(definition, share.folder, costs, tasks)
