@@ -17,6 +17,7 @@ from penstock.errors import NotSupported, PipelineFailed, QueryError
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.child_session import frame_of
+from penstock.spark.executors import cores_to_come, is_cluster
 from penstock.spark.explaining import explained_query
 from penstock.spark.frame_sources import give_relation, give_stream, note_statement
 from penstock.spark.groups import first_record_of
@@ -88,15 +89,15 @@ class SparkEngine:
         *,
         is_temporary: bool,
     ) -> None:
-        cores = int(spark.sparkContext.defaultParallelism)
+        context = spark.sparkContext
+        cores = int(context.defaultParallelism) if lanes else cores_to_come(context)
         self.spark = spark
         self._users = users
         self.home = home
         self.is_closed = False
         self._is_temporary = is_temporary
         # Where executors may join, lanes are more than tasks, so that these can become more.
-        is_cluster = not str(spark.sparkContext.master).startswith("local")
-        most = lanes or (2 * cores if is_cluster else cores)
+        most = lanes or (2 * cores if is_cluster(context) else cores)
         self.running = PipelineRunner(Pipeline(spark, home, min(most, cores), most))
         if lanes is not None:
             self.running.change_lanes(lanes)
