@@ -21,6 +21,7 @@ from penstock.spark.spark_session import java_end
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.catching_up import CatchingUp
     from penstock.pipeline.plans import PipelinePlan, QueryGroup
@@ -142,6 +143,11 @@ class PipelineRunner:
             raise
         self.tell_timeless()
         self._tell(self.record)
+
+    def reads(self, source: StreamDefinition | RelationDefinition) -> bool:
+        """A query that runs reads a source."""
+        groups = self.pipeline.ledger.plan.groups.values()
+        return any(source.name in (*one.streams, *one.relations) for one in groups)
 
     def change_lanes(self, lanes: int) -> None:
         """Let queries go on with so many lanes; called before any micro-batch runs."""
