@@ -20,7 +20,7 @@ from penstock.cli.run_warnings import warn
 from penstock.cli.starting import StartDisplay, started
 from penstock.errors import PenstockError, PipelineFailed
 from penstock.results.paragraphs import Paragraphs
-from penstock.spark.script import ScriptResults
+from penstock.spark.script_results import ScriptResults
 from penstock.spark.spark_engine import spark_engine
 from penstock.spark.spark_session import default_master, java_end, when_java_ends
 

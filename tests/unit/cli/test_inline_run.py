@@ -233,6 +233,29 @@ def test_what_cannot_run_is_refused_before_anything_starts(
         assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("SELECT kms FROM rides [NOW]", 'Did you mean "km"?'),
+        ("SELECT km FROM rides [NOW]", "rides.csv does not exist"),
+    ],
+)
+def test_a_mistake_is_found_before_anything_is_loaded_that_runs_queries(
+    tmp_path: Path, statement: str, said: str
+) -> None:
+    text = declared(tmp_path / "rides.csv") + statement
+    program = (
+        "import atexit, sys; from penstock.cli.app import main;"
+        "atexit.register(lambda: print({'numba', 'pandas', 'pyspark'} & set(sys.modules)));"
+        f"sys.argv = ['penstock', 'run', '-e', {text!r}]; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert said in found.stderr
+    assert found.stdout == "set()\n"
+
+
 def test_a_home_says_who_has_it(tmp_path: Path) -> None:
     (tmp_path / "rides.csv").write_text("at,km,city\n")
     home = Home(tmp_path / "home")
