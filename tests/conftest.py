@@ -38,6 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # Shells start what goes to the background with SIGINT ignored, and children inherit that.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Java's second compiler pays in runs that are longer than those of tests.
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
     if config.getoption("tier"):
         os.environ[tiers.VARIABLE] = config.getoption("tier")
     workloads.register(config)

@@ -53,6 +53,8 @@ SLOW = (
 
 
 AMOUNTS = {
+    "sinks written in parts": (6, 200),
+    "kills while tasks write sinks": (1, 10),
     "random queries in one process": (500, 5000),
     "random queries on Spark": (40, 200),
     "random queries on pipelines without Spark": (300, 1500),

@@ -154,6 +154,13 @@ def _budgeted(seed: str, trial: Trial) -> Trial:
         budget=float(draw.pick(0, 1, 2, 5, 10, 30)),
         scheduler=draw.pick(*SCHEDULERS).name,
         block_rows=draw.pick(1, 1, 2, 5, 100),
+        # By the clock of trials a call takes 1, so some turns last for several blocks, some blocks
+        # are late as soon as they come, and some charts have both steep chains and flat ones.
+        scheduler_options={
+            "quantum": draw.pick(0.5, 3.0, 20.0),
+            "threshold": draw.pick(0.0, 0.05, 0.2, 0.5, 100.0),
+        },
+        latency=draw.pick(None, 0.5, 5.0, 20.0, 100.0),
     )
 
 

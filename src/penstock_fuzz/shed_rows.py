@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from penstock.shedding.shedding import Shedding
     from penstock_fuzz.trial import Late, Trial
 
+CALL = 2e-5
+"""About the seconds of a call on a real clock."""
+
 
 def intake_of(trial: Trial) -> IntakeRules:
     """The rules of intake of a trial: what is shed is kept aside, so that it can be compared."""
@@ -26,11 +29,19 @@ def intake_of(trial: Trial) -> IntakeRules:
 def settings_of(trial: Trial) -> list[str]:
     """Budget and shedding as statements, for engines that work by the clock on the wall.
 
-    There is one budget for them: too short for more than a step.
+    There is one budget for them: too short for more than a step. What is 1 in a trial, the time of
+    a call, is 0.02 ms for them.
     """
     if trial.budget is None:
         return []
     budget = ["SET lane_budget = '0.001 ms'", f"SET scheduler = {trial.scheduler}"]
+    quantum, threshold = (trial.scheduler_options.get(one) for one in ("quantum", "threshold"))
+    if quantum is not None:
+        budget.append(f"SET quantum = '{quantum * CALL * 1000:f} ms'")
+    if threshold is not None:
+        budget.append(f"SET threshold = '{threshold / CALL:f} / s'")
+    if trial.latency is not None:
+        budget.append(f"SET latency = '{trial.latency * CALL * 1000:f} ms'")
     if trial.shedding is None:
         return budget
     return [

@@ -35,7 +35,7 @@ def simpler_feeding(trial: Trial) -> Iterator[Trial]:
         yield replace(trial, shedding=None)
     if trial.budget is not None:
         yield replace(trial, budget=None)
-        yield replace(trial, scheduler="fifo")
+        yield replace(trial, scheduler="fifo", scheduler_options={}, latency=None)
     if trial.edits:
         yield replace(trial, edits=())
     if trial.strategy != "upa":

@@ -15,6 +15,7 @@ from penstock.reference.inputs import Inputs, RelationChange, RelationHistory
 from penstock.runtime.work_clock import VirtualClock
 from penstock.scheduling.work_rules import WorkRules
 from penstock.session import Session
+from penstock.testing.inline import QUERY
 from penstock_fuzz.edits import Edit, edited
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class Trial:
         partitions: How many partitions the engine's calendar queues have.
         budget: The time that lanes have for a feed, by the work clock of the fuzzer; None: any.
         scheduler: Who says what they do first.
+        scheduler_options: The numbers that schedulers take, by name, in the time of that clock.
+        latency: The time that the query allows by that clock; None: any.
         block_rows: About how many rows are a block then.
         shedding: The way rows are shed when too much waits in lanes; None: none are.
         shedding_bound: So many bytes are too much.
@@ -114,6 +117,8 @@ class Trial:
     partitions: int = 8
     budget: float | None = None
     scheduler: str = "fifo"
+    scheduler_options: Mapping[str, float] = field(default_factory=dict)
+    latency: float | None = None
     block_rows: int = 1
     shedding: str | None = None
     shedding_bound: int = 1
@@ -128,7 +133,9 @@ class Trial:
     @property
     def rules(self) -> WorkRules:
         """The rules of work: how long lanes work in a feed, and in which order."""
-        return WorkRules(self.budget, self.scheduler, self.block_rows)
+        latency = {} if self.latency is None else {QUERY: self.latency}
+        options = self.scheduler_options
+        return WorkRules(self.budget, self.scheduler, self.block_rows, options, latency)
 
     @property
     def script(self) -> str:

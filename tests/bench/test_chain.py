@@ -146,19 +146,23 @@ def test_by_the_costs_of_a_table_chain_needs_less_than_fifo_on_a_lane_and_runs_a
 def test_the_overhead_of_a_lane_is_measured_by_the_time_of_the_processor() -> None:
     section = LaneSchedulers(ChainEffort(20))
     found: Any = section.measure(lambda: None).figures
-    assert all({"fifo", "chain"} <= one["overhead"].keys() for one in found.values())
+    names = {one.name for one in SCHEDULERS}
+    assert all(one["overhead"]["share"].keys() == names for one in found.values())
+    assert all(one["overhead"]["operator_us"] > 0 for one in found.values())
 
 
 @only_long
 def test_a_pipeline_on_spark_does_all_the_work_whoever_chooses() -> None:
     section = SparkSchedulers(ChainEffort(20))
-    (found,) = section.measure(lambda: None).figures.values()
-    schedulers: Any = found["schedulers"]
-    assert [*schedulers] == section.items
-    assert all(0 < one["median"] <= one["p99"] for one in schedulers.values())
-    assert all(one["peak"] > 0 for one in schedulers.values())
-    (shown,) = section.shown.values()
-    assert all(one.queued[-1] == 0 for one in shown.values())
+    found: Any = section.measure(lambda: None).figures
+    assert [*found] == [*section.shown] == ["other flows", "counts"]
+    for traffic, shown in section.shown.items():
+        schedulers = found[traffic]["schedulers"]
+        assert [*schedulers] == section.labels
+        assert {one.split()[0] for one in schedulers} == {one.name for one in SCHEDULERS}
+        assert all(0 < one["median"] <= one["p99"] for one in schedulers.values())
+        assert all(one["peak"] > 0 for one in schedulers.values())
+        assert all(one.queued[-1] == 0 for one in shown.values())
 
 
 def test_the_rows_of_a_lane_come_as_the_trace_says() -> None:

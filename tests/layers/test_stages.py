@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "files": {"errors", "algebra", "catalog", "connectors", "runtime", "state", "store"},
     "lane_host": {
         "errors", "algebra", "catalog", "planner", "operators", "runtime", "state", "store",
-        "scheduling", "shedding",
+        "scheduling", "shedding", "connectors", "results",
     },
     "pipeline": {
         "errors", "algebra", "catalog", "session", "planner", "operators", "runtime", "state",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from penstock.algebra.time import BEGINNING, INFINITY
@@ -15,10 +16,12 @@ from penstock.catalog.definitions import StreamDefinition
 from penstock.files.backlog import Backlog
 from penstock.files.folders import Folder, folder_of
 from penstock.lane_host.row_slots import OPENING
+from penstock.pipeline import file_cuts
+from penstock.pipeline import pieces as pieces_module
 from penstock.pipeline.file_cuts import FileCuts
 from penstock.pipeline.file_rows import FileRows
 from penstock.pipeline.files_read import KnownFiles
-from penstock.pipeline.pieces import whole_piece
+from penstock.pipeline.pieces import ALL_ROWS, pieces_between, whole_piece
 from penstock.pipeline.row_division import DeliveryDivision
 from penstock.runtime.lateness import watermark_after
 from penstock.session import Session
@@ -34,9 +37,9 @@ SLACK = 3
 LIMITS: list[list[int | None]] = [[1], [7], [1, 3, 100, None]]
 
 
-def declared(folder: Path | None) -> StreamDefinition:
+def declared(folder: Path | None, form: str = "csv") -> StreamDefinition:
     session = Session()
-    using = "" if folder is None else f"USING csv OPTIONS (path '{folder}')"
+    using = "" if folder is None else f"USING {form} OPTIONS (path '{folder}')"
     session.execute(f"CREATE STREAM s (ts BIGINT, n INT, WATERMARK FOR ts AS ts - {SLACK}) {using}")
     found = session.catalog.find("s", "stream")
     assert isinstance(found, StreamDefinition)
@@ -56,7 +59,11 @@ def some_rows(draw: random.Random, files: int) -> list[list[tuple[int | None, in
 
 
 def taken_in(
-    stream: StreamDefinition, home: Home, limits: list[int | None], draw: random.Random
+    stream: StreamDefinition,
+    home: Home,
+    limits: list[int | None],
+    draw: random.Random,
+    bound: int | None = None,
 ) -> tuple[list[int], set[int]]:
     """The rows in the order they are taken in, and those that are late."""
     read, watermark, latest = FilesRead(), BEGINNING, BEGINNING
@@ -70,12 +77,20 @@ def taken_in(
             known = KnownFiles(home, read)
             backlog = Backlog(folder, known, stream)
             backlog.look()
-            cuts = FileCuts(backlog, partial(rows.event_times, folder))
-        share = cuts.next_share(draw.choice(limits))
+            groups = partial(rows.group_rows, folder)
+            cuts = FileCuts(backlog, partial(rows.event_times, folder), groups)
+        share = cuts.next_share(draw.choice(limits), bound)
         if share is None:
             return order, late
-        piece = whole_piece(stream.name, share.names, (share.start, share.stop))
-        tables = [table for _, table in rows.shares(rows.read(folder, piece))]
+        taken = share.start, share.stop
+        pieces = [whole_piece(stream.name, share.names, taken)]
+        if taken != ALL_ROWS and not folder.is_inserted and draw.random() < 0.7:
+            most = draw.randint(1, 4)
+            pieces = pieces_between(stream, folder, share.names[0], taken, most)
+        read_pieces = [rows.read(folder, piece) for piece in pieces]
+        tables = [table for one in read_pieces for _, table in rows.shares(one)]
+        if bound is not None:
+            assert sum(map(len, tables)) <= bound
         hold = cuts.hold
         for table in tables:
             # What was inserted together with others knows which of them were before it.
@@ -136,6 +151,63 @@ def test_no_row_of_a_backlog_is_late_however_it_is_cut(
         assert sorted(readable) == sorted(n for rows in files for _, n in rows)
         assert len(order) - len(readable) == len(files)
         assert late == set()
+
+
+@pytest.mark.parametrize("inserts", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_files_with_many_rows_are_cut_at_groups_of_rows(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, *, inserts: bool
+) -> None:
+    monkeypatch.setattr(file_cuts, "COUNTED_BYTES", 0)
+    monkeypatch.setattr(pieces_module, "LEAST_BYTES", 1)
+    draw = random.Random(seed)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    files = some_rows(draw, 5)
+    if inserts:
+        monkeypatch.setattr(pq, "write_table", partial(pq.write_table, row_group_size=4))
+    else:
+        draw.shuffle(files)
+    for number, rows in enumerate(files):
+        ts, n = ([row[i] for row in rows] for i in (0, 1))
+        table = pa.table({"ts": pa.array(ts, pa.int64()), "n": pa.array(n, pa.int32())})
+        if inserts:
+            bring(home, "s", table)
+        else:
+            pq.write_table(table, folder / f"{number}.parquet", row_group_size=4)
+    stream = declared(None if inserts else folder, "parquet")
+    whole = taken_in(stream, home, [None], draw)
+    for bound in (40, 11, 3):
+        order, late = taken_in(stream, home, [None], draw, bound)
+        assert late == whole[1]
+        assert sorted(order) == list(range(sum(map(len, files))))
+        if inserts:
+            assert order == whole[0]
+
+
+def test_a_file_with_many_bytes_is_cut_though_its_rows_are_few(tmp_path: Path) -> None:
+    texts = [f"{number} " + "x" * 20_000 for number in range(100)]
+    table = pa.table({"ts": list(range(100)), "t": texts})
+    pq.write_table(
+        table, tmp_path / "1.parquet", row_group_size=10, compression="none", use_dictionary=False
+    )
+    session = Session()
+    session.execute(
+        "CREATE STREAM s (ts BIGINT, t STRING, WATERMARK FOR ts AS ts)"
+        f" USING parquet OPTIONS (path '{tmp_path}', maxBytesPerTrigger '500k')"
+    )
+    stream = session.catalog.find("s", "stream")
+    assert isinstance(stream, StreamDefinition)
+    home = Home(tmp_path / "home")
+    folder, rows = folder_of(home, stream), FileRows(stream, (), 1)
+    backlog = Backlog(folder, KnownFiles(home, FilesRead()), stream)
+    backlog.look()
+    groups = partial(rows.group_rows, folder)
+    cuts = FileCuts(backlog, partial(rows.event_times, folder), groups)
+    found = []
+    while (share := cuts.next_share(None, 1_000_000)) is not None:
+        found.append((share.start, share.stop))
+    assert found == [(start, start + 20) for start in range(0, 80, 20)] + [(80, None)]
 
 
 def test_a_file_that_cannot_be_read_counts_as_one_row(tmp_path: Path) -> None:

@@ -61,6 +61,15 @@ def said(results: LaneOutput) -> list[tuple[object, ...]]:
     return sorted(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
+def test_without_a_budget_nobody_schedules_and_nothing_is_measured() -> None:
+    running = run(WorkRules(scheduler="chain"))
+    running.feed(tables(0))
+    (lane,) = running.lanes.lanes
+    assert lane.dispatcher is None
+    assert lane.work_report() == {}
+    assert not any(len(one.marks) for one in lane.stations)
+
+
 def test_what_is_not_done_waits_and_is_done_later() -> None:
     whole, budgeted = run(), run(WorkRules(budget=0.0, block_rows=4))
     expected, found = whole.feed(tables(0)), budgeted.feed(tables(0))

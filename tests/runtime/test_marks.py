@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from penstock.runtime.marks import TOGETHER_ROWS, Mark, Marks
+from penstock.scheduling.scheduler import Head
 
 
 def mark(instant: int, sequence: int, rows: int = 10) -> Mark:
-    return Mark(instant, sequence, sequence / 10, rows, rows * 8)
+    return Mark(instant, Head(sequence / 10, sequence), rows, rows * 8)
 
 
 def test_a_join_waits_until_both_inputs_have_a_mark() -> None:
@@ -42,12 +43,13 @@ def test_small_blocks_are_taken_together_and_large_ones_are_not() -> None:
     marks = Marks([0])
     for number in range(1, 6):
         marks.put(0, mark(number, number, TOGETHER_ROWS // 3))
-    assert marks.extended(1) == 3
+    assert marks.next_stop(0) == 3
     assert marks.passed(3) == ((0.1, 1), 3)
+    assert marks.next_stop(3) == 5
     marks.passed(5)
     marks.put(0, mark(6, 6, 2 * TOGETHER_ROWS))
     marks.put(0, mark(7, 7))
-    assert marks.extended(6) == 6
+    assert marks.next_stop(5) == 6
 
 
 def test_a_join_takes_small_blocks_together_as_far_as_both_inputs_are_there() -> None:
@@ -56,7 +58,7 @@ def test_a_join_takes_small_blocks_together_as_far_as_both_inputs_are_there() ->
         marks.put(0, mark(instant, instant))
     for instant in (3, 5):
         marks.put(1, mark(instant, instant))
-    assert marks.extended(2) == 5
+    assert marks.next_stop(0) == 5
 
 
 def test_a_mark_that_tells_nothing_new_is_not_kept() -> None:

@@ -49,6 +49,32 @@ def test_equal_rows_stay_or_not_each_by_itself() -> None:
     assert abs(int(kept.sum()) - ROWS / 4) < 4 * np.sqrt(ROWS * 3 / 16)
 
 
+def test_weights_estimate_counts_and_sums_on_average_and_say_by_how_much_they_are_off() -> None:
+    draw = np.random.default_rng(5)
+    own = SheddingColumns(utility=None, weight=2)
+    off: dict[str, list[float]] = {"count": [], "sum": []}
+    variance: dict[str, list[float]] = {"count": [], "sum": []}
+    for seed in range(600):
+        exact, found = np.zeros(2), np.zeros((0, 2))
+        for batch in range(6):
+            rows, shedding = int(draw.integers(20, 200)), Shedding("random", 2 ** (batch % 5))
+            values = draw.integers(0, 30, rows)
+            block = (pa.array(draw.integers(0, 9, rows)), pa.array(values), pa.array([1] * rows))
+            stay = pa.array(shedding.stay(block, rows, own, 10_000 * seed + batch))
+            kept = shedding.weighed(tuple(one.filter(stay) for one in block), own)
+            exact += (rows, values.sum())
+            found = np.vstack([found, np.column_stack([kept[2], kept[1]])])
+        weights = found[:, 0].astype(float)
+        for name, value, true in zip(off, (np.ones(len(found)), found[:, 1]), exact, strict=True):
+            off[name].append((weights * value).sum() - true)
+            variance[name].append((weights * (weights - 1) * value * value).sum())
+    for name, errors in off.items():
+        deviation = np.std(errors)
+        assert abs(np.mean(errors)) < 4 * deviation / np.sqrt(len(errors)), name
+        # Of 600 errors the variance is known to 6 percent.
+        assert deviation**2 / np.mean(variance[name]) == pytest.approx(1, abs=0.24), name
+
+
 def test_rows_that_stay_depend_on_no_order_and_no_division_by_key() -> None:
     draw = random.Random(5)
     rows, shedding = columns(draw), Shedding("random", 4)

@@ -167,9 +167,10 @@ def test_chain_flush_is_chain_while_there_is_time() -> None:
     chart = Chart.of((0, 1), (1, 0.4), (2, 0.2), (4, 0))
     flush = planned(ChainFlush(), path(chart, 0, 1, 2, latency=13.0))
     told(flush, {0: (10.0, 2), 1: (5.0, 1), 2: (0.0, 0)})
-    assert flush.choose(10.9) == 0
-    # The oldest block has 2 units of work before it, and was to be done at 13.
-    assert flush.choose(11.0) == 2
+    # The oldest block has 2 units of work before it, and was to be done at 13. What Chain would
+    # choose takes a unit, and could not be interrupted.
+    assert flush.choose(9.9) == 0
+    assert flush.choose(10.0) == 2
 
 
 def test_a_flush_goes_on_until_the_block_and_what_is_older_is_done() -> None:
@@ -199,12 +200,12 @@ def test_a_flush_that_is_blocked_lets_others_run() -> None:
 
 
 def test_a_flush_leaves_what_is_newer_to_chain() -> None:
-    late = path(Chart.of((0, 1), (1, 0.9), (9, 0)), 0, 1, latency=10.0)
+    late = path(Chart.of((0, 1), (1, 0.9), (9, 0)), 0, 1, latency=10.6)
     steep = path(Chart.of((0, 1), (1, 0)), 2)
     flush = planned(ChainFlush(), late, steep)
-    told(flush, {0: (0.0, 0), 2: (0.5, 1)})
+    told(flush, {0: (0.0, 0), 2: (0.5, 5)})
     assert flush.choose(1.0) == 0
-    told(flush, {0: (2.5, 2), 1: (0.0, 0)})
+    told(flush, {0: (2.5, 1), 1: (0.0, 0)})
     assert flush.choose(2.5) == 1
     # The block is done that was due, and the next one of its path is not due yet.
     flush.waits(1, None)

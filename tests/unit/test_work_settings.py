@@ -29,6 +29,10 @@ def test_what_is_set_is_shown() -> None:
     session.execute("SET lane_budget = none; SET latency = none; SET queue_limit = none")
     assert session.settings.work.lane_budget is None
     assert session.settings.work.queue_limit is None
+    session.execute("SET sink_lag = 1000; SET batch_rows = none; SET incoming_limit = '5 MB'")
+    assert session.settings.work.sink_lag == 1000
+    assert session.settings.work.batch_rows is None
+    assert session.settings.work.incoming_limit == 5 << 20
 
 
 def test_a_query_keeps_the_latency_that_was_set_when_it_was_created() -> None:
@@ -50,13 +54,15 @@ def test_a_query_keeps_the_latency_that_was_set_when_it_was_created() -> None:
         ("SET scheduler = chian", 'Did you mean "chain"?'),
         ("SET scheduler = edf", "Schedulers: fifo, round_robin, greedy"),
         ("SET threshold = 20", "takes a slope with its unit, not '20'"),
-        ("SET quantum = none", "cannot be none"),
+        ("SET quantum = none", "takes a length of time"),
         ("SET queue_limit = 64", "takes a size, not '64'"),
         ("SET shedding = randm", 'Did you mean "random"?'),
         ("SET shedding = some", "Write none, random or semantic"),
         ("SET shedding_bound = 64", "takes a size, not '64'"),
         ("SET shedding_bound = '0 MB'", "takes a size, not '0 MB'"),
         ("SET keep_shed = maybe", "It takes true or false"),
+        ("SET sink_lag = '64 MB'", "takes a number, not '64 MB'"),
+        ("SET batch_rows = 0", "takes a number, not '0'"),
         ("SET lane_budge = '2 s'", 'Did you mean "lane_budget"?'),
     ],
 )

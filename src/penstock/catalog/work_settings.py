@@ -35,6 +35,12 @@ class WorkSettings:
         shedding: The way to choose rows that are left out when too much waits; None: none are.
         shedding_bound: Bytes that may wait in all lanes before rows are left out; None: any.
         keep_shed: Whether rows that are left out are kept aside.
+        sink_lag: Results that a sink may be behind before no more rows are taken in; None: any.
+        batch_rows: Rows of a stream that a micro-batch takes at most; None: any number.
+        ahead_rows: Rows of a stream that may wait for another one in event time before no more of
+            them are taken in; None: any number.
+        incoming_limit: Bytes of a stream's rows from Python that may wait on disk before who brings
+            more waits, too; None: any.
     """
 
     lane_budget: float | None = None
@@ -46,6 +52,10 @@ class WorkSettings:
     shedding: str | None = None
     shedding_bound: int | None = None
     keep_shed: bool = False
+    sink_lag: int | None = 2_000_000
+    batch_rows: int | None = 4_000_000
+    ahead_rows: int | None = 8_000_000
+    incoming_limit: int | None = 1 << 30
 
     @property
     def intake(self) -> IntakeRules:
@@ -69,22 +79,32 @@ class Measure:
 def _time(key: str, text: str) -> float | None:
     if text.strip().lower() == NONE:
         return None
+    return _some_time(key, text, or_none=", or none")
+
+
+def _some_time(key: str, text: str, or_none: str = "") -> float:
     try:
         seconds = seconds_of(key, text)
     except QueryError:
         seconds = 0.0
     if not seconds:
         msg = f"setting \"{key}\" takes a length of time, not '{text}'"
-        raise QueryError(msg, hint=f"Write SET {key} = '200 ms', or '2 s', or none.")
+        raise QueryError(msg, hint=f"Write SET {key} = '200 ms', or '2 s'{or_none}.")
     return seconds
 
 
-def _some_time(key: str, text: str) -> float:
-    seconds = _time(key, text)
-    if seconds is None:
-        msg = f'setting "{key}" cannot be none'
-        raise QueryError(msg, hint=f"Write SET {key} = '10 ms'.")
-    return seconds
+def _count(key: str, text: str) -> int | None:
+    if text.strip().lower() == NONE:
+        return None
+    digits = text.strip()
+    if not digits.isdigit() or not int(digits):
+        msg = f"setting \"{key}\" takes a number, not '{text}'"
+        raise QueryError(msg, hint=f"Write SET {key} = 2000000, or none.")
+    return int(digits)
+
+
+def _shown_count(value: Value) -> str:
+    return NONE if value is None else str(value)
 
 
 def read_size(key: str, text: str) -> int | None:
@@ -175,5 +195,9 @@ MEASURES: dict[str, Measure] = {
     "shedding": Measure(_shedding, _shown_word),
     "shedding_bound": Measure(read_size, shown_size),
     "keep_shed": Measure(_flag, _shown_flag),
+    "sink_lag": Measure(_count, _shown_count),
+    "batch_rows": Measure(_count, _shown_count),
+    "ahead_rows": Measure(_count, _shown_count),
+    "incoming_limit": Measure(read_size, shown_size),
 }
 """Each setting of `WorkSettings`."""

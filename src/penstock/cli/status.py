@@ -147,6 +147,7 @@ def _parts(facts: Facts) -> Iterator[RenderableType]:
         "Charts": charts(facts.work),
         f"Last batch (record {facts.status_record})": _batch(facts),
         "Sources": _pairs(("stream", "read up to"), _sources(facts)),
+        "Sinks": _sinks(facts),
         "Disk": _disk(facts),
         "Last errors": _pairs(("ago", "error"), _errors(facts)),
     }
@@ -166,6 +167,11 @@ def _head(facts: Facts) -> Iterator[str]:
     yield f"record   {facts.record} ({facts.kind}), {age} old, {kept}"
     if facts.reading:
         yield f"files    {facts.reading}"
+    for name, (rows, last) in facts.paused.items():
+        yield f"paused   {name}: {rows:,} of its rows wait in lanes until {last} has come as far"
+    waited_for = [one.name for one in facts.sinks if one.is_waited_for]
+    if waited_for and facts.process is not None:
+        yield f"waits    for sink {', '.join(waited_for)}: no rows are taken in until it is nearer"
 
 
 def _running(facts: Facts) -> str:
@@ -320,6 +326,19 @@ def _sources(facts: Facts) -> Iterator[tuple[str, str]]:
             files = "1 file" if one.files_read == 1 else f"{one.files_read:,} files"
             waiting = "" if one.files_waiting is None else f", {one.files_waiting:,} waiting"
             yield one.stream, files + waiting
+
+
+def _sinks(facts: Facts) -> Table:
+    found = table(
+        "sink", "query", "format", "record", "commits behind", "results behind", "written by",
+        "state", left=(0, 1, 2, 6, 7),
+    )  # fmt: skip
+    for one in facts.sinks:
+        waited = "waited for" if one.is_waited_for else "goes on"
+        counts = [f"{number:,}" for number in (one.record, one.commits, one.results)]
+        state = waited if one.error is None else f"fails: {one.error}"
+        found.add_row(one.name, one.query, one.format, *counts, one.way or "-", state)
+    return found
 
 
 def _disk(facts: Facts) -> Table:

@@ -64,6 +64,10 @@ class Backlog(Generic[Known]):
         """The name of the file that is read next; None if none waits."""
         return self._waiting[0].name if self._waiting else None
 
+    def next_share(self) -> list[FolderFile]:
+        """The files that go into the next micro-batch, if all of each is read; they wait on."""
+        return self._waiting[: self.folder.share(self._waiting)]
+
     def next_files(self, *, look: bool, most_files: int | None = None) -> list[str]:
         """The names of the files that the next micro-batch reads; they wait no more.
 

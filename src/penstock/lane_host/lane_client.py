@@ -18,7 +18,7 @@ import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.errors import PenstockError
 from penstock.store.processes import LifeWatch, end
@@ -26,12 +26,22 @@ from penstock.store.processes import LifeWatch, end
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from penstock.lane_host.work import Work
-
 START_SECONDS = 60.0
 """How long a new process may take until it listens."""
 LOOK_SECONDS = 1.0
 """So often it is seen whether a process that was asked goes on."""
+
+
+class TaskRequest(Protocol):
+    """The request of a task: for its lanes' work, or for a part of a sink."""
+
+    @property
+    def task(self) -> int:
+        """The number of the task, which has a process of its own."""
+
+    @property
+    def line(self) -> str:
+        """As it is sent."""
 
 
 class LaneHostFailed(PenstockError):
@@ -42,8 +52,8 @@ class LaneHostRefused(PenstockError):
     """The work cannot be done, and trying again will not help."""
 
 
-def ask(application: str, work: Work, watched: int) -> dict[str, Any]:
-    """Let the lanes of a task do their work; what `Done` understands.
+def ask(application: str, work: TaskRequest, watched: int) -> dict[str, Any]:
+    """Let the process of a task do its work; what `Done` or `WrittenPart` understands.
 
     Args:
         application: The Spark application that the task belongs to.

@@ -1,5 +1,7 @@
 """The process that keeps the lanes of a task: it listens on a socket of this machine, and works.
 
+Where tasks write sinks, it keeps what a part of a sink remembers, too.
+
 Spark gives a task to any Python worker that is free, and lets idle workers die. The lanes live
 here instead, one process for each task of a Spark application on a host. `asking` starts it.
 """
@@ -17,6 +19,8 @@ from pathlib import Path
 
 from penstock.errors import PenstockError
 from penstock.lane_host.lane_host import LEFT_SECONDS, LaneHost
+from penstock.lane_host.sink_parts import SinkParts
+from penstock.lane_host.sink_work import SinkWork, WrittenPart
 from penstock.lane_host.work import Done, Work
 from penstock.store.layout import Home
 from penstock.store.processes import is_alive
@@ -35,6 +39,7 @@ class LaneHosts:
 
     def __init__(self) -> None:
         self._by_home: dict[str, LaneHost] = {}
+        self._sinks = SinkParts()
         self._asked = self._looked = time.monotonic()
 
     @property
@@ -55,6 +60,13 @@ class LaneHosts:
             del self._by_home[next(iter(self._by_home))]
         try:
             return host.do(work)
+        finally:
+            self._asked = time.monotonic()
+
+    def write(self, work: SinkWork) -> WrittenPart:
+        """Write a part of a sink."""
+        try:
+            return self._sinks.write(work)
         finally:
             self._asked = time.monotonic()
 
@@ -85,7 +97,11 @@ def serve(address: Path, watched: int) -> None:
 def _answer(hosts: LaneHosts, line: bytes) -> bytes:
     """The answer to one request: what was done, or what went wrong."""
     try:
-        done = hosts.do(Work.from_json(json.loads(line)))
+        values = json.loads(line)
+        if "sink" in values:
+            done: Done | WrittenPart = hosts.write(SinkWork.from_json(values["sink"]))
+        else:
+            done = hosts.do(Work.from_json(values))
         return f'{{"done": {done.line}}}'.encode()
     except PenstockError as error:
         return json.dumps({"refused": str(error)}).encode()

@@ -9,6 +9,7 @@ from penstock.observe.work_facts import WorkFacts
 
 if TYPE_CHECKING:
     from penstock.observe.retained_facts import RetainedFacts
+    from penstock.observe.sink_facts import SinkFacts
     from penstock.observe.status import Durations
 
 
@@ -219,6 +220,10 @@ class Facts:
         reading: The way in which the last batch that read files did so, and why.
         durations: How long batches took, since the process was started that wrote the status.
         sources: How far each stream has been read where it comes from.
+        paused: The streams of which no rows are taken in, with how many of them wait in lanes, and
+            for which other stream.
+        sinks: How far each sink has been written.
+        sink_seconds: How long it has been waited for sinks, since the process was started.
         errors: The last errors, newest last, each with its time.
         disk: Kinds of files in the home, and the room they take.
         notes: What could not be found out, or cannot be kept of what was set, in sentences.
@@ -251,6 +256,9 @@ class Facts:
     reading: str = ""
     work: WorkFacts = field(default_factory=WorkFacts)
     retained: tuple[RetainedFacts, ...] = ()
+    paused: dict[str, tuple[int, str]] = field(default_factory=dict)
+    sinks: tuple[SinkFacts, ...] = ()
+    sink_seconds: float = 0.0
 
     @property
     def commit_age(self) -> float:

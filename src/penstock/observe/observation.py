@@ -32,6 +32,7 @@ from penstock.observe.facts import (
 )
 from penstock.observe.lag import lag_of
 from penstock.observe.retained_facts import retained_facts
+from penstock.observe.sink_facts import sink_facts
 from penstock.observe.status import read_status
 from penstock.observe.work_facts import WorkFacts, work_facts
 from penstock.planner.statistics.measuring import (
@@ -119,6 +120,9 @@ class Observer:
             errors=tuple(status.errors) if status else (),
             disk=_disk(self._home),
             notes=(*notes, *_notes(plan, status)),
+            paused=status.paused if status else {},
+            sinks=tuple(sink_facts(status)) if status else (),
+            sink_seconds=status.sink_seconds if status else 0.0,
             retained=tuple(retained_facts(self._home, record, plan.session, plan.groups)),
         )
 

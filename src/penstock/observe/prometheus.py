@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         StreamFacts,
     )
     from penstock.observe.retained_facts import RetainedFacts
+    from penstock.observe.sink_facts import SinkFacts
 
 ERROR_LENGTH = 300
 """Of the text of an error so many characters are told; a label is no place for a long one."""
@@ -32,6 +33,7 @@ def exposition(facts: Facts) -> str:
         *_retained(facts),
         *_sources(facts),
         *_queries(facts),
+        *_sinks(facts),
         *_operators(facts),
         *_conditions(facts),
         *work_metrics(facts.work),
@@ -246,6 +248,29 @@ def _queries(facts: Facts) -> Iterator[Metric]:
             for labels, one in queries
             for stream, count in one.shed.items()
         ],
+    )
+
+
+SINK_METRICS: tuple[Described[SinkFacts], ...] = (
+    ("sink_record", "All results up to this record have been written.", lambda one: one.record),
+    ("sink_commits_behind", "Records that it has not written.", lambda one: one.commits),
+    ("sink_results_behind", "Results that it has not written.", lambda one: one.results),
+    (
+        "sink_waited_for",
+        "1 if no rows are taken in until it has come nearer.",
+        lambda one: one.is_waited_for,
+    ),
+    ("sink_failing", "1 if it does not get on.", lambda one: one.error is not None),
+)
+
+
+def _sinks(facts: Facts) -> Iterator[Metric]:
+    sinks: list[tuple[Labels, SinkFacts]] = [({"sink": one.name}, one) for one in facts.sinks]
+    yield from metrics_of(sinks, SINK_METRICS)
+    yield Metric(
+        "sink_waiting_seconds_total",
+        "Seconds in which no rows were taken in, as sinks were too far behind.",
+        [({}, facts.sink_seconds)] if facts.sinks else [],
     )
 
 

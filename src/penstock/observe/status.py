@@ -63,6 +63,11 @@ class Status:
             by which its operators run.
         intake: How many rows are taken in at once; None: as many as there are.
         one_in: One row in so many stays of those that come.
+        sinks: Of each sink that a statement declares, how far it has come, and who writes it.
+        paused: The streams of which no rows are taken in, as so many of them wait in lanes for
+            another stream to come as far in event time.
+        waiting_for: The sinks that are so far behind that no rows are taken in,
+        sink_seconds: and for how long it has been waited for sinks so far.
         errors: The last errors, newest last, each with its time.
     """
 
@@ -82,6 +87,10 @@ class Status:
     reading: str = ""
     intake: int | None = None
     one_in: int = 1
+    sinks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    paused: dict[str, tuple[int, str]] = field(default_factory=dict)
+    waiting_for: list[str] = field(default_factory=list)
+    sink_seconds: float = 0.0
 
     def note_error(self, text: str) -> None:
         """Add a sentence to the last errors."""

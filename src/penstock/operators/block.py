@@ -50,6 +50,13 @@ class Block:
         """Bytes of the rows and their intervals."""
         return sum(map(column_bytes, self.columns)) + 17 * len(self)
 
+    @property
+    def row_bits(self) -> int | None:
+        """The bits of a row and its interval, the same in all blocks of these types; None: text."""
+        if any(is_text(column.type) for column in self.columns):
+            return None
+        return sum(int(column.type.bit_width) for column in self.columns) + 8 * 17
+
     def take(self, rows: Ints | Flags) -> Block:
         """Some of the rows, by number or by flag."""
         if rows.dtype == np.bool_:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,6 +80,7 @@ class FileRows:
             DataError: A file of rows that were brought is damaged.
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
+        piece = self._narrowed(folder, piece)
         columns, raw, lengths, broken = self._columns(folder, piece)
         rows = in_slots(self.definition, columns)
         if raw.null_count < len(raw):
@@ -111,12 +112,50 @@ class FileRows:
             DataError: A file of rows that were brought is damaged.
         """
         try:
-            columns, *_ = self._columns(folder, whole_piece(self.definition.name, [name]))
+            columns = self._timed_columns(folder, name)
         except BrokenFileError:
             return np.full(1, INFINITY, np.int64)
         times = _number(columns[self.definition.time_column]).fill_null(INFINITY)
         found: Ints = times.to_numpy(zero_copy_only=False)
         return found
+
+    def group_rows(self, folder: Folder, name: str) -> list[int]:
+        """The rows of each group of rows in a file, where it says so; none, if nobody knows."""
+        counting = source_format(self._format).row_groups
+        return counting(folder.path_of(name)) if counting else []
+
+    def _timed_columns(self, folder: Folder, name: str) -> dict[str, pa.Array]:
+        """The columns of a file; of one whose rows can all be read only that with event times."""
+        if source_format(self._format).read_groups is None:
+            return self._columns(folder, whole_piece(self.definition.name, [name]))[0]
+        kept = [one for one in _kept(self.definition) if one.name == self.definition.time_column]
+        path = folder.path_of(name)
+        try:
+            columns = self._rows(path, name, Schema(tuple(kept)), None)
+        except DataError as fault:
+            # One row, which says why.
+            columns = self._reason(path, Schema(tuple(kept)), fault)
+        return {self.definition.time_column: columns[0]}
+
+    @property
+    def _format(self) -> str:
+        """The format of the files, also of those with rows that were brought."""
+        inserted = is_inserted(self.definition.format)
+        return PARQUET.name if inserted else self.definition.format or ""
+
+    def _narrowed(self, folder: Folder, piece: FilePiece) -> FilePiece:
+        """Of a file that is cut, only the groups of rows that have some of those taken in."""
+        if piece.rows == ALL_ROWS or piece.groups is not None:
+            return piece
+        start, stop = piece.rows
+        ends = np.cumsum([0, *self.group_rows(folder, piece.names[0])])
+        if len(ends) < 3:
+            return piece
+        first = int(ends.searchsorted(start, "right")) - 1
+        last = len(ends) - 1 if stop is None else int(ends.searchsorted(stop, "left"))
+        before = int(ends[first])
+        rows = (start - before, None if stop is None else stop - before)
+        return replace(piece, groups=(first, last), rows=rows)
 
     def _columns(
         self, folder: Folder, piece: FilePiece
@@ -184,8 +223,7 @@ class FileRows:
         return pc.replace_with_mask(pa.nulls(len(times), pa.string()), times.is_null(), texts)
 
     def _read(self, path: Path, schema: Schema, groups: range | None) -> FileContent:
-        format_ = PARQUET.name if is_inserted(self.definition.format) else self.definition.format
-        known = source_format(format_)
+        known = source_format(self._format)
         source, options = f'stream "{self.definition.name}"', self.definition.options
         if groups is not None and known.read_groups is not None:
             return known.read_groups(source, path, schema, options, groups)

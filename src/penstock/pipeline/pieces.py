@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from penstock.connectors.connector_list import source_format
@@ -85,6 +85,27 @@ def pieces_of(
     return [*found, *_together(definition.name, waiting)]
 
 
+def pieces_between(
+    definition: StreamDefinition,
+    folder: Folder,
+    name: str,
+    rows: tuple[int, int | None],
+    most: int,
+) -> list[FilePiece]:
+    """Some rows of a file in about as many pieces as are wanted, if whole groups have them."""
+    whole = FilePiece(definition.name, (name,), rows=rows)
+    counting = source_format(definition.format).row_groups
+    groups = counting(folder.path_of(name)) if counting else []
+    ends = [0, *accumulate(groups)]
+    stop = ends[-1] if rows[1] is None else rows[1]
+    if rows[0] not in ends or stop not in ends or stop <= rows[0]:
+        return [whole]
+    first, last = ends.index(rows[0]), ends.index(stop)
+    per_row = cost_of(folder, name) / max(ends[-1], 1)
+    share = max(int((stop - rows[0]) * per_row) // most, LEAST_BYTES)
+    return _cut_at_groups(definition.name, name, groups, (first, last), per_row, share)
+
+
 def _together(stream: str, files: Mapping[str, int]) -> Iterator[FilePiece]:
     if files:
         yield FilePiece(stream, tuple(files), cost=sum(files.values()))
@@ -101,17 +122,28 @@ def _in_groups(
     if len(rows) < 2:
         return []
     per_row = cost / max(sum(rows), 1)
-    ends, taken = [0], 0.0
-    for number, count in enumerate(rows):
-        taken += count * per_row
-        if taken >= share and number + 1 < len(rows):
+    return _cut_at_groups(definition.name, name, rows, (0, len(rows)), per_row, share)
+
+
+def _cut_at_groups(
+    stream: str,
+    name: str,
+    rows: Sequence[int],
+    groups: tuple[int, int],
+    per_row: float,
+    share: int,
+) -> list[FilePiece]:
+    """Some groups of rows of a file, in pieces that cost about a share each."""
+    first, last = groups
+    ends, taken = [first], 0.0
+    for number in range(first, last):
+        taken += rows[number] * per_row
+        if taken >= share and number + 1 < last:
             ends.append(number + 1)
             taken = 0.0
-    ends.append(len(rows))
+    ends.append(last)
     return [
-        FilePiece(
-            definition.name, (name,), (start, stop), cost=int(sum(rows[start:stop]) * per_row)
-        )
+        FilePiece(stream, (name,), (start, stop), cost=int(sum(rows[start:stop]) * per_row))
         for start, stop in pairwise(ends)
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError, did_you_mean
-from penstock.pipeline.pieces import ALL_ROWS, cost_of, pieces_of, whole_piece
+from penstock.pipeline.pieces import ALL_ROWS, cost_of, pieces_between, pieces_of, whole_piece
 from penstock.pipeline.reading import FileReading
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ def _pieces(
     definition: StreamDefinition, share: FilesShare, costs: Mapping[str, int], tasks: int
 ) -> list[FilePiece]:
     whole = _whole(definition.name, share)
-    if share.folder.is_inserted or whole.rows != ALL_ROWS:
+    if share.folder.is_inserted:
         # Which rows are late follows from the order in which they were brought.
         return [whole]
+    if whole.rows != ALL_ROWS:
+        return pieces_between(definition, share.folder, share.names[0], whole.rows, tasks)
     return pieces_of(definition, share.folder, costs, tasks)

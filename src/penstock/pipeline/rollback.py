@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import DataError
-from penstock.pipeline.sweeping import records_of_sinks, state_of
+from penstock.pipeline.sweeping import newest_in_sinks, state_of
 from penstock.store.bundles import Bundle
 from penstock.store.layout import number_of
 
@@ -32,7 +32,7 @@ def step_back(home: Home) -> str | None:
         return None
     own = [one for one in _files_of(record) if number_of(one) == record.number]
     damaged = _first_damaged(home, own)
-    if damaged is None or max(records_of_sinks(home), default=-1) >= record.number:
+    if damaged is None or newest_in_sinks(home) >= record.number:
         return None
     try:
         before = home.chain.read(record.number - 1)

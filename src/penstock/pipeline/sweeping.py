@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.lane_host.plan_files import physical_files
 from penstock.pipeline.retained_files import pinned_files, retained_files
@@ -127,8 +127,18 @@ def _written_to_sinks(home: Home) -> int:
 
 def records_of_sinks(home: Home) -> list[int]:
     """For each sink, up to which record it has been written."""
+    return [one["record"] for one in _progress_of_sinks(home)]
+
+
+def newest_in_sinks(home: Home) -> int:
+    """The newest record whose results a sink has, or is about to show; -1 if none."""
+    found = _progress_of_sinks(home)
+    return max((max(one["record"], one.get("publishing_to") or -1) for one in found), default=-1)
+
+
+def _progress_of_sinks(home: Home) -> list[dict[str, Any]]:
     paths = home.sinks.glob("[!.]*.json") if home.sinks.is_dir() else ()
-    return [json.loads(path.read_text("utf-8"))["record"] for path in paths]
+    return [json.loads(path.read_text("utf-8")) for path in paths]
 
 
 def state_of(record: Record) -> set[str]:

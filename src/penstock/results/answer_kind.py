@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from penstock.algebra.operators import Final
 from penstock.algebra.streams import RelationToStream
@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
 
 
+Kind = Literal["changing", "sent", "ended"]
+"""A content that changes, rows sent out, or rows that are told when they have ended."""
+
+
+def kind_of(plan: Plan) -> Kind:
+    """The kind of answer a query gives."""
+    if isinstance(plan, RelationToStream):
+        return "sent"
+    return "ended" if isinstance(plan, Final) else "changing"
+
+
 def unit_of(plan: Plan) -> TimeUnit:
     """The meaning of one step of a query's time."""
     return plan.unit or TimeUnit.TICK
@@ -20,7 +31,7 @@ def unit_of(plan: Plan) -> TimeUnit:
 
 def is_relation(plan: Plan) -> bool:
     """A query with a content that changes."""
-    return not isinstance(plan, RelationToStream | Final)
+    return kind_of(plan) == "changing"
 
 
 def require_relation(query: str, plan: Plan, what: str) -> None:

@@ -11,12 +11,12 @@ import numpy as np
 
 from penstock.algebra.operators import Final
 from penstock.algebra.patterns import Pattern
-from penstock.algebra.streams import RelationToStream
 from penstock.operators.block import Block, concatenated
 from penstock.operators.declared_state.state_part import DeclaredState
 from penstock.operators.output.order_limit import order_codes
 from penstock.operators.set.counted import CountedRows, Target
 from penstock.operators.waiting import Waiting
+from penstock.results.answer_kind import kind_of
 from penstock.state.sorting import order_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from penstock.algebra.plan import Plan
     from penstock.operators.operator import Segments
+    from penstock.results.answer_kind import Kind
 
 
 class Elements:
@@ -132,9 +133,14 @@ def fold_for(plan: Plan, types: Sequence[pa.DataType], span: int, partitions: in
         span: How long its rows live, about.
         partitions: Into how many parts a calendar queue divides that time.
     """
-    if isinstance(plan, RelationToStream):
+    return fold_of(kind_of(plan), types, span, partitions)
+
+
+def fold_of(kind: Kind, types: Sequence[pa.DataType], span: int, partitions: int) -> Elements:
+    """The same for results of a kind."""
+    if kind == "sent":
         return SentElements()
-    return Elements() if isinstance(plan, Final) else ChangingContent(types, span, partitions)
+    return Elements() if kind == "ended" else ChangingContent(types, span, partitions)
 
 
 def timed_fold_for(

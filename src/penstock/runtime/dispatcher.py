@@ -61,7 +61,8 @@ class Dispatcher:
     ) -> None:
         self._stations = stations
         self._readers = readers
-        self._queries = queries
+        self._results = [queries.get(number, ()) for number in range(len(stations))]
+        self._row_bits: dict[int, int | None] = {}
         self.meter = meter
         self.clock = clock
         self.scheduler = scheduler
@@ -108,79 +109,90 @@ class Dispatcher:
     def work(self, allotment: Allotment, say: Say) -> list[Step]:
         """Work for so long, or repeat steps; the steps that were done."""
         if allotment.steps is not None:
-            for step in allotment.steps:
-                self._step(*step, say)
-            return list(allotment.steps)
+            return [self._step(number, instant, say) for number, instant in allotment.steps]
         done: list[Step] = []
-        end = self.clock.now() + allotment.seconds
-        while (number := self.scheduler.choose(now := self.clock.now())) is not None:
+        choose, clock = self.scheduler.choose, self.clock.now
+        end = clock() + allotment.seconds
+        while (number := choose(now := clock())) is not None:
             if done and now >= end:
                 break
             if self.meter.is_due:
                 self.meter.close_interval()
                 self.scheduler.replan(self.meter.paths(), len(self._stations))
-                number = self.scheduler.choose(now)
+                number = choose(now)
                 assert number is not None
-            done.append(self._next_step(number, say))
+            done.append(self._step(number, None, say))
         return done
 
     def work_off(self, say: Say) -> None:
         """Do all that can be done, station by station; no marks are left."""
         for number, station in enumerate(self._stations):
             while station.marks.target(station.clock) is not None:
-                self._next_step(number, say)
+                self._step(number, None, say)
             station.marks.forget()
             self._tell(number)
         self.nbytes = 0
 
-    def _next_step(self, number: int, say: Say) -> Step:
-        """Let a station take its head block, and small ones behind it."""
-        station = self._stations[number]
-        target = station.marks.target(station.clock)
-        assert target is not None
-        step = Step(number, station.marks.extended(target))
-        self._step(*step, say)
-        return step
+    def _step(self, number: int, stop: int | None, say: Say) -> Step:
+        """Let a station go on to an instant; None: it takes its head, and small blocks behind it.
 
-    def _step(self, number: int, instant: int, say: Say) -> None:
-        station = self._stations[number]
-        began = self.clock.now()
-        rows, nbytes = station.marks.rows, station.marks.nbytes
-        passed = station.marks.passed(instant)
+        Each step pays for what is called here, and when an operator has been at work even a call of
+        nothing takes half a microsecond.
+        """
+        station, clock = self._stations[number], self.clock
+        marks = station.marks
+        instant = marks.next_stop(station.clock) if stop is None else stop
+        began = clock.now()
+        rows, nbytes = marks.rows, marks.nbytes
+        passed = marks.passed(instant)
         made = station.run()
-        self.clock.charge(number, rows - station.marks.rows)
-        seconds = self.clock.now() - began
-        taken = nbytes - station.marks.nbytes
+        clock.charge(number, rows - marks.rows)
+        seconds = clock.now() - began
+        taken = nbytes - marks.nbytes
         self.nbytes -= taken
         self.meter.add(number, seconds, taken, self._hand_on(number, made, passed, say))
         self.scheduler.ran(number, seconds)
-        self._tell(number)
+        self.scheduler.waits(number, marks.head(station.clock))
+        return Step(number, instant)
 
     def _hand_on(self, number: int, made: Sequence[Block], passed: PassedBlocks, say: Say) -> int:
         """Put what a station made into the queues of its readers, or among the results; its bytes.
 
         Results leave, so they have none.
         """
-        nbytes = self._queue(number, made, passed) if self._readers[number] else 0
-        for query in self._queries.get(number, ()):
+        rows = nbytes = 0
+        if readers := self._readers[number]:
+            for block in made:
+                rows += len(block)
+                nbytes += self._size(number, block)
+            mark = Mark(self._stations[number].frontier, passed.head, rows, nbytes, passed.blocks)
+            for reader, port in readers:
+                self._queue(reader, port, made, mark)
+        for query in self._results[number]:
             self.latencies[query].add(self.clock.now() - passed.head.arrival, passed.blocks)
             for block in made:
                 say(query, block)
         return nbytes
 
-    def _queue(self, number: int, made: Sequence[Block], passed: PassedBlocks) -> int:
-        rows, nbytes = sum(map(len, made)), sum(one.nbytes for one in made)
-        frontier = self._stations[number].frontier
-        head, blocks = passed
-        mark = Mark(frontier, head.sequence, head.arrival, rows, nbytes, blocks)
-        for reader, port in self._readers[number]:
-            station = self._stations[reader]
-            for block in made:
-                station.push(port, block)
-            self.nbytes += station.marks.put(port, mark)
-            self._tell(reader)
-        self.peak = max(self.peak, self.nbytes)
-        return nbytes
+    def _size(self, number: int, block: Block) -> int:
+        """The bytes of a block that a station made: of the same types as all that it makes."""
+        bits = self._row_bits.get(number, 0)
+        if bits == 0:
+            bits = self._row_bits[number] = block.row_bits
+        return block.nbytes if bits is None else len(block) * bits // 8
+
+    def _queue(self, reader: int, port: int, made: Sequence[Block], mark: Mark) -> None:
+        """Let blocks wait at an input of a station, with a mark behind them."""
+        station = self._stations[reader]
+        marks = station.marks
+        for block in made:
+            station.push(port, block)
+        before = marks.nbytes
+        if marks.put(port, mark):
+            self.scheduler.waits(reader, marks.head(station.clock))
+        self.nbytes += marks.nbytes - before
+        if self.nbytes > self.peak:
+            self.peak = self.nbytes
 
     def _tell(self, number: int) -> None:
         station = self._stations[number]

@@ -24,16 +24,14 @@ class Mark(NamedTuple):
 
     Args:
         instant: No row behind the mark lies before it.
-        sequence: The number of the block of which the rows were made.
-        arrival: The instant at which that one came in, in seconds.
+        head: The number and the arrival of the block of which the rows were made.
         rows: Those between the mark before and this one.
         nbytes: Their bytes.
         blocks: The number of blocks that became this one, as they were taken together.
     """
 
     instant: int
-    sequence: int
-    arrival: float
+    head: Head
     rows: int = 0
     nbytes: int = 0
     blocks: int = 1
@@ -54,6 +52,9 @@ class PassedBlocks(NamedTuple):
 class Marks:
     """The marks at the inputs of a station; the rows wait in its queues.
 
+    Most stations have one input, and each of their steps asks a few times: they are answered
+    without looking for the input that is behind.
+
     Args:
         reached: By input, the instant to which steps have taken it in; it is kept up to date.
 
@@ -67,27 +68,30 @@ class Marks:
         self.nbytes = 0
         self._reached = reached
         self._ports: list[deque[Mark]] = [deque() for _ in reached]
+        self._only = self._ports[0] if len(reached) == 1 else None
 
     def __len__(self) -> int:
         """The number of those that wait."""
         return sum(map(len, self._ports))
 
-    def put(self, port: int, mark: Mark) -> int:
+    def put(self, port: int, mark: Mark) -> bool:
         """A mark behind rows that came; one that tells nothing new is not kept.
 
         Returns:
-            By how many bytes more wait.
+            It is the first of its input, so that the head may be another one.
         """
         waiting = self._ports[port]
-        if mark.instant > (waiting[-1].instant if waiting else self._reached[port]):
-            waiting.append(mark)
-            self.rows += mark.rows
-            self.nbytes += mark.nbytes
-            return mark.nbytes
-        return 0
+        if mark.instant <= (waiting[-1].instant if waiting else self._reached[port]):
+            return False
+        waiting.append(mark)
+        self.rows += mark.rows
+        self.nbytes += mark.nbytes
+        return len(waiting) == 1
 
     def head(self, clock: int) -> Head | None:
         """The oldest block that waits; None: no step can be taken, as an input is waited for."""
+        if self._only is not None:
+            return self._only[0].head if self._only and self._only[0].instant > clock else None
         return None if self.target(clock) is None else _head(self._firsts(), min)
 
     def _firsts(self) -> list[Mark]:
@@ -96,6 +100,9 @@ class Marks:
 
     def target(self, clock: int) -> int | None:
         """The instant to which the first marks allow a step: inputs go together in time."""
+        if self._only is not None:
+            instant = self._only[0].instant if self._only else self._reached[0]
+            return instant if instant > clock else None
         found = None
         for port, waiting in enumerate(self._ports):
             instant = waiting[0].instant if waiting else self._reached[port]
@@ -105,10 +112,21 @@ class Marks:
                 found = instant
         return found
 
-    def extended(self, target: int) -> int:
-        """A later instant to go to at once, where blocks are small."""
-        if not any(len(waiting) > 1 for waiting in self._ports):
-            return target
+    def next_stop(self, clock: int) -> int:
+        """The instant to which the next step goes: the target, or a later one.
+
+        Small blocks are taken together. There has to be a target.
+        """
+        if self._only is not None:
+            waiting = self._only
+            if len(waiting) == 1 or waiting[0].rows + waiting[1].rows > TOGETHER_ROWS:
+                return waiting[0].instant
+        target = self.target(clock)
+        assert target is not None
+        return self._extended(target) if any(len(one) > 1 for one in self._ports) else target
+
+    def _extended(self, target: int) -> int:
+        """A later instant to go to at once, if blocks are small."""
         ahead = [[one[at] for at in range(min(len(one), TOGETHER))] for one in self._ports]
         rows = 0
         following = target
@@ -128,6 +146,12 @@ class Marks:
 
         What it makes came when the last of the inputs did of which it is made.
         """
+        if self._only is not None and len(self._only) == 1:
+            (mark,) = self._only
+            self._only.clear()
+            self._reached[0] = max(target, self._reached[0])
+            self.rows = self.nbytes = 0
+            return PassedBlocks(mark.head, mark.blocks)
         firsts = self._firsts()
         taken = [one for one in firsts if one.instant <= target]
         made = _head(taken, max) if taken else _head(firsts, min)
@@ -158,12 +182,12 @@ class Marks:
     @property
     def last_sequence(self) -> int:
         """The greatest number of a block that waits; -1: none does."""
-        return max((one.sequence for waiting in self._ports for one in waiting), default=-1)
+        return max((one.head.sequence for waiting in self._ports for one in waiting), default=-1)
 
     def tables(self) -> dict[str, pa.Table]:
         """The marks of the inputs at which some wait."""
         return {
-            f"marks{port}": pa.Table.from_pylist([one._asdict() for one in waiting])
+            f"marks{port}": pa.Table.from_pylist([_saved(one) for one in waiting])
             for port, waiting in enumerate(self._ports)
             if waiting
         }
@@ -173,16 +197,28 @@ class Marks:
         for port in range(len(self._ports)):
             if f"marks{port}" in tables:
                 for values in tables[f"marks{port}"].to_pylist():
-                    self.put(port, Mark(**values))
+                    head = Head(values.pop("arrival"), values.pop("sequence"))
+                    self.put(port, Mark(head=head, **values))
 
 
-_sequence = attrgetter("sequence")
+def _saved(mark: Mark) -> dict[str, float]:
+    """A mark as a row."""
+    return {
+        "instant": mark.instant,
+        "sequence": mark.head.sequence,
+        "arrival": mark.head.arrival,
+        "rows": mark.rows,
+        "nbytes": mark.nbytes,
+        "blocks": mark.blocks,
+    }
+
+
+_sequence = attrgetter("head.sequence")
 
 
 def _head(marks: Sequence[Mark], choose: Callable[..., Mark]) -> Head:
-    """The head that one of some marks makes: by their numbers, the least or the greatest."""
-    one = marks[0] if len(marks) == 1 else choose(marks, key=_sequence)
-    return Head(one.arrival, one.sequence)
+    """The head of one of some marks: by their numbers, the least or the greatest."""
+    return (marks[0] if len(marks) == 1 else choose(marks, key=_sequence)).head
 
 
 def have_marks(parts: Sequence[Mapping[str, pa.Table]]) -> bool:

@@ -20,8 +20,8 @@ class ChainFlush:
 
     The head of each operator has an instant at which work on it must begin: when it came, and the
     latency of its query, less the time from here to the result. When the earliest of these has
-    come, the head and what waits between it and the result are brought to the end, oldest first;
-    then Chain chooses again.
+    come, or would have before the operator has finished that Chain would choose, the head and what
+    waits between it and the result are brought to the end, oldest first; then Chain chooses again.
 
     What waits behind a head is not looked at, so that deadlines are missed by a little.
     """
@@ -30,15 +30,19 @@ class ChainFlush:
         self._chain = Chain()
         self._begins: Ranking[tuple[float]] = Ranking()
         self._slack: dict[int, float] = {}
+        self._takes: dict[int, float] = {}
         self._above: dict[int, frozenset[int]] = {}
         self._flush: _Flush | None = None
 
     def replan(self, paths: Sequence[Path], operators: int) -> None:
         """Take the charts and the latencies of queries."""
         self._chain.replan(paths, operators)
-        self._slack, self._above = {}, {}
+        self._slack, self._takes, self._above = {}, {}, {}
         for path in paths:
+            points = path.chart.points
             for step, operator in enumerate(path.operators):
+                takes = points[step + 1].time - points[step].time
+                self._takes[operator] = max(takes, self._takes.get(operator, 0.0))
                 left = (inf if path.latency is None else path.latency) - path.chart.left(step)
                 self._slack[operator] = min(left, self._slack.get(operator, inf))
                 above = self._above.get(operator, frozenset())
@@ -65,9 +69,12 @@ class ChainFlush:
         """The next of a flush, the first of one that is due, or Chain's choice."""
         chosen = None if self._flush is None else self._flush.first()
         if chosen is None:
-            self._flush = self._urgent(now)
-            chosen = None if self._flush is None else self._flush.first()
-        return self._chain.choose(now) if chosen is None else chosen
+            usual = self._chain.choose(now)
+            # What runs is not interrupted.
+            until = now if usual is None else now + self._takes.get(usual, 0.0)
+            self._flush = self._urgent(until)
+            chosen = usual if self._flush is None else self._flush.first()
+        return chosen
 
     def _due(self, operator: int, head: Head) -> None:
         slack = self._slack.get(operator, inf)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import PenstockError
@@ -33,6 +34,33 @@ LOOKING_SHARE = 0.05
 """Of the time, looking at folders may take so much."""
 MOST_SECONDS = 1.0
 """However long it takes, folders are looked at so often."""
+
+
+@dataclass(frozen=True)
+class FeedLimits:
+    """The limits of what the next micro-batch reads.
+
+    Args:
+        most_rows: About so many rows of a stream; None: as many as there are,
+        batch_rows: but no more than so many of files that say how many they have.
+        paused: The streams of which nothing is read, as they are too far ahead of others.
+    """
+
+    most_rows: int | None = None
+    batch_rows: int | None = None
+    paused: frozenset[str] = frozenset()
+
+
+class Limits(Protocol):
+    """Asked for the limits before a micro-batch."""
+
+    def __call__(self, waiting: frozenset[str], *, to_the_end: bool) -> FeedLimits:
+        """The limits.
+
+        Args:
+            waiting: The streams of which files wait.
+            to_the_end: Whether somebody waits until all of them have been read.
+        """
 
 
 class Stopped(PenstockError):
@@ -111,7 +139,7 @@ class FolderFeed:
 
     Args:
         cuts: The folders, with what has been read of them.
-        most_rows: Asked before a micro-batch for how many rows of a stream it may read.
+        limits: Asked before a micro-batch for what it may read.
         take: Runs a micro-batch that reads files, and commits it; it is told the earliest row of
             each stream in files that wait.
         finite: Whether only what is there at the beginning is read.
@@ -120,17 +148,19 @@ class FolderFeed:
     def __init__(
         self,
         cuts: Sequence[FileCuts],
-        most_rows: Callable[[], int | None],
+        limits: Limits,
         take: Callable[[Files, Mapping[str, int]], None],
         *,
         finite: bool,
     ) -> None:
         self._cuts = cuts
-        self._most_rows = most_rows
+        self._limits = limits
         self._take = take
         self._finite = finite
         self._news = threading.Condition()
         self._is_stopping = self._is_over = False
+        # How many wait until all that is there has been read.
+        self._drains = 0
         # When the last look began that found nothing, and who wants a later one.
         self._idle_since = self._wanted = -1.0
         self._fault: BaseException | None = None
@@ -154,9 +184,14 @@ class FolderFeed:
     def drain(self) -> None:
         """Wait until all that is there now has been read; raises what went wrong."""
         with self._news:
+            # First this: a look that begins after the call knows of it.
+            self._drains += 1
             self._wanted = called = time.monotonic()
             self._news.notify_all()
-            self._news.wait_for(lambda: self._idle_since > called or self._is_over)
+            try:
+                self._news.wait_for(lambda: self._idle_since > called or self._is_over)
+            finally:
+                self._drains -= 1
             is_read = self._idle_since > called
         if self._fault is not None:
             raise self._fault
@@ -194,11 +229,7 @@ class FolderFeed:
         for one in self._cuts:
             if not len(one) and not self._finite:
                 one.backlog.look()
-        if any(map(len, self._cuts)):
-            most = self._most_rows()
-            shares = [share for one in self._cuts if (share := one.next_share(most))]
-            holds = {one.backlog.folder.stream: one.hold for one in self._cuts if len(one)}
-            self._take({one.folder.stream: one for one in shares}, holds)
+        if any(map(len, self._cuts)) and self._takes_some():
             # Whoever waits for the pipeline's lock gets it now; else the next batch would.
             time.sleep(YIELD_SECONDS)
             return True
@@ -210,6 +241,22 @@ class FolderFeed:
             self._idle_since = began
             self._news.notify_all()
             self._news.wait_for(lambda: self._is_stopping or self._wanted >= began, rest)
+        return True
+
+    def _takes_some(self) -> bool:
+        """Run a micro-batch of files that wait; False if all of them are to wait on."""
+        waiting = frozenset(one.backlog.folder.stream for one in self._cuts if len(one))
+        limits = self._limits(waiting, to_the_end=self._finite or self._drains > 0)
+        shares = [
+            share
+            for one in self._cuts
+            if one.backlog.folder.stream not in limits.paused
+            and (share := one.next_share(limits.most_rows, limits.batch_rows))
+        ]
+        if not shares:
+            return False
+        holds = {one.backlog.folder.stream: one.hold for one in self._cuts if len(one)}
+        self._take({one.folder.stream: one for one in shares}, holds)
         return True
 
 

@@ -17,6 +17,8 @@ from penstock.pipeline.reading_choice import SETTING, begun_reading, wanted_way
 from penstock.spark.feeds import SparkFeed
 from penstock.spark.placement import Placement
 from penstock.spark.routing import routed
+from penstock.spark.sink_tasks import SETTING as SINKS_SETTING
+from penstock.spark.sink_tasks import SinkJobs, wanted_writer
 from penstock.spark.sources import stream_frame
 from penstock.spark.tasks import (
     HOLDS,
@@ -72,6 +74,15 @@ class Jobs:
     def tasks(self) -> int:
         """In how many tasks batches run now."""
         return self._placement.tasks
+
+    def for_sinks(self, note: Callable[[str], None]) -> SinkJobs:
+        """The jobs that write sinks, whose tasks are where those of batches are.
+
+        Args:
+            note: Told, in a sentence, of processes that had to be replaced.
+        """
+        wanted = wanted_writer(self._spark.conf.get(SINKS_SETTING, "") or "")
+        return SinkJobs(self._spark.sparkContext, self._placement, note, wanted)
 
     def _follow(self) -> None:
         """Have the tasks where, and as many as, the cluster suggests; between two batches."""

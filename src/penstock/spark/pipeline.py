@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PipelineFailed
 from penstock.files.folders import is_folder
@@ -20,6 +20,7 @@ from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
+from penstock.spark.batch_intake import BatchIntake
 from penstock.spark.batch_notes import note_batch
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, Stopped
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.files.folders import Folder
-    from penstock.spark.feeds import Feed, Files
+    from penstock.spark.feeds import Feed, FeedLimits, Files
+    from penstock.spark.sink_tasks import SinkJobs
     from penstock.store.layout import Home
     from penstock.store.records import Record
 
@@ -60,6 +62,8 @@ class Pipeline:
         failure: Why micro-batches run no more, if they failed too often.
         trouble: Why the last micro-batch failed, while it is tried again.
         monitor: Decides how many rows are taken in, and how many of them stay.
+        intake: Holds rows back when that has to be.
+        sink_facts: Asked for what the status says of sinks.
         retention: What is kept, and for how long.
         housekeeping: Folds old results and removes old files, beside the micro-batches.
     """
@@ -87,6 +91,8 @@ class Pipeline:
         self.failure: PipelineFailed | None = None
         self.trouble: str | None = None
         self.monitor = InputMonitor()
+        self.intake = BatchIntake(self)
+        self.sink_facts: Callable[[], dict[str, dict[str, Any]]] = dict
         self.retention = Retention()
         self.housekeeping = Housekeeping(self.ledger, self.lock, self.note_error)
 
@@ -105,6 +111,10 @@ class Pipeline:
         """The way in which the last batch that read files did so, and why."""
         return self._jobs.reading
 
+    def sink_jobs(self) -> SinkJobs:
+        """The way in which jobs write sinks."""
+        return self._jobs.for_sinks(self.note_error)
+
     def start(self, *, finite: bool = False) -> None:
         """Let micro-batches run: until all that is there has been read, or until `stop`."""
         self._run += 1
@@ -120,8 +130,8 @@ class Pipeline:
                 undoing.callback(begun[-1].stop)
             if folders:
                 cuts = [cuts_of(self.ledger, one, self.tasks) for one in folders]
-                take, most = partial(self._take, self._run), partial(self._most_rows, self._run)
-                begun.append(FolderFeed(cuts, most, take, finite=finite))
+                take, limits = partial(self._take, self._run), partial(self._limits, self._run)
+                begun.append(FolderFeed(cuts, limits, take, finite=finite))
             undoing.pop_all()
         # All at once: without feeds, whoever waits would take it that there is nothing to read.
         self._feeds = begun
@@ -130,12 +140,12 @@ class Pipeline:
             target = partial(self._watch, feed, feeds, run, finite=finite)
             threading.Thread(target=target, daemon=True).start()
 
-    def _most_rows(self, run: int) -> int | None:
-        """The rows of a stream that the next micro-batch reads at most; it is about to come."""
+    def _limits(self, run: int, waiting: frozenset[str], *, to_the_end: bool) -> FeedLimits:
+        """The limits of what the next micro-batch reads; it is about to come."""
+        self.intake.wait_for_sinks(lambda: run != self._run)
         with self.lock:
             self._require(run)
-            self._watch_input()
-            return self.monitor.most_rows
+            return self.intake.limits(waiting, to_the_end=to_the_end)
 
     def _watch(self, feed: Feed, feeds: Sequence[Feed], run: int, *, finite: bool) -> None:
         """Wait for the end of a feed; if it failed, start all again a few times."""
@@ -155,13 +165,13 @@ class Pipeline:
         self._failed += 1
         if cause.may_pass and self._failed <= RESTARTS:
             self.trouble = cause.text
-            self._write_status()
+            self.write_status()
             time.sleep(RESTART_SECONDS * self._failed)
             if self._started_again(feeds, run, finite=finite):
                 return
         self.failure = PipelineFailed(cause.text, hint="Its state is as of the last commit.")
         self.trouble = None
-        self._write_status()
+        self.write_status()
         if run == self._run:
             self._ended.set()
 
@@ -219,7 +229,7 @@ class Pipeline:
         for feed in feeds:
             feed.stop()
         if feeds:
-            self._write_status(feeds)
+            self.write_status(feeds)
         self.housekeeping.wait()
 
     def flush(self) -> None:
@@ -277,7 +287,7 @@ class Pipeline:
             if is_over:
                 # The end of the input holds until more rows come.
                 self.flush()
-            self._write_status()
+            self.write_status()
 
     def replace_groups(self) -> bool:
         """Let new plans take over that have run beside old ones for long enough; whether any did.
@@ -302,11 +312,12 @@ class Pipeline:
 
     def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
         """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
+        self.intake.wait_for_sinks(lambda: run != self._run)
         with self.lock:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
             if not self.ledger.has_committed(query, batch):
-                self._watch_input()
+                self.intake.watch_lanes()
                 self._run_batch(frame, None, (query, batch))
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
@@ -359,21 +370,11 @@ class Pipeline:
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
             note_batch(self.status, done, seconds, self.reading)
-            self._write_status()
-
-    def _watch_input(self) -> None:
-        """Decide, before rows are taken in, how many at once, and which of them are shed.
-
-        Unless some may be, lanes work first until what waits in them is below the limit.
-        """
-        rules = self.ledger.plan.session.settings.work.intake
-        self.monitor.look(rules, self.ledger.waiting_bytes, self.status.batch_rows)
-        while rules.holds_back and self.ledger.waiting_bytes > (rules.queue_limit or 0):
-            self.status.held_back += 1
-            self.tick()
+            self.write_status()
 
     def _tell(self) -> None:
         """Let those who wait know of a new record."""
+        self.intake.note(self.ledger.record)
         for listener in self.listeners:
             listener(self.ledger.record)
         self.housekeeping.note(self.ledger.record)
@@ -384,12 +385,14 @@ class Pipeline:
         """Fold old results if they are many, and remove files that nobody needs any more, now."""
         self.housekeeping.clean(self.retention)
 
-    def _write_status(self, stopped: Sequence[Feed] = ()) -> None:
+    def write_status(self, stopped: Sequence[Feed] = ()) -> None:
+        """Write down how it goes."""
         self.status.is_running = self.is_running
         self.status.intake, self.status.one_in = self.monitor.most_rows, self.monitor.one_in
         for feed in (*self._feeds, *stopped):
             self.status.found |= feed.found()
         self.status.record = self.ledger.record.number
+        self.status.sinks = self.sink_facts()
         # Nobody relies on the status: a full disk must not end a pipeline here.
         with suppress(OSError):
             write_status(self.home, self.status)

@@ -93,11 +93,18 @@ class Placement:
         if now - self._wanted[1] >= SETTLED_SECONDS:
             self.tasks = wanted
 
-    def numbers(self) -> RDD[int]:
-        """The numbers of the tasks, each in a partition of its own, where it is preferred."""
-        if not self.places:
-            return self._context.parallelize(range(self.tasks), self.tasks)
-        return _with_preferences(self._context, self.places)
+    def numbers(self, count: int | None = None) -> RDD[int]:
+        """The numbers of the tasks, each in a partition of its own, where it is preferred.
+
+        Args:
+            count: Only so many, or more; None: those that there are now.
+        """
+        count = count or self.tasks
+        places = dict(self.places)
+        if not places:
+            return self._context.parallelize(range(count), count)
+        placed = {one: places[one % len(places)] for one in range(count)}
+        return _with_preferences(self._context, placed)
 
 
 def _executors(context: SparkContext) -> dict[str, int]:

@@ -12,9 +12,11 @@ from penstock.spark.sources import source_name
 from penstock.store.whole_files import replace_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from penstock.catalog.definitions import SinkDefinition
+    from penstock.connectors.folder_sink import FolderSink
     from penstock.store.layout import Home
 
 
@@ -31,6 +33,9 @@ class Progress:
         record: All results up to this record have been written.
         end: The record of an end of input that has been written besides.
         key: Stands for this sink of this home, and for no other.
+        publishing: The drafts of commits that are being published, by record,
+        publishing_to: up to this record,
+        publishing_end: which is an end of the input. They count, whatever happens.
     """
 
     sink: str
@@ -41,6 +46,9 @@ class Progress:
     record: int = -1
     end: int | None = None
     key: str = field(default_factory=lambda: uuid4().hex)
+    publishing: dict[str, list[str]] = field(default_factory=dict)
+    publishing_to: int | None = None
+    publishing_end: bool = False
 
     def is_of(self, sink: SinkDefinition) -> bool:
         """The progress of a sink, rather than of another that had its name."""
@@ -100,6 +108,78 @@ class ProgressFiles:
 
     def _path(self, sink: str) -> Path:
         return self._folder / f"{source_name(sink.lower())}.json"
+
+
+class Written:
+    """All that a sink has written, and the notes about it.
+
+    Attributes:
+        progress: What is noted.
+        results: How many results of the query have been written, of all that it ever had.
+    """
+
+    def __init__(self, files: ProgressFiles, progress: Progress, results: int) -> None:
+        self._files = files
+        self.progress = progress
+        self.results = results
+
+    @property
+    def record(self) -> int:
+        """All up to this record has been written."""
+        return self.progress.record
+
+    def has(self, number: int) -> bool:
+        """The results of a record have been written."""
+        return number <= self.progress.record or number == self.progress.end
+
+    def done(self, number: int, end: int | None, results: int | None = None) -> None:
+        """Note that all up to a record is written.
+
+        Args:
+            number: The record.
+            end: The last record, if that is an end of the input.
+            results: How many results there were up to it.
+        """
+        before = (self.progress.record, self.progress.end)
+        if number == end:
+            self.progress.end = end
+            number -= 1
+        self.progress.record = max(number, self.progress.record)
+        if (self.progress.record, self.progress.end) != before:
+            self._files.write(self.progress)
+        if results is not None:
+            self.results = results
+
+    def publish(
+        self, drafts: Mapping[int, Sequence[str]], target: FolderSink, last: int, end: int | None
+    ) -> None:
+        """Let others see drafts of all commits up to a record.
+
+        From the note on they count: who is stopped in the middle of it goes on from there.
+        """
+        if drafts:
+            self.progress.publishing = {str(at): list(names) for at, names in drafts.items()}
+            self.progress.publishing_to, self.progress.publishing_end = last, end is not None
+            self._files.write(self.progress)
+            self.finish_publishing(target)
+        else:
+            self.done(last, end)
+
+    def finish_publishing(self, target: FolderSink) -> None:
+        """Go on with what was being published, if anything was."""
+        last = self.progress.publishing_to
+        if last is None:
+            return
+        end = last if self.progress.publishing_end else None
+        drafts = {int(at): names for at, names in self.progress.publishing.items()}
+        target.publish(drafts)
+        self.progress.publishing, self.progress.publishing_to = {}, None
+        self.done(last, end)
+
+    def end_was_none(self) -> None:
+        """Note that more came after an end of the input."""
+        self.progress.end = None
+        self._files.write(self.progress)
 
 
 def _read(path: Path) -> Progress:

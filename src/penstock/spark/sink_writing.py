@@ -1,29 +1,46 @@
-"""One sink: it reads the results of its query commit by commit, and writes them."""
+"""One sink: the results of its query are written commit by commit, one way or another."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
+from penstock.algebra.orders import Sort
+from penstock.algebra.plan import different_nodes
+from penstock.connectors.folder_sink import FolderSink
 from penstock.errors import DataError
-from penstock.results.answer_kind import is_relation
-from penstock.results.result_tables import results_table
+from penstock.lane_host.sink_parts import require_unwritten
+from penstock.lane_host.sink_work import ResultForm, SinkWork
+from penstock.results.answer_kind import is_relation, kind_of, unit_of
 from penstock.results.settling import fold_for, timed_fold_for
 from penstock.spark.groups import plans_with
+from penstock.spark.sink_progress import Written
 from penstock.spark.sink_targets import ConsoleSink
+from penstock.spark.sink_ways import (
+    FEW_RESULTS,
+    FEW_TIMES,
+    TASK_RESULTS,
+    DriverWriting,
+    TasksCannotWrite,
+    TaskWriting,
+)
 from penstock.store.result_reader import ResultsReader, start_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pyarrow as pa
+
     from penstock.algebra.plan import Plan
-    from penstock.operators.block import Block
     from penstock.pipeline.plans import QueryGroup
     from penstock.results.settling import Elements
     from penstock.spark.sink_progress import Progress, ProgressFiles
     from penstock.spark.sink_targets import SinkTarget
+    from penstock.spark.sink_tasks import SinkJobs
+    from penstock.spark.sink_ways import SinkWriting, Way
     from penstock.spark.spark_engine import SparkEngine
-    from penstock.store.result_reader import Commit
+    from penstock.store.records import Record
 
 
 class Sink:
@@ -31,7 +48,6 @@ class Sink:
 
     Attributes:
         name: Its name.
-        progress: What has been written.
         target: Where to.
         reached: The record up to which it has read and written.
         failed: How often in a row it has failed.
@@ -42,25 +58,42 @@ class Sink:
     def __init__(
         self,
         engine: SparkEngine,
+        jobs: SinkJobs,
         files: ProgressFiles,
         progress: Progress,
         target: SinkTarget | ConsoleSink,
     ) -> None:
         self.name = progress.sink
-        self.progress = progress
         self.target = target
         self.reached = -1
         self.failed = 0
         self.next_try = 0.0
         self.error: str | None = None
         self._engine = engine
-        self._files = files
+        self._jobs = jobs
+        self._written = Written(files, progress, _results_at(engine, progress))
         self._is_new = progress.record < 0
         self._group: QueryGroup | None = None
-        self._reader: ResultsReader | None = None
-        self._plan: Plan | None = None
-        # Read, but not written yet: a reader does not read twice.
-        self._pending: Commit | None = None
+        self._writing: SinkWriting | None = None
+        self._few = 0
+        self._tasks_can = True
+        self._is_ordered: bool | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """The note of what has been written."""
+        return self._written.progress
+
+    @property
+    def way(self) -> Way | None:
+        """The way in which it is written now; None if it has not begun."""
+        return self._writing.way if self._writing else None
+
+    def behind(self, record: Record) -> int:
+        """The number of results that it has not written, of those up to a record."""
+        if self.reached >= record.number:
+            return 0
+        return max(0, record.result_rows.get(self.progress.query, 0) - self._written.results)
 
     def catch_up(self, last: int) -> None:
         """Write all commits up to a record.
@@ -69,91 +102,133 @@ class Sink:
             Exception: What the target raises; what it has not taken comes again next time.
             DataError: Commits that were not written are not kept any more.
         """
+        try:
+            self._catch_up(last)
+        except TasksCannotWrite as fault:
+            if not _same(self._engine.program.group_of(self.progress.query), self._group):
+                raise
+            self._engine.running.pipeline.note_error(f'sink "{self.name}": {fault.message}')
+            self._tasks_can = False
+            self._catch_up(last)
+
+    def _catch_up(self, last: int) -> None:
+        record = self._engine.home.chain.read(last)
+        if isinstance(self.target, FolderSink):
+            self._written.finish_publishing(self.target)
         self._withdraw(last)
         group = self._engine.program.group_of(self.progress.query)
-        if self._reader is not None and not _same(group, self._group):
+        if self._writing is not None and not _same(group, self._group):
             # The query was stopped; what it said until then comes before what it says now.
-            self._read(last if group is None else self._engine.first_record(group) - 1)
-            self._reader = None
-        if self._reader is None and group is not None:
-            with self._engine.running.changing:
-                self._reader = self._opened(group)
-        self._read(last)
+            before = last if group is None else self._engine.first_record(group) - 1
+            self._write(before, last, record)
+            self._writing = None
+        if group is not None:
+            way = self._way(group, self.behind(record))
+            if self._writing is None or self._writing.way != way:
+                with self._engine.running.changing:
+                    self._writing = self._begun(group, way)
+        self._write(last, last, record)
         self.reached = last
+        self._written.results = record.result_rows.get(self.progress.query, 0)
 
-    def _read(self, last: int) -> None:
-        """Write what the reader has up to a record."""
-        if self._reader is None:
-            self._done(last, None)  # Of a query that is stopped there is nothing to write.
-            return
+    def _write(self, until: int, last: int, record: Record) -> None:
+        """Write what there is up to a record; of an end of input only if it is the last."""
         # Of an end of input there are results only if it is the last.
-        end = last if self._engine.home.chain.read(last).kind == "flush" else None
-        self._deliver(end)
-        for commit in self._reader.read(last):
-            self._pending = commit
-            self._deliver(end)
-        self._done(last, end)
-
-    def _deliver(self, end: int | None) -> None:
-        """Write the commit that waits, unless that was done before."""
-        commit, plan = self._pending, self._plan
-        if commit is not None and commit.block is not None:
-            assert plan is not None
-            if not self._has(commit.number):
-                self._write(commit.number, plan, commit.block)
-                self._done(commit.number, end)
-            elif isinstance(self.target, ConsoleSink) and commit.number != end:
-                self.target.pass_over(plan, commit.block)
-        self._pending = None
-
-    def _has(self, number: int) -> bool:
-        return number <= self.progress.record or number == self.progress.end
-
-    def _write(self, number: int, plan: Plan, block: Block) -> None:
-        if isinstance(self.target, ConsoleSink):
-            self.target.print(plan, block)
-        else:
-            self.target.write(number, results_table(plan, block))
-
-    def _done(self, number: int, end: int | None) -> None:
-        """Write down that all up to a record is written."""
-        before = (self.progress.record, self.progress.end)
-        if number == end:
-            self.progress.end = end
-            number -= 1
-        self.progress.record = max(number, self.progress.record)
-        if (self.progress.record, self.progress.end) != before:
-            self._files.write(self.progress)
+        end = last if record.kind == "flush" and until == last else None
+        if self._writing is None:
+            self._written.done(until, None)  # Of a query that is stopped there is nothing to write.
+            return
+        self._writing.write(until, end)
 
     def _withdraw(self, last: int) -> None:
         """Take back the results of an end of input, if more came after it."""
-        if self.progress.end is not None and last > self.progress.end:
-            self.target.withdraw(self.progress.end)
-            self.progress.end = None
-            self._files.write(self.progress)
+        end = self.progress.end
+        if end is not None and last > end:
+            self.target.withdraw(end)
+            self._written.end_was_none()
 
-    def _opened(self, group: QueryGroup) -> ResultsReader:
-        """A reader of the query's results as it runs in a group."""
+    def _way(self, group: QueryGroup, behind: int) -> Way:
+        """The way to go on, with so many results to be written."""
+        if not self._can_be_divided(group) or self._jobs.wanted == "driver":
+            return "driver"
+        if self._jobs.wanted == "tasks":
+            return "tasks"
+        self._few = self._few + 1 if behind <= FEW_RESULTS else 0
+        if behind >= TASK_RESULTS:
+            return "tasks"
+        # To begin again takes reading what is left of all results: not for a moment's pause.
+        return "driver" if self.way != "tasks" or self._few > FEW_TIMES else "tasks"
+
+    def _can_be_divided(self, group: QueryGroup) -> bool:
+        """Tasks can write: files, and no rows whose order in their file says something."""
+        if not isinstance(self.target, FolderSink) or not self._tasks_can or self._jobs.parts < 2:
+            return False
+        if not _same(group, self._group) or self._is_ordered is None:
+            plan = self._engine.program.definition(self.progress.query).plan
+            self._is_ordered = any(isinstance(one, Sort) for one in different_nodes(plan))
+        return not self._is_ordered
+
+    def _begun(self, group: QueryGroup, way: Way) -> SinkWriting:
+        """The results of the query as it runs in a group, to be written in one way."""
+        plan = self._engine.program.definition(self.progress.query).plan
+        self._group = group
+        if isinstance(self.target, FolderSink):
+            self.target.remove_drafts()
+            if way == "tasks":
+                work = self._work(plan, group)
+                return TaskWriting(self._jobs, self._engine.home, work, self.target, self._written)
+        return DriverWriting(self._reader(plan, group), plan, self.target, self._written)
+
+    def _reader(self, plan: Plan, group: QueryGroup) -> ResultsReader:
         home, query = self._engine.home, self.progress.query
-        plan = self._plan = self._engine.program.definition(query).plan
         first = self._engine.first_record(group)
         start = start_of(home, query, first, has_content=is_relation(plan))
-        written = self.progress.record
-        if not self._is_new and start.record > max(written + 1, first):
-            msg = (
-                f"results of the records {written + 1} to {start.record - 1} are not kept any more"
-            )
-            hint = "Drop the sink, and create it again with another place to write to."
-            raise DataError(msg, hint=hint)
-        self._group = group
+        if not self._is_new:
+            require_unwritten(start.record, self.progress.record, first)
         return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
 
-    def _fold(self, plan: Plan, group: QueryGroup) -> Callable[[], Elements]:
+    def _shape(self, group: QueryGroup) -> tuple[list[pa.DataType], int, int]:
+        """The types of the query's columns, how long rows live, and parts of calendar queues."""
         bound = self._engine.running.pipeline.ledger.plan.groups[group.number]
         node = bound.result(self.progress.query)
-        partitions = bound.choices.queue_partitions
+        return list(node.arrow_types), node.span, bound.choices.queue_partitions
+
+    def _fold(self, plan: Plan, group: QueryGroup) -> Callable[[], Elements]:
         fold = timed_fold_for if isinstance(self.target, ConsoleSink) else fold_for
-        return partial(fold, plan, node.arrow_types, node.span, partitions)
+        return partial(fold, plan, *self._shape(group))
+
+    def _work(self, plan: Plan, group: QueryGroup) -> SinkWork:
+        """The request that tasks get, but for the records."""
+        progress = self.progress
+        types, span, partitions = self._shape(group)
+        return SinkWork(
+            home=str(self._engine.home.path),
+            key=uuid4().hex,
+            query=progress.query,
+            group=group.number,
+            first=self._engine.first_record(group),
+            form=ResultForm.of(
+                kind_of(plan), unit_of(plan), plan.schema.names, types, span, partitions
+            ),
+            folder=progress.place,
+            format=progress.format,
+            options=progress.options,
+            parts=self._jobs.parts,
+            written=progress.record,
+            end=progress.end,
+            last=progress.record,
+            is_new=self._is_new,
+        )
+
+
+def _results_at(engine: SparkEngine, progress: Progress) -> int:
+    """The results that there were when a sink was written last, as far as that is still known."""
+    if progress.record < 0:
+        return 0
+    try:
+        return engine.home.chain.read(progress.record).result_rows.get(progress.query, 0)
+    except DataError:
+        return 0
 
 
 def _same(one: QueryGroup | None, other: QueryGroup | None) -> bool:

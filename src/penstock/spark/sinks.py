@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from penstock.catalog.definitions import SinkDefinition
 from penstock.errors import PenstockError, QueryError
@@ -18,6 +18,7 @@ from penstock.observe.status import write_status
 from penstock.results.paragraphs import Paragraphs, print_line
 from penstock.spark.causes import cause_of
 from penstock.spark.sink_declarations import place_of, refuse_sink, sink_format
+from penstock.spark.sink_lag import SinkLag, facts_of
 from penstock.spark.sink_progress import Progress, ProgressFiles, quoted
 from penstock.spark.sink_targets import (
     PYTHON,
@@ -30,7 +31,7 @@ from penstock.spark.sink_targets import (
 from penstock.spark.sink_writing import Sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
@@ -58,15 +59,21 @@ class Sinks:
         self._engine = engine
         self.paragraphs = Paragraphs(print_line)
         self._files = ProgressFiles(engine.home)
+        self._jobs = engine.running.pipeline.sink_jobs()
         # Guards what follows; never held while a sink writes.
         self._news = threading.Condition()
         self._sinks: dict[str, Sink] = {}
         self._is_closed = False
+        self._lag = SinkLag()
+        # Set while a function that a sink calls waits for rows to be taken in.
+        self._waits_itself = False
         # Of those that cannot be opened as they were declared: what is wrong with them.
         self._refused: dict[str, str] = {}
         for name, refusal in self._open_declared().items():
             self._refuse(name, refusal)
         engine.on_commit(self._wake)
+        engine.running.pipeline.intake.sinks_behind = self.too_far_behind
+        engine.running.pipeline.sink_facts = self.facts
         self._thread = threading.Thread(target=self._run, name="penstock sinks", daemon=True)
         self._thread.start()
 
@@ -187,7 +194,9 @@ class Sinks:
             begin = self._engine.position if since == "now" else -1
             progress = Progress(name, definition.name, PYTHON, {}, record=begin)
         with self._news:
-            self._sinks[name.lower()] = Sink(self._engine, self._files, progress, target)
+            self._sinks[name.lower()] = Sink(
+                self._engine, self._jobs, self._files, progress, target
+            )
         self._wake()
 
     def hold(self, name: str, query: str) -> None:
@@ -222,7 +231,7 @@ class Sinks:
         Returns:
             Whether every sink has written all.
         """
-        if threading.current_thread() is self._thread:
+        if self.calls_here:
             return False  # A function that a sink calls would wait for itself.
         last = self._engine.position
         with self._news:
@@ -232,6 +241,45 @@ class Sinks:
                 lambda: all(s.reached >= last or s.error for s in self._sinks.values()), timeout
             )
             return not self._refused and all(s.reached >= last for s in self._sinks.values())
+
+    def too_far_behind(self, seconds: float) -> list[str]:
+        """The names of sinks that are too far behind; waits so many seconds until there are none.
+
+        `SET sink_lag` says how far they may be.
+        """
+
+        def names() -> list[str]:
+            if self._is_closed or self._waits_itself:
+                return []
+            ledger = self._engine.running.pipeline.ledger
+            limit = ledger.plan.session.settings.work.sink_lag
+            return self._lag.too_far(list(self._sinks.values()), ledger.record, limit)
+
+        with self._news:
+            if names():
+                self._news.wait_for(lambda: not names(), seconds)
+            return names()
+
+    @property
+    def calls_here(self) -> bool:
+        """A sink has called the function that asks: it is waited for, and must not wait."""
+        return threading.current_thread() is self._thread
+
+    @contextmanager
+    def let_in(self) -> Iterator[None]:
+        """While a function that a sink calls waits for rows, these do not wait for the sink."""
+        is_own = self.calls_here
+        self._waits_itself |= is_own
+        try:
+            yield
+        finally:
+            self._waits_itself &= not is_own
+
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """The words of the status about them."""
+        with self._news:
+            declared = [one for one in self._sinks.values() if one.progress.format != PYTHON]
+        return facts_of(declared, self._engine.running.pipeline.ledger.record)
 
     def close(self) -> None:
         """Write what is committed, unless it takes long, and write no more."""
@@ -264,7 +312,7 @@ class Sinks:
             target.begin()
             # Before the first write: from then on the files there are its own.
             self._files.write(progress)
-        return Sink(self._engine, self._files, progress, target)
+        return Sink(self._engine, self._jobs, self._files, progress, target)
 
     def _forget(self, declared: dict[str, SinkDefinition]) -> None:
         """Let go of sinks that are declared no more."""

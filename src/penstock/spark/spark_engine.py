@@ -19,6 +19,7 @@ from penstock.spark.child_session import frame_of
 from penstock.spark.explaining import explained_query
 from penstock.spark.groups import first_record_of
 from penstock.spark.home_view import view_of
+from penstock.spark.insert_limit import InsertLimit
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
@@ -26,7 +27,6 @@ from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
 from penstock.spark.spark_answer import SparkAnswer
-from penstock.store.inserted_rows import bring
 from penstock.store.rejected_rows import read_rejected
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class SparkEngine:
         self._registrar = Registrar(self.running, home, most)
         self._first: dict[int, int] = {}
         self._relations = Relations()
-        self._bringing = threading.Lock()
+        self._inserts = InsertLimit(home, self.running)
         self._taking_over = threading.Lock()
         self._tried_to_take_over = -TAKE_OVER_SECONDS
         self.running.pipeline.listeners.append(self._watch_plans)
@@ -261,8 +261,7 @@ class SparkEngine:
             msg = f'stream "{stream.name}" is read from {stream.format}: rows cannot be inserted'
             raise QueryError(msg, hint="Declare a stream without USING for rows from Python.")
         if len(rows):
-            with self._bringing:
-                bring(self.home, stream.name, rows)
+            self._inserts.bring(stream.name, rows, may_wait=not self.sinks.calls_here)
 
     def update(self, relation: RelationDefinition, changes: pa.Table) -> None:
         """Change a relation."""
@@ -297,8 +296,9 @@ class SparkEngine:
 
     def wait_idle(self) -> None:
         """Wait until all rows have been taken in."""
-        self.running.drain()
-        self.running.tell_watermarks()
+        with self.sinks.let_in():
+            self.running.drain()
+            self.running.tell_watermarks()
 
     def wait_for_news(self, after: int, timeout: float) -> bool:
         """Wait for a record after one; False if the time is over."""

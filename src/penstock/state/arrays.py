@@ -28,6 +28,7 @@ DECIMAL_WORDS = np.dtype((np.uint64, (2,)))
 MOST_TEXT = 2**31 - 1
 """Bytes of text that one Arrow array of strings can hold."""
 
+_STRING = pa.lib.Type_STRING
 _WIDTHS: dict[int, Any] = {8: np.int8, 32: np.int32, 64: np.int64, 128: DECIMAL_WORDS}
 
 
@@ -129,7 +130,7 @@ def text_bytes(column: pa.Array) -> int:
 def column_bytes(column: pa.Array) -> int:
     """The number of bytes of the values of a column; Arrow's own property costs 6 us a column."""
     type_ = column.type
-    if type_.id == pa.lib.Type_STRING:
+    if type_.id == _STRING:
         return text_bytes(column) + 4 * len(column)
     return len(column) * int(type_.bit_width) // 8
 

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 class Commit:
     """A commit's word on a query: its clock since then, and a block, unless there was nothing.
 
-    The block is what the reader's fold makes of the elements.
+    The block is what the reader's fold makes of the elements. `results` counts these up to the
+    commit.
     """
 
     number: int
     clock: int
     block: Block | None
+    results: int = 0
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,9 @@ class ResultsReader:
     def _folded(self, fold: Elements, record: Record, clock: int) -> Commit | None:
         blocks = list(result_blocks(self._home, record, self.query))
         block = fold.take_in(blocks, clock)
-        return None if block is None else Commit(record.number, clock, block)
+        if block is None:
+            return None
+        return Commit(record.number, clock, block, record.result_rows.get(self.query, 0))
 
     @property
     def fold(self) -> Elements:

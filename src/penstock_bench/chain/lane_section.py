@@ -88,14 +88,25 @@ def overhead(bench: LaneBench) -> Figures:
     """By scheduler, the share of a lane's time that choosing steps and keeping queues adds.
 
     All is worked off by the same steps: in the order of the operators, and as the scheduler says.
+    What is around the operators without a scheduler is taken away. Runs take turns, and the time is
+    the processor's, so that what else runs changes little. Beside it the microseconds of a step.
     """
-    names = ["fifo", "chain", "chain_flush"]
-    around: dict[str | None, list[float]] = {name: [] for name in (None, *names)}
+    around: dict[str | None, list[float]] = {None: [], **{one.name: [] for one in SCHEDULERS}}
+    taken, steps = [], 1
     for _ in range(ROUNDS):
-        for name, shares in around.items():
-            shares.append(bench.whole(name).around)
-    plain = median(around[None])
-    return {name: round(median(around[name]) - plain, 4) for name in names}
+        for name, seconds in around.items():
+            ran = bench.whole(name)
+            seconds.append(ran.around)
+            if name is None:
+                taken.append(ran.cpu)
+                steps = ran.steps
+    plain, whole = median(around.pop(None)), median(taken)
+    added = {str(name): median(seconds) - plain for name, seconds in around.items()}
+    return {
+        "share": {name: round(seconds / whole, 4) for name, seconds in added.items()},
+        "step_us": {name: round(seconds / steps * 1e6, 1) for name, seconds in added.items()},
+        "operator_us": round((whole - plain) / steps * 1e6, 1),
+    }
 
 
 def figures_of(one: LaneFigures) -> Figures:

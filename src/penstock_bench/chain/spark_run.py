@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Condition
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import pyarrow as pa
 
 import penstock
 from penstock.scheduling.latencies import Latencies, all_latencies
-from penstock_bench.chain.lane_run import LaneBench, LaneFigures
+from penstock.scheduling.work_rules import WorkRules
+from penstock_bench.chain.lane_run import TURN, LaneBench, LaneFigures, percentiles
 from penstock_bench.chain.lane_traffic import KNOWN, QUERIES, SCRIPT
 
 if TYPE_CHECKING:
@@ -39,24 +41,23 @@ class SparkBench:
     traffic: LaneTraffic
     folder: Path
 
-    @property
-    def budget(self) -> float:
-        """The seconds that the lane works in a micro-batch: load is that of the lane alone."""
-        return LaneBench(self.traffic).tick
+    @cached_property
+    def rules(self) -> WorkRules:
+        """The rules of all runs: a budget by which load is that of the lane alone, and the rest.
 
-    def run(
-        self,
-        name: str,
-        scheduler: str,
-        budget: float,
-        latency: float | None = None,
-        threshold: float = 0.0,
-    ) -> LaneFigures:
+        They are measured on a lane of this process.
+        """
+        lane = LaneBench(self.traffic)
+        budget = lane.tick
+        options = {"quantum": TURN * budget, "threshold": lane.middle_slope()}
+        return WorkRules(budget, options=options)
+
+    def run(self, name: str, scheduler: str, latency: float | None = None) -> LaneFigures:
         """Let all rows pass under a scheduler, and the queries allow some latency."""
         from penstock.spark.spark_engine import spark_engine
 
         with penstock.connect(MASTER, self.folder / name, 1) as db:
-            db.execute("; ".join(_settings(scheduler, budget, latency, threshold)))
+            db.execute("; ".join(_settings(scheduler, self.rules, latency)))
             db.execute(SCRIPT)
             keys = pa.array(range(KNOWN), pa.int32())
             db.update("r", insert=pa.table({"k": keys, "w": keys}))
@@ -72,12 +73,16 @@ class SparkBench:
             return seen.figures(latency)
 
 
-def _settings(scheduler: str, budget: float, latency: float | None, threshold: float) -> list[str]:
-    settings = [f"SET lane_budget = '{budget * 1e3:.3f} ms'", f"SET scheduler = {scheduler}"]
-    if scheduler == "mixed":
-        settings.append(f"SET threshold = {threshold:.6f}")
+def _settings(scheduler: str, rules: WorkRules, latency: float | None) -> list[str]:
+    assert rules.budget is not None
+    settings = [
+        f"SET lane_budget = '{rules.budget * 1e3:.3f} ms'",
+        f"SET scheduler = {scheduler}",
+        f"SET quantum = '{rules.options['quantum'] * 1e3:.3f} ms'",
+        f"SET threshold = '{rules.options['threshold']:.6f} / s'",
+    ]
     if latency is not None:
-        settings.append(f"SET latency = '{latency * 1e3:.0f} ms'")
+        settings.append(f"SET latency = '{latency * 1e3:.3f} ms'")
     return settings
 
 
@@ -111,12 +116,9 @@ class _Commits:
 
     def figures(self, latency: float | None) -> LaneFigures:
         """The figures of the run, when all is done."""
-        found = Latencies(self._latencies())
-        median, p99 = found.percentile(50), found.percentile(99)
-        assert median is not None
-        assert p99 is not None
         peak = max(int(one["peak_bytes"]) for one in self._reports())
-        return LaneFigures(peak, median, p99, None, latency, self.queued, self.latencies)
+        marks = percentiles(Latencies(self._latencies()))
+        return LaneFigures(peak, *marks, None, latency, self.queued, self.latencies)
 
     def _reports(self) -> list[dict[str, Any]]:
         return [*self.pipeline.status.work.values()]

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from penstock_bench.chain.experiments import ChainEffort
     from penstock_bench.chain.lane_run import LaneFigures
+    from penstock_bench.report import Figures
 
 ROWS, TICKS = 50_000, 40
 """The rows of a tick, on average, and how many of these there are of 3,000 blocks of the model."""
-TRAFFIC = "other flows"
-"""That with the longest burst."""
+TRAFFIC = ("other flows", "counts")
+"""Those with the longest bursts: of flows, and of a trace."""
 LATENCIES = (2.0, 4.0)
 """Those that Chain-Flush is given, by the median of FIFO."""
 WARM = "warm"
@@ -45,30 +46,36 @@ class SparkSchedulers:
     @property
     def items(self) -> list[str]:
         """The runs, one after the other."""
+        return [f"{traffic}, {label}" for traffic in TRAFFIC for label in self.labels]
+
+    @property
+    def labels(self) -> list[str]:
+        """The runs under one kind of traffic."""
         names = [one.name for one in SCHEDULERS if one.name != "chain_flush"]
         return [*names, *(f"chain_flush {times:g}" for times in LATENCIES)]
 
     def measure(self, done: Callable[[], None]) -> SectionOutcome:
         """Run one after the other; `done` is called after each."""
-        ticks = max(TICKS * self.effort.blocks // 3000, 8)
-        traffic = lane_traffics(self.effort, ROWS * ticks, ticks)[TRAFFIC]
-        ran = self.shown[TRAFFIC] = {}
-        with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
-            bench = SparkBench(traffic, Path(folder))
-            budget = bench.budget
-            bench.run(WARM, "fifo", budget)
-            for label in self.items:
-                name, _, times = label.partition(" ")
-                latency = float(times) * ran["fifo"].median if times else None
-                ran[label] = bench.run(label.replace(" ", "_"), name, budget, latency)
-                done()
-        found = {
-            TRAFFIC: {
-                "budget": round(budget, 5),
-                "schedulers": {label: figures_of(one) for label, one in ran.items()},
-            }
-        }
+        found = {}
+        for traffic in TRAFFIC:
+            with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
+                found[traffic] = self._runs(traffic, Path(folder), done)
         return SectionOutcome(self.name, lane_table(found), found)
+
+    def _runs(self, traffic: str, folder: Path, done: Callable[[], None]) -> Figures:
+        ticks = max(TICKS * self.effort.blocks // 3000, 8)
+        bench = SparkBench(lane_traffics(self.effort, ROWS * ticks, ticks)[traffic], folder)
+        ran = self.shown[traffic] = {}
+        bench.run(WARM, "fifo")
+        for label in self.labels:
+            name, _, times = label.partition(" ")
+            latency = float(times) * ran["fifo"].median if times else None
+            ran[label] = bench.run(label.replace(" ", "_"), name, latency)
+            done()
+        return {
+            "rules": bench.rules.to_json(),
+            "schedulers": {label: figures_of(one) for label, one in ran.items()},
+        }
 
 
 OnLanes = LaneSchedulers | SparkSchedulers

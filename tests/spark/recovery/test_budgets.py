@@ -35,7 +35,11 @@ NAMES = [
 @pytest.mark.parametrize("scheduler", NAMES)
 def test_work_that_waits_survives(tmp_path: Path, scheduler: str) -> None:
     scenario = make_scenario(tmp_path / "in", 7, batches=24)
-    settings = (f"SET scheduler = {scheduler}", "SET latency = '1 s'", "SET lane_budget = '1 ms'")
+    # A latency that flushes, a turn of some steps, and a slope between those of charts.
+    settings = (
+        *(f"SET scheduler = {scheduler}", "SET lane_budget = '1 ms'"),
+        *("SET latency = '1 ms'", "SET quantum = '0.5 ms'", "SET threshold = '1000 / s'"),
+    )
     home = with_kills(tmp_path / "home", scenario, settings, list(QUERIES), scheduler)
     check(home, scenario)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from penstock.operators.join.join_loops import (
     FIFO,
-    KEY,
     NOBODY,
     TE,
     SideRows,
@@ -16,6 +15,7 @@ from penstock.operators.join.join_loops import (
     ended_first,
 )
 from penstock.operators.join.join_pairs import incoming_rows
+from penstock.operators.join.recorded_rows import RecordedRows
 from penstock.state.moving import Occupancy
 from penstock.state.row_store import RowStore
 from penstock.state.sorting import order_of
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.join.join_loops import Incoming
-    from penstock.state.arrays import Ints, Values
+    from penstock.state.arrays import Ints
 
 _NO_TWINS = np.zeros((0, 2), np.int64)
 _LEAST = 64
 
 
-class FifoSide:
+class FifoSide(RecordedRows):
     """The rows of a MON or WKS input.
 
     Rows are numbered as they come, and follow each other in a ring. A chain leads from newer to
@@ -43,8 +43,7 @@ class FifoSide:
     def __init__(self, types: Sequence[pa.DataType], port: int) -> None:
         self._types = types
         self._port = port
-        self._store = RowStore(types)
-        self._records: Ints = np.zeros((_LEAST, 3), np.int64)
+        super().__init__(RowStore(types), np.zeros((_LEAST, 3), np.int64))
         self._oldest = 0
         self._next = 0
         self._lately = Occupancy()
@@ -106,35 +105,12 @@ class FifoSide:
         if self._lately.leaves_empty(len(self._records), len(self)):
             self._resize(len(self))
 
-    def renumber_keys(self, numbers: Ints) -> None:
-        """Key k has become key `numbers[k]`; between two steps."""
-        places = self._spots(np.arange(self._oldest, self._next))
-        self._records[places, KEY] = numbers[self._records[places, KEY]]
-
-    def take(self, places: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
-        """The rows at places of the ring."""
-        return self._store.take(places, width)
-
-    def column(self, number: int, places: Ints) -> pa.Array:
-        """A column of the rows at places."""
-        return self._store.columns[number].take(places)
-
-    def values(self, number: int) -> Values:
-        """The values of columns of one width at all places."""
-        return self._store.values(number)
-
     def live(self) -> Ints:
-        """The places that are in use, oldest first; between two steps."""
+        """The numbers of rows that are here, oldest first; between two steps."""
         return np.arange(self._oldest, self._next)
 
-    def weights(self, places: Ints) -> list[Ints]:
-        """The lengths of long strings at places, see `RowStore`."""
-        return self._store.weights(places)
-
-    def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
-        """All rows and their ends, oldest first."""
-        places = self._spots(np.arange(self._oldest, self._next))
-        return self._store.take(places), self._records[places, TE]
+    def _held(self) -> Ints:
+        return self._spots(self.live())
 
     @property
     def structure(self) -> str:

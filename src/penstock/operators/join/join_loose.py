@@ -9,7 +9,6 @@ import numpy as np
 from penstock.algebra.time import INFINITY
 from penstock.operators.join.join_loops import (
     GONE,
-    KEY,
     LOOSE,
     NEXT,
     NOBODY,
@@ -20,6 +19,7 @@ from penstock.operators.join.join_loops import (
     drop_ended,
 )
 from penstock.operators.join.join_pairs import incoming_rows
+from penstock.operators.join.recorded_rows import RecordedRows
 from penstock.operators.join.withdrawal_index import WithdrawalIndex
 from penstock.state.expiry import CalendarQueue
 from penstock.state.row_store import RowStore, grown
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from penstock.operators.block import Block
     from penstock.operators.join.join_loops import Incoming
-    from penstock.state.arrays import Ints, Values
+    from penstock.state.arrays import Ints
     from penstock.state.moving import Moved
 
 _SLACK = 1024
@@ -40,7 +40,7 @@ _NOTHING = np.zeros(0, np.int64), np.zeros(0, np.int64)
 _NO_TWINS: Ints = np.zeros((0, 2), np.int64)
 
 
-class LooseSide:
+class LooseSide(RecordedRows):
     """The rows of a WK or, with an index by which withdrawn rows are found, of a STR input.
 
     Places of rows that are gone are given to others. A calendar queue says which rows have ended.
@@ -56,8 +56,7 @@ class LooseSide:
         strict: bool,
     ) -> None:
         self._port = port
-        self._store = RowStore(types)
-        self._records: Ints = np.zeros((0, 4), np.int64)
+        super().__init__(RowStore(types), np.zeros((0, 4), np.int64))
         self._places = SlotPool()
         self._calendar = (span, partitions)
         self._queue = self._new_queue()
@@ -124,35 +123,12 @@ class LooseSide:
         if self._places.is_spacious:
             self._move(self._places.compact(), heads)
 
-    def renumber_keys(self, numbers: Ints) -> None:
-        """Key k has become key `numbers[k]`; between two steps."""
-        places = self._places.taken()
-        self._records[places, KEY] = numbers[self._records[places, KEY]]
-
-    def take(self, places: Ints, width: int | None = None) -> tuple[pa.Array, ...]:
-        """The rows at places."""
-        return self._store.take(places, width)
-
-    def column(self, number: int, places: Ints) -> pa.Array:
-        """A column of the rows at places."""
-        return self._store.columns[number].take(places)
-
-    def values(self, number: int) -> Values:
-        """The values of columns of one width at all places."""
-        return self._store.values(number)
-
     def live(self) -> Ints:
         """The places that are in use; between two steps."""
         return self._places.taken()
 
-    def weights(self, places: Ints) -> list[Ints]:
-        """The lengths of long strings at places, see `RowStore`."""
-        return self._store.weights(places)
-
-    def contents(self) -> tuple[tuple[pa.Array, ...], Ints]:
-        """All rows and their ends."""
-        places = self._places.taken()
-        return self._store.take(places), self._records[places, TE]
+    def _held(self) -> Ints:
+        return self._places.taken()
 
     @property
     def structure(self) -> str:

@@ -1,0 +1,57 @@
+"""Rows that wait in lanes until another stream has come as far are counted, by the stream."""
+
+from __future__ import annotations
+
+import random
+
+from penstock.pipeline.leads import Lead, Leads
+from penstock.store.records import StreamProgress
+
+
+def test_rows_wait_for_the_least_watermark_of_those_read_with_them() -> None:
+    leads = Leads()
+    leads.note({"a": StreamProgress(), "b": StreamProgress(), "c": StreamProgress()})
+    leads.note(
+        {
+            "a": StreamProgress(watermark=90, latest=100, rows=7),
+            "b": StreamProgress(watermark=10, latest=20, rows=2),
+            "c": StreamProgress(watermark=50, latest=60, rows=5),
+        }
+    )
+    assert leads.ahead([["a", "b"], ["c"]]) == {"a": Lead(7, "b")}
+    # What is read with nobody else does not wait, and is not counted later either.
+    assert leads.ahead([["a", "b"], ["c", "b"]]) == {"a": Lead(7, "b")}
+    leads.note(
+        {
+            "a": StreamProgress(watermark=190, latest=200, rows=17),
+            "b": StreamProgress(watermark=120, latest=130, rows=3),
+            "c": StreamProgress(watermark=50, latest=60, rows=5),
+        }
+    )
+    assert leads.ahead([["a", "b"], ["b", "c"]]) == {"a": Lead(10, "b"), "b": Lead(1, "c")}
+    assert leads.ahead([["a"], ["b"], ["c"]]) == {}
+
+
+def test_counts_are_those_of_all_commits() -> None:
+    """Against a sum over all that ever came; a stream never goes back."""
+    for seed in range(50):
+        draw = random.Random(seed)
+        leads, came = Leads(), list[tuple[str, int, int]]()
+        now = {name: StreamProgress() for name in "ab"}
+        leads.note(now)
+        for _ in range(30):
+            for name in "ab":
+                latest = max(0, now[name].latest) + draw.randint(0, 9)
+                rows = now[name].rows + draw.randint(0, 3)
+                if rows > now[name].rows:
+                    came.append((name, latest, rows - now[name].rows))
+                    now[name] = StreamProgress(watermark=latest - 5, latest=latest, rows=rows)
+            leads.note(now)
+            marks = {name: one.watermark for name, one in now.items()}
+            last = min("ab", key=marks.__getitem__)
+            wanted = sum(
+                rows for name, latest, rows in came if name != last and latest > marks[last]
+            )
+            (first,) = {"a", "b"} - {last}
+            found = leads.ahead([["a", "b"]])
+            assert found.get(first, Lead(0, last)) == Lead(wanted, last)
