@@ -54,8 +54,10 @@ class StartDisplay:
         )
 
 
-def started(begin: Callable[[], Started], display: StartDisplay) -> Started:
-    """The result of a function; signals are handled while it runs.
+def started(
+    begin: Callable[[], Started], display: StartDisplay, meanwhile: Callable[[], None]
+) -> Started:
+    """The result of a function; signals are handled while it runs, and other work is done.
 
     In the main thread Spark would take their place, and a signal would cut off a call to Java.
     """
@@ -70,6 +72,7 @@ def started(begin: Callable[[], Started], display: StartDisplay) -> Started:
 
     thread = threading.Thread(target=work, name="penstock start", daemon=True)
     thread.start()
+    meanwhile()
     while thread.is_alive():
         thread.join(_LOOK_SECONDS)
         display.update()
