@@ -71,10 +71,11 @@ def started(
             failures.append(failure)
 
     thread = threading.Thread(target=work, name="penstock start", daemon=True)
-    thread.start()
-    meanwhile()
-    while thread.is_alive():
-        thread.join(_LOOK_SECONDS)
+    other = threading.Thread(target=meanwhile, name="penstock load", daemon=True)
+    for one in (thread, other):
+        one.start()
+    while thread.is_alive() or other.is_alive():
+        (thread if thread.is_alive() else other).join(_LOOK_SECONDS)
         display.update()
     display.end()
     if failures:
