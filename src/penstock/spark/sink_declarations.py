@@ -27,7 +27,7 @@ def sink_format(sink: SinkDefinition) -> SinkFormat:
 
 def needs_spark(sink: SinkDefinition) -> bool:
     """Only Spark can write the format of a sink."""
-    return sink_format(sink).written == "spark"
+    return sink_format(sink).written in ("spark", "table")
 
 
 def place_of(sink: SinkDefinition) -> str:

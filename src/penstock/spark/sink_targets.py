@@ -14,6 +14,7 @@ from penstock.results.answer_text import AnswerText
 from penstock.results.result_tables import MARKS
 from penstock.spark.child_session import frame_of
 from penstock.spark.sink_declarations import sink_format
+from penstock.spark.table_sink import TableSink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,6 +175,9 @@ def target_for(
         case "spark":
             assert spark is not None
             return SparkSink(spark, sink, key)
+        case "table":
+            assert spark is not None
+            return TableSink(spark, sink)
 
 
 def refuse_columns(sink: SinkDefinition, columns: tuple[str, ...]) -> None:
