@@ -52,6 +52,17 @@ def require_relation(query: str, plan: Plan, what: str) -> None:
     _refuse_final(query, plan, what)
 
 
+def require_timed(plan: Plan) -> None:
+    """A query is asked for what holds at some time.
+
+    Raises:
+        QueryError: It sends out rows.
+    """
+    if isinstance(plan, RelationToStream):
+        msg = "the query sends out rows, which hold at no time"
+        raise QueryError(msg, hint="Leave out --at and --intervals, or ISTREAM and its kin.")
+
+
 def require_stream(query: str, plan: Plan, what: str) -> None:
     """A query is asked for the rows that it sends out.
 
