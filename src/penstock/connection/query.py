@@ -17,6 +17,7 @@ from penstock.connection.frames import converted
 from penstock.connection.moments import instant_of
 from penstock.errors import QueryError, count
 from penstock.operators.block import empty_block
+from penstock.planner.exactness import described_exactness
 from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
 from penstock.results.preview import as_html, as_text
 from penstock.results.result_tables import changes_table, elements_table, emissions_table
@@ -91,6 +92,18 @@ class Query:
         """
         clock = self._answer().clock
         return None if clock == BEGINNING else clock
+
+    @property
+    def exact_from(self) -> int | None:
+        """The instant from which on it answers as if it had always run; None: it always did.
+
+        A query that was created when rows had come is exact as soon as its windows reach no
+        further back than the rows that it was given. INFINITY, the greatest instant: it needs rows
+        of the past that were not kept. A TIMESTAMP counts microseconds.
+        """
+        self._answer()
+        exact = self._engine.exact_from(self._definition.name)
+        return None if exact == BEGINNING else exact
 
     @property
     def failure(self) -> str | None:
@@ -200,6 +213,38 @@ class Query:
         table = pa.table(list(columns), names=list(self.columns))
         return Results.of(table) if format is None else converted(table, format, self._engine.frame)
 
+    def frame(self, at: Moment | None = None) -> Any:
+        """The rows that hold at an instant, as a DataFrame in the user's session of Spark.
+
+        Arguments and errors are those of `snapshot`.
+
+        Raises:
+            NotSupported: This connection has no Spark.
+        """
+        return self.snapshot(at, format="spark")
+
+    def foreach_batch(
+        self, function: Callable[[Any, int], object], name: str | None = None
+    ) -> None:
+        """Call a function with the results of each commit as a DataFrame, and their number.
+
+        It goes on where a function of the same name has come to in this home. After a crash, or
+        an error of the function, the same rows come again under the same number: at least once.
+        A function that leaves out a number that it has seen makes that once.
+
+        Args:
+            function: What to call; `DataFrame` and the number of the commit record.
+            name: A name for it; without one it is `foreach_` and the name of the query.
+
+        Raises:
+            QueryError: There is a sink of that name.
+            NotSupported: This connection has no commits.
+        """
+        name = f"foreach_{self.name}" if name is None else name
+        self.connection.sink(
+            name, self.name, lambda table, number: function(self._engine.frame(table), number)
+        )
+
     def changes(
         self, timeout: float | None = None, *, follow: bool = False, since: Since = "beginning"
     ) -> Results:
@@ -291,6 +336,8 @@ class Query:
         failed = "" if self.failure is None else f"; it has failed: {self.failure}"
         failed += "" if self.trouble is None else f"; {TRIED_AGAIN}: {self.trouble}"
         shed = sum(self.shed.values())
+        exact = described_exactness(self.exact_from, unit_of(self.plan))
+        when += f", {exact}" if exact else ""
         sample = f"; of a sample: {count(shed, 'row')} shed" if shed else ""
         return f'query "{self.name}": {what}{when}{sample}{failed}'
 

@@ -31,15 +31,23 @@ def unsealed_pieces(
     """
     found: dict[int, tuple[MemoryPiece, ...]] = {}
     for log in logs:
-        table = _LOGS.of(folder / log).get(stream)
+        table = rows_of_log(folder / log).get(stream)
         if table is not None and len(table):
             for number, piece in pieces_of(table, length):
                 found[number] = (*found.get(number, ()), piece)
     return found
 
 
-def _rows_of(path: Path) -> dict[str, pa.Table]:
-    """The rows of each stream in a log that were taken in, as they came."""
+def rows_of_log(path: Path) -> dict[str, pa.Table]:
+    """The rows of each stream in a log that were taken in, as they came.
+
+    Raises:
+        DataError: It is missing or damaged.
+    """
+    return _LOGS.of(path)
+
+
+def _read(path: Path) -> dict[str, pa.Table]:
     blocks: dict[str, tuple[Schema, list[Block]]] = {}
     log = Log(path)
     for stream, arrived in log.counted():
@@ -51,7 +59,7 @@ def _rows_of(path: Path) -> dict[str, pa.Table]:
     }
 
 
-_LOGS = MadeOfFiles(_rows_of)
+_LOGS = MadeOfFiles(_read)
 
 
 def forget_logs(folder: Path, logs: Sequence[str]) -> None:
