@@ -47,7 +47,7 @@ class ClusterEffort:
         batches: How many micro-batches there are.
         tasks: The numbers of tasks on this machine.
         workers: The numbers of workers of a cluster.
-        seconds: After so long no further micro-batch is begun on a cluster.
+        seconds: After so long no further micro-batch is begun.
         kill_rows: Rows of both streams in a micro-batch, where an executor is killed,
         kill_batches: how many of these there are,
         kill_after: and how many of them come before.
@@ -57,7 +57,7 @@ class ClusterEffort:
     batches: int = 30
     tasks: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
     workers: tuple[int, ...] = (1, 2, 4)
-    seconds: float = 25.0
+    seconds: float = 15.0
     kill_rows: int = 20_000
     kill_batches: int = 40
     kill_after: int = 15
@@ -105,7 +105,7 @@ def _tasks(folder: Path, effort: ClusterEffort) -> dict[str, Callable[[], Steady
 def _by_tasks(folder: Path, effort: ClusterEffort, tasks: int, way: str) -> Steady:
     data = written(folder, Input(effort.rows, effort.batches))
     run = PipelineSetting(
-        "join", str(data), tasks=tasks, master=f"local[{tasks},4]",
+        "join", str(data), tasks=tasks, master=f"local[{tasks},4]", seconds=effort.seconds,
         settings={"spark.penstock.reading": way},
     )  # fmt: skip
     return steady(in_own_process(run))

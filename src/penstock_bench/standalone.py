@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark's on this machine: a master, and workers of one core each."""
+"""A standalone cluster on this machine: a master, and workers of one core unless it is said."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ class Standalone:
     port: int
     variables: Mapping[str, str]
     node: Callable[[str], ClusterNode] = on_loopback
+    cores: int = 1
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     workers: int = 0
 
@@ -94,12 +95,12 @@ class Standalone:
         self.processes.append(started)
 
     def add_workers(self, count: int = 1) -> None:
-        """Start more workers, of one core each, and wait until the master knows them."""
+        """Start more workers, and wait until the master knows them."""
         for _ in range(count):
             self.workers += 1
             name = str(self.workers)
             self.start(
-                name, "worker.Worker", "--cores", "1",
+                name, "worker.Worker", "--cores", str(self.cores),
                 "--memory", "1g", "--work-dir", str(self.own_folder(name)), self.url,
             )  # fmt: skip
         self.wait_for("Registering worker", self.workers)
@@ -147,12 +148,13 @@ def standalone(
     workers: int,
     variables: Mapping[str, str] | None = None,
     node: Callable[[str], ClusterNode] = on_loopback,
+    cores: int = 1,
 ) -> Iterator[Standalone]:
     """A cluster that runs; its folder is there, and has a short path, as sockets need one."""
     with socket.socket() as free:
         free.bind((LOOPBACK, 0))
         port = free.getsockname()[1]
-    made = Standalone(folder, port, variables or {}, node)
+    made = Standalone(folder, port, variables or {}, node, cores)
     try:
         made.start(MASTER, "master.Master", "--port", str(port))
         made.wait_for("I have been elected leader", 1)

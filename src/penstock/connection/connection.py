@@ -192,6 +192,48 @@ class Connection:
         self.require_open()
         return source(self.engine.catalog.find(name, "stream", "relation"))
 
+    def stream(
+        self, name: str, dataframe: object, watermark: str | None = None, **options: str
+    ) -> None:
+        """Let a streaming DataFrame of Spark's be a stream, whatever source it reads.
+
+        Spark reads it in a query of its own, once a query here reads the stream. The home
+        remembers how far; who opens it again gives the DataFrame again, by the same name, and
+        may leave the rest out.
+
+        Args:
+            name: The name of the stream; its columns are those of the DataFrame.
+            dataframe: What `spark.readStream` gave, or what was made of it.
+            watermark: The event time and how late rows may be: `at - INTERVAL 5 SECONDS`, `at`.
+            options: Those of CREATE STREAM, such as `time_unit` and `idle_timeout`.
+
+        Raises:
+            QueryError: This is no DataFrame that a stream can be, or the name is taken.
+            DataError: It is not as it was declared before.
+            NotSupported: This connection has no Spark.
+        """
+        self.require_running()
+        self.engine.give_stream(name, dataframe, watermark, options)
+
+    def relation(self, name: str, dataframe: object, **options: str) -> None:
+        """Let a DataFrame of Spark's be a relation.
+
+        It is read when a query begins, and with the option `reload` again and again. Given once
+        more by the same name, it is read anew: what differs enters and leaves.
+
+        Args:
+            name: The name of the relation; its columns are those of the DataFrame.
+            dataframe: A DataFrame, or a table: `spark.table("catalog.schema.name")`.
+            options: Those of CREATE RELATION, such as `reload`.
+
+        Raises:
+            QueryError: This is no DataFrame that a relation can be, or the name is taken.
+            DataError: It is not as it was declared before.
+            NotSupported: This connection has no Spark.
+        """
+        self.require_running()
+        self.engine.give_relation(name, dataframe, options)
+
     def insert(self, stream: str, rows: object) -> int:
         """Bring rows of a stream: all of them, or none if one cannot be read as declared.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -173,6 +173,14 @@ class Engine(Protocol):
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
+
+    def give_stream(
+        self, name: str, frame: object, watermark: str | None, options: Mapping[str, str]
+    ) -> None:
+        """Let a stream be a DataFrame of Spark's."""
+
+    def give_relation(self, name: str, frame: object, options: Mapping[str, str]) -> None:
+        """Let a relation be a DataFrame of Spark's."""
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Bring rows, which have been checked against the declaration."""

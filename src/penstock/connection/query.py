@@ -200,6 +200,38 @@ class Query:
         table = pa.table(list(columns), names=list(self.columns))
         return Results.of(table) if format is None else converted(table, format, self._engine.frame)
 
+    def frame(self, at: Moment | None = None) -> Any:
+        """The rows that hold at an instant, as a DataFrame in the user's session of Spark.
+
+        Arguments and errors are those of `snapshot`.
+
+        Raises:
+            NotSupported: This connection has no Spark.
+        """
+        return self.snapshot(at, format="spark")
+
+    def foreach_batch(
+        self, function: Callable[[Any, int], object], name: str | None = None
+    ) -> None:
+        """Call a function with the results of each commit as a DataFrame, and their number.
+
+        It goes on where a function of the same name has come to in this home. After a crash, or
+        an error of the function, the same rows come again under the same number: at least once.
+        A function that leaves out a number that it has seen makes that once.
+
+        Args:
+            function: What to call; `DataFrame` and the number of the commit record.
+            name: A name for it; without one it is `foreach_` and the name of the query.
+
+        Raises:
+            QueryError: There is a sink of that name.
+            NotSupported: This connection has no commits.
+        """
+        name = f"foreach_{self.name}" if name is None else name
+        self.connection.sink(
+            name, self.name, lambda table, number: function(self._engine.frame(table), number)
+        )
+
     def changes(
         self, timeout: float | None = None, *, follow: bool = False, since: Since = "beginning"
     ) -> Results:

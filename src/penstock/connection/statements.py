@@ -8,8 +8,11 @@ import pyarrow as pa
 
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
+from penstock.binder.declarations import declare
 from penstock.builder import source
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
+from penstock.connectors.generate import is_generated
+from penstock.connectors.generate_options import generate_options
 from penstock.cql import syntax
 from penstock.errors import PenstockError, QueryError, SourceText
 from penstock.session import Outcome
@@ -109,6 +112,7 @@ def _performed(
     def prepare(statement: syntax.Statement) -> None:
         nonlocal found
         _refuse_replaced_source(target.session.catalog, statement)
+        _refuse_wrong_generating(statement)
         target.prepare(statement)
         name = getattr(statement, "name", None)
         found = None if name is None else target.session.catalog.get(name.text)
@@ -129,6 +133,14 @@ def _refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> No
         if users:
             msg = f'"{statement.name.text}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.")
+
+
+def _refuse_wrong_generating(statement: syntax.Statement) -> None:
+    """The options of a source that is generated have a meaning."""
+    if isinstance(statement, syntax.CreateSource) and statement.format is not None:
+        definition = declare(statement)
+        if is_generated(definition):
+            generate_options(definition)
 
 
 def _readers(catalog: Catalog, source: str) -> list[str]:

@@ -253,14 +253,20 @@ class Ledger:
         """The bytes that wait in all lanes."""
         return sum(self.record.behind.values())
 
-    def has_committed(self, query: str, batch: int) -> bool:
+    def has_committed(self, query: str, batch: int, frame: str | None = None) -> bool:
         """A micro-batch of Spark's that has been committed; if not, it is the next one.
+
+        Args:
+            query: Spark's query.
+            batch: The number of its micro-batch.
+            frame: The stream that is a DataFrame, if it is the query of one.
 
         Raises:
             DataError: The records do not belong to the checkpoint: rows would be lost, or counted
                 twice.
         """
-        known, last = self.record.batch or (query, -1)
+        told = self.record.batch if frame is None else self.record.frames.get(frame)
+        known, last = told or (query, -1)
         if known != query or batch > last + 1:
             msg = f"the records and the checkpoint in {self.home.path} do not belong together"
             if known == query:
@@ -284,6 +290,7 @@ class Ledger:
         files: Mapping[str, FilesShare] | None = None,
         offsets: Mapping[str, Any] | None = None,
         holds: Mapping[str, int] | None = None,
+        frame: str | None = None,
     ) -> None:
         """Publish what the tasks have done.
 
@@ -294,6 +301,7 @@ class Ledger:
             files: The files that the tasks have read, by stream, or a part of one.
             offsets: Up to where Spark has read streams, if it brought rows.
             holds: The earliest row of a stream in files that wait.
+            frame: The stream that is a DataFrame, if Spark brought rows of one.
         """
         require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
@@ -317,8 +325,9 @@ class Ledger:
             relations=relations_after(self.record, done),
             pending={},
             behind={name: nbytes for one in done for name, nbytes in one.behind.items()},
-            batch=batch or self.record.batch,
-            offsets=dict(offsets or {}) if batch else self.record.offsets,
+            batch=self.record.batch if frame or not batch else batch,
+            frames={**self.record.frames, frame: batch} if frame and batch else self.record.frames,
+            offsets=self.record.offsets if frame or not batch else dict(offsets or {}),
             files={**self.record.files, **read},
             **after_batch(self.record, done, self.plan),
             **reached_after(self.record, self.plan, done),

@@ -10,20 +10,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PipelineFailed
-from penstock.files.folders import is_folder
+from penstock.files.folders import is_read_by_tasks
 from penstock.observe.status import Status, write_status
-from penstock.pipeline.file_cuts import cuts_of
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
 from penstock.pipeline.replanning import due, replace_group
 from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
+from penstock.pipeline.stream_cuts import cuts_of
 from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.batch_intake import BatchIntake
 from penstock.spark.batch_notes import note_batch
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, Stopped
+from penstock.spark.given_frames import GivenFrames, is_frame
 from penstock.spark.jobs import Jobs
 from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
@@ -55,6 +56,7 @@ class Pipeline:
 
     Attributes:
         ledger: The newest record, and the plan.
+        given: The DataFrames that streams and relations are.
         reloading: The relations that are declared with a source.
         lock: Held while a micro-batch runs, or the ledger changes.
         listeners: Told of each record that rows or the end of the input led to, under the lock.
@@ -75,7 +77,8 @@ class Pipeline:
         self.home = home
         taken_back = step_back(home)
         self.ledger = Ledger(home)
-        self.reloading = Reloading(spark, self.ledger, self.note_error)
+        self.given = GivenFrames()
+        self.reloading = Reloading(spark, self.ledger, self.given, self.note_error)
         self._jobs = Jobs(spark, self.ledger, tasks, most_tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
@@ -120,16 +123,22 @@ class Pipeline:
         self._run += 1
         self.failure = None
         self._ended.clear()
-        by_spark = [one for one in self.ledger.plan.streams if not is_folder(one)]
-        folders = [one for one in self.ledger.plan.streams if is_folder(one)]
+        folders = [one for one in self.ledger.plan.streams if is_read_by_tasks(one)]
+        given = [one for one in self.ledger.plan.streams if is_frame(one)]
+        by_spark = [one for one in self.ledger.plan.streams if one not in folders + given]
         begun: list[Feed] = []
         with ExitStack() as undoing:
             if by_spark:
-                batch = partial(self._batch, self._run)
+                batch = partial(self._batch, self._run, None)
                 begun.append(self._jobs.streaming(by_spark, batch, finite=finite))
                 undoing.callback(begun[-1].stop)
+            for one in given:
+                batch = partial(self._batch, self._run, one.name)
+                frame = self.given.of(one)
+                begun.append(self._jobs.streaming([one], batch, finite=finite, frame=frame))
+                undoing.callback(begun[-1].stop)
             if folders:
-                cuts = [cuts_of(self.ledger, one, self.tasks) for one in folders]
+                cuts = [cuts_of(self.ledger, one, self.tasks, finite=finite) for one in folders]
                 take, limits = partial(self._take, self._run), partial(self._limits, self._run)
                 begun.append(FolderFeed(cuts, limits, take, finite=finite))
             undoing.pop_all()
@@ -310,15 +319,18 @@ class Pipeline:
         has_changed = self.reloading.refresh()
         return self.ledger.pass_idle(time.monotonic()) or has_changed
 
-    def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
-        """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
+    def _batch(self, run: int, stream: str | None, rows: DataFrame, batch: int) -> None:
+        """Run a micro-batch of Spark's and commit it, unless that was done before a restart.
+
+        Its rows are of the stream that is a DataFrame, or else of all that only Spark can read.
+        """
         self.intake.wait_for_sinks(lambda: run != self._run)
         with self.lock:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
-            if not self.ledger.has_committed(query, batch):
+            if not self.ledger.has_committed(query, batch, stream):
                 self.intake.watch_lanes()
-                self._run_batch(frame, None, (query, batch))
+                self._run_batch(rows, None, (query, batch), frame=stream)
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
         """Run a micro-batch that reads files, and commit it."""
@@ -346,23 +358,25 @@ class Pipeline:
 
     def _run_batch(
         self,
-        frame: DataFrame | None,
+        rows: DataFrame | None,
         files: Files | None,
         batch: tuple[str, int] | None,
         holds: Mapping[str, int] | None = None,
+        frame: str | None = None,
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
         shedding = self.monitor.decision
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-        done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
+        done = self._jobs.run(rows, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
         for note in (note for task in done for note in task.notes):
             self.note_error(note)
         self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
-        offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
+        streams = self.ledger.plan.streams
+        offsets = read_offsets(self.home, batch[1], streams) if batch and not frame else None
+        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds, frame)
         self._jobs.tidy(done)
         self._failed, self.trouble = 0, None
         self._tell()

@@ -19,6 +19,7 @@ from penstock.spark.spark_session import java_end
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
     from penstock.pipeline.bound import BoundPlan
     from penstock.pipeline.plans import PipelinePlan
     from penstock.spark.pipeline import Pipeline
@@ -133,6 +134,11 @@ class PipelineRunner:
             raise
         self.tell_timeless()
         self._tell(self.record)
+
+    def reads(self, source: StreamDefinition | RelationDefinition) -> bool:
+        """A query that runs reads a source."""
+        groups = self.pipeline.ledger.plan.groups.values()
+        return any(source.name in (*one.streams, *one.relations) for one in groups)
 
     def change_lanes(self, lanes: int) -> None:
         """Let queries go on with so many lanes; called before any micro-batch runs."""

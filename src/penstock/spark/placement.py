@@ -11,6 +11,8 @@ import pickle
 import time
 from typing import TYPE_CHECKING, Any
 
+from penstock.spark.executors import executors, grows_on_demand, is_cluster
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -54,7 +56,8 @@ class Placement:
     Args:
         context: Of Spark.
         tasks: How many tasks there are to begin with.
-        most: So many there are if the cluster has as many cores; None: their number stays.
+        most: So many there are if the cluster has as many cores, or gets them when tasks wait;
+            None: their number stays.
 
     Attributes:
         tasks: How many tasks there are.
@@ -64,11 +67,13 @@ class Placement:
     def __init__(self, context: SparkContext, tasks: int, most: int | None = None) -> None:
         self._context = context
         self._most = most
-        self._is_cluster = not str(context.master).startswith("local")
+        self._is_cluster = is_cluster(context)
         self._looked = -LOOK_SECONDS
+        # Tasks that wait are what Spark asks for executors for: there are as many as may run.
+        self._follows = most is not None and not grows_on_demand(context)
+        self.tasks = tasks if most is None or self._follows else most
         # How many tasks there should be, and since when.
-        self._wanted = (tasks, 0.0)
-        self.tasks = tasks
+        self._wanted = (self.tasks, 0.0)
         self.places: dict[int, str] = {}
 
     def look(self, *, may_resize: bool = False) -> bool:
@@ -79,15 +84,15 @@ class Placement:
             return False
         self._looked = now
         before = self.places
-        cores = _executors(self._context)
-        if may_resize and cores:
+        cores = executors(self._context)
+        if may_resize and self._follows and cores:
             self._resize(sum(cores.values()), now)
         self.places = placed(before, list(cores), self.tasks)
         return self.places != before
 
     def _resize(self, cores: int, now: float) -> None:
         """Have a task for each core, once the cores have been so many for some time."""
-        wanted = self.tasks if self._most is None else min(self._most, cores)
+        wanted = min(self._most or cores, cores)
         if wanted != self._wanted[0]:
             self._wanted = wanted, now
         if now - self._wanted[1] >= SETTLED_SECONDS:
@@ -107,20 +112,6 @@ class Placement:
         return _with_preferences(self._context, placed)
 
 
-def _executors(context: SparkContext) -> dict[str, int]:
-    """The executors of an application and their cores, in an order that stays as it is."""
-    # Not from the environment: py4j cannot look at a class that names what Spark does not ship.
-    known = _java(context).sc().statusStore().executorList(True).iterator()
-    found = []
-    while known.hasNext():
-        one = known.next()
-        if one.id() != "driver":
-            host = str(one.hostPort()).rpartition(":")[0]
-            found.append((str(one.id()), host, int(one.totalCores())))
-    found.sort(key=lambda one: (len(one[0]), one))
-    return {f"executor_{host}_{number}": cores for number, host, cores in found}
-
-
 def _with_preferences(context: SparkContext, places: Mapping[int, str]) -> RDD[int]:
     """Numbers in partitions that prefer executors; Python's own API has none for it."""
     from pyspark import RDD
@@ -133,9 +124,6 @@ def _with_preferences(context: SparkContext, places: Mapping[int, str]) -> RDD[i
         for task, place in places.items()
     ]
     of_bytes = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("[B"))
-    made = _java(context).sc().makeRDD(sequence(pairs), of_bytes)
+    java: Any = context._jsc
+    made = java.sc().makeRDD(sequence(pairs), of_bytes)
     return RDD(made.toJavaRDD(), context, CPickleSerializer())
-
-
-def _java(context: SparkContext) -> Any:
-    return context._jsc

@@ -15,6 +15,7 @@ from penstock.results.answer_text import AnswerText
 from penstock.results.result_tables import MARKS
 from penstock.spark.causes import cause_of
 from penstock.spark.child_session import frame_of
+from penstock.spark.table_sink import TableSink
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,6 +177,9 @@ def target_for(
         case "spark":
             assert spark is not None
             return SparkSink(spark, sink, key)
+        case "table":
+            assert spark is not None
+            return TableSink(spark, sink)
 
 
 def sink_format(sink: SinkDefinition) -> SinkFormat:
@@ -189,7 +193,7 @@ def sink_format(sink: SinkDefinition) -> SinkFormat:
 
 def needs_spark(sink: SinkDefinition) -> bool:
     """Only Spark can write the format of a sink."""
-    return sink_format(sink).written == "spark"
+    return sink_format(sink).written in ("spark", "table")
 
 
 def place_of(sink: SinkDefinition) -> str:

@@ -12,11 +12,14 @@ from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
 from penstock.connection.questions.one_time_query import asked
 from penstock.connectors.memory import is_inserted
+from penstock.cql import syntax
 from penstock.errors import NotSupported, PipelineFailed, QueryError
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.child_session import frame_of
+from penstock.spark.executors import cores_to_come, is_cluster
 from penstock.spark.explaining import explained_query
+from penstock.spark.frame_sources import give_relation, give_stream, note_statement
 from penstock.spark.groups import first_record_of
 from penstock.spark.home_view import view_of
 from penstock.spark.insert_limit import InsertLimit
@@ -27,10 +30,11 @@ from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
 from penstock.spark.spark_answer import SparkAnswer
+from penstock.spark.table_columns import with_table_columns
 from penstock.store.rejected_rows import read_rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -46,7 +50,6 @@ if TYPE_CHECKING:
     from penstock.connection.connection import Connection
     from penstock.connection.engine import Replanned
     from penstock.connection.questions.one_time_answer import OneTimeAnswer
-    from penstock.cql import syntax
     from penstock.pipeline.plans import QueryGroup
     from penstock.planner.statistics.statistics import Statistics
     from penstock.session import Outcome, Session
@@ -86,15 +89,15 @@ class SparkEngine:
         *,
         is_temporary: bool,
     ) -> None:
-        cores = int(spark.sparkContext.defaultParallelism)
+        context = spark.sparkContext
+        cores = int(context.defaultParallelism) if lanes else cores_to_come(context)
         self.spark = spark
         self._users = users
         self.home = home
         self.is_closed = False
         self._is_temporary = is_temporary
         # Where executors may join, lanes are more than tasks, so that these can become more.
-        is_cluster = not str(spark.sparkContext.master).startswith("local")
-        most = lanes or (2 * cores if is_cluster else cores)
+        most = lanes or (2 * cores if is_cluster(context) else cores)
         self.running = PipelineRunner(Pipeline(spark, home, min(most, cores), most))
         if lanes is not None:
             self.running.change_lanes(lanes)
@@ -155,6 +158,7 @@ class SparkEngine:
 
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
+        text = with_table_columns(self.spark, text)
         with self.running.changing:
             shown = statements.execute(self, text)
         self.sinks.look()
@@ -172,6 +176,8 @@ class SparkEngine:
     def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
         """Note what a statement did to the catalog."""
         self.program.take_in(outcome, text, before)
+        if outcome.name is not None or isinstance(outcome.statement, syntax.Drop):
+            note_statement(self, outcome.statement)
 
     def apply(self) -> None:
         """Let the pipeline run what has been noted."""
@@ -254,6 +260,16 @@ class SparkEngine:
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
                     self._registrar.replan_waiting(self._measured())
+
+    def give_stream(
+        self, name: str, frame: object, watermark: str | None, options: Mapping[str, str]
+    ) -> None:
+        """Let a stream be a DataFrame."""
+        give_stream(self, name, frame, watermark, options)
+
+    def give_relation(self, name: str, frame: object, options: Mapping[str, str]) -> None:
+        """Let a relation be a DataFrame."""
+        give_relation(self, name, frame, options)
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Write rows down, to be taken in together."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.errors import DataError
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.lane_client import ask
 from penstock.lane_host.logs import ROWS, RowCoding, about_log, pending_parts
@@ -93,7 +95,7 @@ class LaneTask:
         context = _context()
         home = Home(Path(self.home))
         task = context.partitionId()
-        opening = home.chain.read(int(context.getLocalProperty(RECORD) or 0))
+        opening = _opening(home, int(context.getLocalProperty(RECORD) or 0))
         sent = Sent.from_json(context.getLocalProperty(SENT) or "") if self.coded is None else None
         began = time.perf_counter()
         log = home.new_segment(opening.number + 1, task, "log")
@@ -166,6 +168,22 @@ class LaneTask:
             brought={name: one.rows for name, one in opening.streams.items()},
             is_last=self.is_last,
         )
+
+
+def _opening(home: Home, number: int) -> Record:
+    """The record that a task builds on.
+
+    Raises:
+        DataError: It cannot be read, or the home is not there where the task runs.
+    """
+    if not home.segments.is_dir():
+        # All in one sentence: of what fails in a task, the user sees the first line.
+        msg = (
+            f"the home {home.path} is not there on {socket.gethostname()}, where a task runs:"
+            " it has to be a folder that all nodes of the cluster see under one path (home, --home)"
+        )
+        raise DataError(msg)
+    return home.chain.read(number)
 
 
 def _context() -> TaskContext:

@@ -41,17 +41,14 @@ SOON_LOST = {
 
 @contextmanager
 def running(
-    workers: int,
-    node: Callable[[str], ClusterNode] = on_loopback,
-    variables: Mapping[str, str] = {},
+    workers: int, node: Callable[[str], ClusterNode] = on_loopback, cores: int = 1
 ) -> Iterator[Standalone]:
-    """A cluster of workers of one core each."""
+    """A cluster of workers with some cores each."""
+    variables = {"PYTHONPATH": python_path()}
     with (
         # Paths of sockets are short.
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        standalone(
-            Path(folder), workers, {"PYTHONPATH": python_path(), **variables}, node
-        ) as cluster,
+        standalone(Path(folder), workers, variables, node, cores) as cluster,
     ):
         yield cluster
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.pipeline.reading_choice import SETTING
-from spark.recovery.on_cluster import EXECUTOR, keepers, running, signal_all, start_on
+from spark.recovery.on_cluster import EXECUTOR, VARIABLES, keepers, running, signal_all, start_on
 from spark.recovery.processes import newest_record
 from spark.recovery.scenario import check, make_scenario
 from tiers import only_long
@@ -56,6 +59,51 @@ def test_lanes_stay_with_their_executor_and_move_when_it_is_gone(
         assert driver.wait_for(lambda: keepers(cluster) == [1, 1, 1, 1])
         cluster.kill(cluster.processes[-1])
         assert driver.wait_for(lambda: keepers(cluster) == [2, 1, 1, 0])
+        driver.finish()
+    check(driver.home, scenario)
+
+
+PROGRAM = """
+import sys, penstock
+from penstock.spark.spark_engine import spark_engine
+with penstock.connect(sys.argv[1], home=sys.argv[2]) as db:
+    db.execute("CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts)")
+    query = db.query("SELECT k, COUNT(*) AS n FROM s [RANGE 10] GROUP BY k")
+    db.insert("s", [(at, at % 50) for at in range(500)])
+    db.wait_idle()
+    (group,) = spark_engine(db).running.pipeline.ledger.plan.plan.groups
+    print("lanes", group.lanes)
+"""
+
+
+@only_long
+def test_who_connects_at_once_gets_lanes_for_all_executors_that_come(tmp_path: Path) -> None:
+    """Spark itself would tell of two cores until they have come."""
+    with running(1, cores=4) as cluster:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, cluster.url, str(tmp_path / "home")],
+            env={**os.environ, **VARIABLES},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.stdout.splitlines()[-1:] == ["lanes 8"], done.stderr
+
+
+@only_long
+def test_tasks_that_wait_get_executors_by_dynamic_allocation(tmp_path: Path) -> None:
+    scenario = make_scenario(tmp_path / "in", 5, batches=40, rows=8, by_spark="")
+    dynamic = {
+        "spark.dynamicAllocation.enabled": "true",
+        "spark.dynamicAllocation.maxExecutors": "2",
+        "spark.executor.cores": "1",
+        "spark.scheduler.minRegisteredResourcesRatio": "0.0",
+    }
+    with running(2) as cluster:
+        driver = start_on(
+            cluster, tmp_path / "home", scenario, tasks=1, most_tasks=4, settings=dynamic
+        )
+        assert driver.wait_for(lambda: keepers(cluster) == [2, 2])
         driver.finish()
     check(driver.home, scenario)
 

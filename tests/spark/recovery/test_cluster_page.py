@@ -85,14 +85,14 @@ class Page:
             check=False,
             timeout=400,
         )
-        assert done.returncode == 0, done.stderr[-3000:]
+        assert done.returncode == 0, done.stdout + done.stderr[-3000:]
         return done.stdout
 
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
     """A cluster of two workers, started as the page says."""
-    (tmp_path / "venv").symlink_to(sys.prefix)
+    _lay_out(tmp_path / "venv")
     made = Page(tmp_path)
     started = []
     try:
@@ -122,6 +122,18 @@ def test_the_commands_for_a_standalone_cluster_give_answers(page: Page, tmp_path
     ), answer
     (tmp_path / "app.py").write_text(PROGRAM.format(home=tmp_path / "other"), "utf-8")
     assert "answer [(1, 2), (2, 1)]" in page.run(3, tmp_path)
+
+
+def _lay_out(folder: Path) -> None:
+    """An environment like the one the page makes, with the packages of the one that runs this."""
+    (folder / "bin").mkdir(parents=True)
+    for name in ("pyvenv.cfg", "lib", "bin/python"):
+        (folder / name).symlink_to(Path(sys.prefix) / name)
+    # Packages of a checkout name it by the way to it.
+    (folder.parent / "src").symlink_to(ROOT / "src")
+    script = folder / "bin" / "penstock"
+    script.write_text(f'#!/bin/sh\nexec {folder}/bin/python -m penstock "$@"\n', "utf-8")
+    script.chmod(0o755)
 
 
 def _wait_for(log: Path, text: str) -> None:

@@ -10,6 +10,7 @@ from penstock.catalog.definitions import (
     RelationDefinition,
     StreamDefinition,
 )
+from penstock.connection.engines.local.generating import refuse_endless
 from penstock.connection.engines.local.history import History, HistoryEntry
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PenstockError
@@ -76,6 +77,8 @@ class Registry:
         if isinstance(statement, syntax.CreateSink):
             msg = "a connection in this process writes to no sink"
             raise NotSupported(msg, hint="Read the query's changes() or emissions().")
+        if isinstance(statement, syntax.CreateSource):
+            refuse_endless(statement)
 
     def take_in(self, outcome: Outcome, text: str) -> None:
         """Do what a statement did to the catalog; queries to start are collected."""
