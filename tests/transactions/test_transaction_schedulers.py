@@ -276,6 +276,25 @@ def test_who_is_aborted_in_a_shared_scan_begins_anew_alone_and_the_others_go_on(
     assert alone[0].begun is None
 
 
+def test_those_of_a_class_read_in_turns() -> None:
+    simulation = Simulation(WindowScheduler, 4)
+    simulation.begin(single("P", 4))
+    simulation.begin(single("Q", 4))
+    simulation.perform("RRRR")
+    reads = [one.query for one in simulation.history({}).operations if one.act is Act.READ]
+    assert reads == ["P", "Q", "P", "Q"]
+
+
+def test_who_has_not_read_since_the_last_movement_goes_before_one_time_queries() -> None:
+    simulation = Simulation(FarthestUpdateScheduler, 4)
+    simulation.begin(single("P", 4))
+    simulation.perform("RW")
+    simulation.begin(single("O", 4, Priority.ONE_TIME))
+    simulation.perform("RR")
+    reads = [one.query for one in simulation.history({}).operations if one.act is Act.READ]
+    assert reads == ["P", "P", "O"]
+
+
 def test_a_shared_scan_reads_once_what_several_want() -> None:
     simulation = Simulation(WindowScheduler, 4)
     simulation.begin(ReadTransaction([ReadMember("long", 4), ReadMember("short", 2)]))
