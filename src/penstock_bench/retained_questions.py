@@ -26,6 +26,7 @@ from penstock.pipeline.query_groups import groups_for
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.home_view import view_of
 from penstock.store.layout import Home
+from penstock_bench.catching_up import measure as caught_up
 from penstock_fuzz.driving import LaneHostDriver
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ HOUR = 3_600_000_000
 BEGIN = 1_700_000_000_000_000 // HOUR * HOUR
 BATCH = 200_000
 REPEATS = 9
+MOST_CAUGHT_UP = 1_000_000
+"""New queries catch up with so many rows at the most."""
 KEYS, GROUPS = 1_000_000, 1000
 STREAM = (
     "CREATE STREAM s (ts TIMESTAMP, k BIGINT, g INT, v DOUBLE, WATERMARK FOR ts AS ts) RETAIN {};"
@@ -96,6 +99,9 @@ def measure(rows: int, say: Callable[[str], None]) -> dict[str, object]:
                 "ratio": round(ours.wall / theirs.wall, 2),
             }
         view.release()
+        fewer = min(rows, MOST_CAUGHT_UP)
+        _fed(path / "late", fewer, "1 HOUR")
+        found["catching_up"] = caught_up(path / "late", list(_batches(fewer)), say)
     return found
 
 

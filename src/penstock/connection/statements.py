@@ -133,6 +133,14 @@ def _refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> No
         if users:
             msg = f'"{statement.name.text}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.")
+    if isinstance(statement, syntax.CreateQuery) and statement.replace:
+        # What they are made of would not be what their texts say.
+        name = statement.name.text.lower()
+        plans = [one for one in catalog if isinstance(one, ViewDefinition | QueryDefinition)]
+        users = [f'{one.kind} "{one.name}"' for one in plans if name in map(str.lower, one.reads)]
+        if users:
+            msg = f'"{statement.name.text}" is read by {", ".join(users)}'
+            raise QueryError(msg, hint="Drop those first.")
 
 
 def _refuse_wrong_generating(statement: syntax.Statement) -> None:

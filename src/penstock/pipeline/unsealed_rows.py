@@ -31,7 +31,7 @@ def unsealed_pieces(
     """
     found: dict[int, tuple[MemoryPiece, ...]] = {}
     for log in logs:
-        table = _rows_of(folder / log).get(stream)
+        table = rows_of_log(folder / log).get(stream)
         if table is not None and len(table):
             for number, piece in pieces_of(table, length):
                 found[number] = (*found.get(number, ()), piece)
@@ -39,8 +39,12 @@ def unsealed_pieces(
 
 
 @lru_cache(maxsize=256)
-def _rows_of(path: Path) -> dict[str, pa.Table]:
-    """The rows of each stream in a log that were taken in, as they came."""
+def rows_of_log(path: Path) -> dict[str, pa.Table]:
+    """The rows of each stream in a log that were taken in, as they came.
+
+    Raises:
+        DataError: It is missing or damaged.
+    """
     blocks: dict[str, tuple[Schema, list[Block]]] = {}
     log = Log(path)
     for stream, arrived in log.counted():

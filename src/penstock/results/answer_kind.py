@@ -34,6 +34,12 @@ def is_relation(plan: Plan) -> bool:
     return kind_of(plan) == "changing"
 
 
+def may_go_on(before: Plan, after: Plan) -> bool:
+    """One query may take the place of another, so that readers see the net difference."""
+    alike = before.schema == after.schema and before.unit == after.unit
+    return alike and is_relation(before) and is_relation(after)
+
+
 def require_relation(query: str, plan: Plan, what: str) -> None:
     """A query is asked for something that only a content that changes has.
 

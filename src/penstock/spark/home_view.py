@@ -58,7 +58,7 @@ class HomeView:
         return [
             name
             for one in self.plan.groups.values()
-            if one.group.replaces is None
+            if one.group.replaces is None and not one.group.catches_up
             for name, plan in one.plans.items()
             if is_relation(plan)
         ]
@@ -108,9 +108,9 @@ class HomeView:
         bound_group = next(
             one
             for one in self.plan.groups.values()
-            if query in one.plans and not one.group.replaces
+            if query in one.plans and one.group.replaces is None
         )
-        first = first_record_of(self._home, bound_group.group)
+        first = first_record_of(self._home, bound_group.group, query)
         start = start_of(self._home, query, first, has_content=True)
         plan = bound_group.plans[query]
         if instant < start.clock - 1 and start.clock != BEGINNING:

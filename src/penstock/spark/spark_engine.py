@@ -160,14 +160,18 @@ class SparkEngine:
         """Run statements; the rows that the last of them shows."""
         text = with_table_columns(self.spark, text)
         with self.running.changing:
+            since = self._registrar.next_group
             shown = statements.execute(self, text)
         self.sinks.look()
+        self._registrar.wait_caught_up(since)
         return shown
 
     def register(self, name: str, query: str | BuiltQuery) -> None:
         """Put a query into the catalog and let it run."""
         with self.running.changing:
+            since = self._registrar.next_group
             statements.register(self, name, query)
+        self._registrar.wait_caught_up(since)
 
     def prepare(self, statement: syntax.Statement) -> None:
         """Let the old query of a name end before a new one begins."""
@@ -190,7 +194,9 @@ class SparkEngine:
     def start(self, query: str) -> None:
         """Let a stopped query run, with empty windows."""
         with self.running.changing:
+            since = self._registrar.next_group
             self._registrar.start(query)
+        self._registrar.wait_caught_up(since)
 
     def stop(self, query: str) -> None:
         """Let a query run no more, and free its state."""
@@ -205,6 +211,10 @@ class SparkEngine:
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query, as it runs or would."""
         return explained_query(query, self.program, self.running.pipeline)
+
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        return self.program.exact_from(query)
 
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of the query's group, as last reported."""
@@ -247,9 +257,8 @@ class SparkEngine:
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
         if not is_time or self._taking_over.locked():
             return
-        if due(self.running.pipeline.ledger) or self._registrar.may_replan_waiting(
-            self._measured()
-        ):
+        is_due = self.program.ready or due(self.running.pipeline.ledger)
+        if is_due or self._registrar.may_replan_waiting(self._measured()):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -259,6 +268,7 @@ class SparkEngine:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
+                    self._registrar.let_take_places()
                     self._registrar.replan_waiting(self._measured())
 
     def give_stream(
@@ -364,8 +374,9 @@ class SparkEngine:
             if self._is_temporary:
                 shutil.rmtree(self.home.path, ignore_errors=True)
 
-    def first_record(self, group: QueryGroup) -> int:
-        """The record by which a group was registered; it may be gone."""
-        if group.number not in self._first:
-            self._first[group.number] = first_record_of(self.home, group)
-        return self._first[group.number]
+    def first_record(self, group: QueryGroup, query: str) -> int:
+        """The record by which a query of a group was registered; it may be gone."""
+        first = group.numbers_of(query)[0]
+        if first not in self._first:
+            self._first[first] = first_record_of(self.home, group, query)
+        return self._first[first]

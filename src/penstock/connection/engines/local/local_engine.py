@@ -204,6 +204,11 @@ class LocalEngine:
         with self._lock:
             return self.registry.explain(query)
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        batch = self.registry.batch_of(query)
+        return BEGINNING if batch is None else batch.exact.get(query, BEGINNING)
+
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of a query."""
         batch = self.registry.batch_of(query)
