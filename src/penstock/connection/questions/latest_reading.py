@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 MOST_STATES = 100
 """So many states are tried, if each is gone before it was read."""
+MOST_SUB_WINDOWS = 500
+"""A window of more is not read one by one: the turns would take longer than reading it at once."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,11 @@ class LatestReading:
         self._parts: dict[int, Columns] = {}
         self._state = self._seen()
         self.states = 1
+
+    @property
+    def is_too_fine(self) -> bool:
+        """The window has too many sub-windows to read them one by one."""
+        return bool(self._state.stream.sub_windows) and self._state.whole > MOST_SUB_WINDOWS
 
     def answer(self) -> tuple[Columns, int]:
         """The columns of the answer, and the instant that they are the answer for.

@@ -178,6 +178,8 @@ class OneTimeQuery:
         try:
             wanted, sort = unordered(plan)
             reading = LatestReading(merged, wanted, self._view, self._choices, self._limit)
+            if reading.is_too_fine:
+                return self.answer()
             columns, instant = reading.answer()
         except PenstockError as error:
             raise error.locate(self._question.source) from None
