@@ -91,7 +91,7 @@ def _started(app_name: str, master: str | None, settings: Mapping[str, str]) -> 
     else:
         variables = launch_environment(chosen)
         java, home = Path(variables["PENSTOCK_JAVA"]), Path(variables["SPARK_HOME"])
-        with_all = needs_all(chosen, settings, os.environ)
+        with_all = needs_all(chosen, settings, os.environ, home)
         variables[CLASS_PATH] = class_path(home, with_all=with_all)
         own[_OPTIONS] += f" {archive_options(java, home)}"
     given = given_settings()
