@@ -17,6 +17,7 @@ from penstock.connection.frames import converted
 from penstock.connection.moments import instant_of
 from penstock.errors import QueryError, count
 from penstock.operators.block import empty_block
+from penstock.planner.exactness import described_exactness
 from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
 from penstock.results.preview import as_html, as_text
 from penstock.results.result_tables import changes_table, elements_table, emissions_table
@@ -91,6 +92,18 @@ class Query:
         """
         clock = self._answer().clock
         return None if clock == BEGINNING else clock
+
+    @property
+    def exact_from(self) -> int | None:
+        """The instant from which on it answers as if it had always run; None: it always did.
+
+        A query that was created when rows had come is exact as soon as its windows reach no
+        further back than the rows that it was given. INFINITY, the greatest instant: it needs rows
+        of the past that were not kept. A TIMESTAMP counts microseconds.
+        """
+        self._answer()
+        exact = self._engine.exact_from(self._definition.name)
+        return None if exact == BEGINNING else exact
 
     @property
     def failure(self) -> str | None:
@@ -323,6 +336,8 @@ class Query:
         failed = "" if self.failure is None else f"; it has failed: {self.failure}"
         failed += "" if self.trouble is None else f"; {TRIED_AGAIN}: {self.trouble}"
         shed = sum(self.shed.values())
+        exact = described_exactness(self.exact_from, unit_of(self.plan))
+        when += f", {exact}" if exact else ""
         sample = f"; of a sample: {count(shed, 'row')} shed" if shed else ""
         return f'query "{self.name}": {what}{when}{sample}{failed}'
 

@@ -146,10 +146,16 @@ class Observer:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The declarations of a plan; `groups` has the number and the lanes of each query's group."""
+    """The declarations of a plan; `groups` has the number and the lanes of each query's group.
+
+    `exact` has the instants from which on queries answer as if they had always run, `catching_up`
+    the queries that are fed retained rows.
+    """
 
     session: Session
     groups: Mapping[str, tuple[int, int]]
+    exact: Mapping[str, int]
+    catching_up: frozenset[str]
 
     @property
     def latencies(self) -> dict[str, float]:
@@ -184,6 +190,8 @@ def _read_plan(path: Path) -> _Plan:
     return _Plan(
         session,
         {query: (one["number"], one["lanes"]) for one in groups for query in one["queries"]},
+        {query: exact for one in groups for query, exact in one.get("exact", {}).items()},
+        frozenset(query for one in groups if one.get("catches_up") for query in one["queries"]),
     )
 
 
@@ -286,6 +294,7 @@ def _queries(
         unit = found.plan.unit or TimeUnit.TICK
         clock = record.clocks.get(found.name, BEGINNING)
         lag = lag_of(record, found) if group is not None else None
+        exact = plan.exact.get(found.name, BEGINNING)
         yield QueryFacts(
             name=found.name,
             text=" ".join(found.text.split()),
@@ -298,6 +307,8 @@ def _queries(
             new_results=None if results is None else results.get(found.name, 0),
             failures=record.failures.get(found.name, {}),
             shed=record.shed.get(found.name, {}),
+            exact_from=None if exact == BEGINNING else _instant(exact, unit),
+            catches_up=found.name in plan.catching_up,
         )
 
 

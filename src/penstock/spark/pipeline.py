@@ -19,6 +19,7 @@ from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.stream_cuts import cuts_of
 from penstock.pipeline.sweeping import Retention
+from penstock.pipeline.switching import switch
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.batch_intake import BatchIntake
 from penstock.spark.batch_notes import note_batch
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.files.folders import Folder
+    from penstock.pipeline.plans import PipelinePlan
     from penstock.spark.feeds import Feed, FeedLimits, Files
     from penstock.spark.sink_tasks import SinkJobs
     from penstock.store.layout import Home
@@ -248,7 +250,7 @@ class Pipeline:
             done = self._jobs.without_rows(is_last=True)
             self.ledger.commit_flush(done, self.tasks)
             self._jobs.tidy(done)
-            self._tell()
+            self.tell()
 
     def note_error(self, text: str) -> None:
         """Add a sentence to the last errors, which the status shows."""
@@ -278,7 +280,7 @@ class Pipeline:
             done = self._jobs.without_rows(to_the_end=to_the_end)
             self.ledger.commit_batch(done, self.tasks, None)
             self._jobs.tidy(done)
-            self._tell()
+            self.tell()
 
     def change_lanes(self, lanes: int) -> None:
         """Let all queries go on with so many lanes; no micro-batch runs.
@@ -310,6 +312,19 @@ class Pipeline:
             self.tick(to_the_end=True)
             replaced = [number for number in waiting if replace_group(self.ledger, number)]
             return bool(replaced)
+
+    def switch(self, plan: PipelinePlan, query: str, made: str) -> bool:
+        """Let a query go on as another one does, in a plan; whether it has come as far.
+
+        No micro-batch runs.
+        """
+        with self.lock:
+            if self.ledger.record.kind == "flush":
+                return False
+            self.tick(to_the_end=True)
+            has_switched = switch(self.ledger, plan, query, made)
+            self.tell()
+            return has_switched
 
     def _look_around(self) -> bool:
         """Take note of what happens apart from rows; whether anything did.
@@ -379,14 +394,14 @@ class Pipeline:
         self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds, frame)
         self._jobs.tidy(done)
         self._failed, self.trouble = 0, None
-        self._tell()
+        self.tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
             note_batch(self.status, done, seconds, self.reading)
             self.write_status()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         """Let those who wait know of a new record."""
         self.intake.note(self.ledger.record)
         for listener in self.listeners:

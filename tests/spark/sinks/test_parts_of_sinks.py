@@ -53,12 +53,21 @@ class DiedError(Exception):
     """The process is no more."""
 
 
+class JobFailedError(Exception):
+    """A job of Spark's has failed; its driver goes on."""
+
+
 class MortalSink(FolderSink):
-    """A folder sink whose process may die in the middle of publishing."""
+    """A folder sink whose process may die in the middle of publishing, or behind a write."""
 
     def __init__(self, folder: Path, draw: random.Random) -> None:
         super().__init__(folder, "parquet", write_parquet, {})
         self._draw = draw
+
+    def write(self, number: int, table: pa.Table) -> None:
+        super().write(number, table)
+        if self._draw.random() < 0.15:
+            raise DiedError
 
     def publish(self, drafts: Mapping[int, Sequence[str]]) -> None:
         count = sum(map(len, drafts.values()))
@@ -93,8 +102,8 @@ class JobsHere(SinkJobs):
                 found = self._kept.write(replace(work, task=part)).drafts
             for number, draft in found.items():
                 drafts.setdefault(number, []).append(draft)
-            if self._draw.random() < 0.05:
-                raise DiedError
+            if self._draw.random() < 0.1:
+                raise self._draw.choice([DiedError, JobFailedError])
         if self._draw.random() < 0.1:
             raise DiedError
         return dict(sorted(drafts.items()))
@@ -160,6 +169,8 @@ class SinkHere:
         for _ in range(50):
             try:
                 self._catch_up()
+            except JobFailedError:
+                pass
             except DiedError:
                 self.deaths += 1
                 self.check_what_is_seen()
@@ -222,7 +233,7 @@ def test_each_commit_is_seen_once(tmp_path: Path, seed: int) -> None:
             for _ in range(draw.randint(1, 3)):
                 now += draw.randint(0, 6)
                 driver.batch(drawn(draw, now))
-                if draw.random() < 0.1:
+                if draw.random() < 0.25:
                     driver.flush()
             if draw.random() < 0.1:
                 driver.fold()
