@@ -75,7 +75,8 @@ class PublishedQuery:
         self.name = named[0]
         self._bound: BoundGroup = found[self.name]
         self.plan: Plan = self._bound.plans[self.name]
-        self.group = self._bound.group.number
+        # The one in which its results began: another query may have taken its place since.
+        self.group = self._bound.group.numbers_of(self.name)[0]
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -38,7 +38,7 @@ CREATE QUERY old AS SELECT k, COUNT(*) AS n FROM s [RANGE 50] GROUP BY k;
 QUERIES = {
     "grouped": "SELECT k, SUM(v) AS total FROM s [RANGE 100] GROUP BY k",
     "everything": "SELECT COUNT(*) AS n, MAX(v) AS most FROM s [UNBOUNDED]",
-    "joined": "SELECT s.v, t.ts FROM s [RANGE 40], t [RANGE 60] WHERE s.k = t.k AND s.v < 3",
+    "joined": "SELECT s.v, t.ts FROM s [RANGE 6], t [RANGE 9] WHERE s.k = t.k AND s.v < 3",
     "last": "SELECT k, ts FROM s [PARTITION BY k ROWS 2]",
 }
 
@@ -67,8 +67,8 @@ class Arrivals:
         self._db.insert("t", of_t)
 
     def _go_on(self) -> None:
-        while not self._over.wait(0.1):
-            self.bring(self._random.randint(1, 4))
+        while not self._over.wait(0.3):
+            self.bring(self._random.randint(1, 3))
 
     def __enter__(self) -> Arrivals:
         self._thread.start()
@@ -113,7 +113,7 @@ def test_several_queries_join_while_rows_come_and_their_helper_is_killed(
     db = connect()
     db.execute(DECLARED)
     arrivals = Arrivals(db, 1)
-    arrivals.bring(900)
+    arrivals.bring(240)
     db.wait_idle()
     db.execute("CREATE QUERY warm AS SELECT COUNT(*) AS n FROM s [RANGE 5]")
     killed = 0
