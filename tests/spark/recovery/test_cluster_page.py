@@ -33,7 +33,7 @@ with penstock.connect(home="{home}") as db:
     found = db.query("SELECT lane, COUNT(*) AS n FROM cars [UNBOUNDED] GROUP BY lane")
     db.insert("cars", [(1, 1), (2, 2), (3, 1)])
     db.wait_idle()
-    print("answer", sorted((row["lane"], row["n"]) for row in found.snapshot()))
+    print("answer", sorted((row["lane"], row["n"]) for row in found.snapshot().to_pylist()))
 """
 
 
