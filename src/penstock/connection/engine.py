@@ -177,6 +177,9 @@ class Engine(Protocol):
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question, once."""
 
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
 

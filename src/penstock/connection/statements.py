@@ -20,6 +20,7 @@ from penstock.session import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.algebra.plan import Plan
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import Catalog, Definition
     from penstock.connection.engine import Replanned
@@ -55,6 +56,9 @@ class StatementTarget(Protocol):
 
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question, once."""
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
 
 
 def execute(target: StatementTarget, text: str) -> pa.Table | None:
@@ -175,8 +179,13 @@ def _shown(target: StatementTarget, outcome: Outcome, text: str) -> pa.Table | N
         case syntax.Explain(name=name):
             query = None if name is None else target.session.catalog.get(name.text)
             said = outcome.message or ""
-            lines = target.explain(query) if isinstance(query, QueryDefinition) else said
-            return pa.table({"plan": lines.splitlines()})
+            if isinstance(query, QueryDefinition):
+                said = target.explain(query)
+            elif name is None and outcome.plan is not None:
+                # Queries that the same text registers are read by it.
+                target.apply()
+                said = f"{said}\n{target.reading_note(outcome.plan)}"
+            return pa.table({"plan": said.splitlines()})
     if not outcome.header:
         return None
     columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]

@@ -25,7 +25,7 @@ from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plan_changes import kept_facts
 from penstock.pipeline.plans import PipelinePlan, read_plan
-from penstock.pipeline.relation_history import put_together
+from penstock.pipeline.relation_history import put_together, write_changes
 from penstock.pipeline.retaining import after_batch, retained_from
 from penstock.pipeline.shed_counts import shed_of_queries
 from penstock.runtime.changes import due_from, read_changes
@@ -147,7 +147,9 @@ class Ledger:
         known = self.record.relations.get(definition.name, RelationProgress())
         block = self.dated(definition, table)
         whole = due_from(block, self.passed)
-        segment = self._changes_file(whole)
+        watermarks = {key: one.watermark for key, one in self.record.streams.items()}
+        following = self.record.number + 1
+        segment = write_changes(self.home, following, block, self.passed, watermarks)
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
             if definition.name in group.relations:
@@ -159,7 +161,7 @@ class Ledger:
         # Questions are asked about instants that all queries have passed.
         clock = min(self.passed, retained_from(self.record, self.plan))
         together = (*known.changes, segment)
-        files = put_together(self.home, self.record.number + 1, together, clock)
+        files = put_together(self.home, following, together, clock)
         since = known.since if files == together else max(known.since, clock)
         progress = replace(known, changes=files, clock=max(known.clock, self._now), since=since)
         relations = {**self.record.relations, definition.name: progress}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
-from penstock.connection.questions.one_time_query import asked
+from penstock.connection.questions.one_time_query import asked, reading_note
 from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PipelineFailed, QueryError
@@ -26,6 +26,7 @@ from penstock.spark.insert_limit import InsertLimit
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
+from penstock.spark.question_jobs import QuestionJobs
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from penstock.algebra.plan import Plan
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
@@ -240,9 +242,21 @@ class SparkEngine:
         ledger = self.running.pipeline.ledger
         view = view_of(self.home, ledger.plan, ledger.record.plan)
         try:
-            return asked(text, self.session, view, view.tables)
+            return asked(text, self.session, view, view.tables, self._question_jobs())
         finally:
             view.release()
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+        ledger = self.running.pipeline.ledger
+        view = view_of(self.home, ledger.plan, ledger.record.plan)
+        try:
+            return reading_note(plan, self.session, view, self._question_jobs())
+        finally:
+            view.release()
+
+    def _question_jobs(self) -> QuestionJobs:
+        return QuestionJobs(self.spark.sparkContext, self.session.settings.store.ask_job_rows)
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""

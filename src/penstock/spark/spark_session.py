@@ -43,6 +43,9 @@ SETTINGS: dict[str, str] = {
     "spark.python.daemon.module": "penstock.spark.daemon",
     # As for tasks of DataFrames, so that jobs of both kinds are done by the same workers.
     "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
+    # Jobs of questions take the cores that micro-batches leave free.
+    "spark.scheduler.mode": "FAIR",
+    "spark.scheduler.allocation.file": f"file://{_HERE / 'pools.xml'}",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     _OPTIONS: f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',

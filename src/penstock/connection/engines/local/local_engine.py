@@ -17,7 +17,7 @@ from penstock.connection.engines.local.local_view import LocalView
 from penstock.connection.engines.local.query_registry import Registry
 from penstock.connection.engines.local.saving import save_engine
 from penstock.connection.operator_table import operator_table
-from penstock.connection.questions.one_time_query import asked
+from penstock.connection.questions.one_time_query import asked, reading_note
 from penstock.connectors.generate import is_generated
 from penstock.errors import NotSupported, QueryError
 
@@ -228,6 +228,11 @@ class LocalEngine:
         with self._lock:
             view = LocalView(self)
             return asked(text, self.session, view, view.tables)
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+        with self._lock:
+            return reading_note(plan, self.session, LocalView(self))
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
