@@ -60,10 +60,15 @@ def check_sinks(script: Script) -> None:
         DataError: A folder has files of others, or cannot be written.
     """
     for one in script.new_sinks:
-        _check_sink(one)
+        check_sink(one)
 
 
-def _check_sink(sink: SinkDefinition) -> None:
+def check_sink(sink: SinkDefinition) -> None:
+    """See that a new sink can write where it is to write.
+
+    Raises:
+        DataError: Its folder has files of others, or cannot be written.
+    """
     found = CONNECTORS[sink.format.lower()].sink if sink.format.lower() in CONNECTORS else None
     if found is not None and found.written == "files":
         require_writable(Path(sink.options["path"]))

@@ -162,6 +162,12 @@ class Engine(Protocol):
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query, as it runs."""
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query that runs answers as if it had always run.
+
+        BEGINNING: all answers are exact; INFINITY: it needs rows that were not kept.
+        """
+
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of a query."""
 
@@ -170,6 +176,9 @@ class Engine(Protocol):
 
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question, once."""
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""

@@ -20,6 +20,7 @@ from penstock.session import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.algebra.plan import Plan
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import Catalog, Definition
     from penstock.connection.engine import Replanned
@@ -55,6 +56,9 @@ class StatementTarget(Protocol):
 
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question, once."""
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
 
 
 def execute(target: StatementTarget, text: str) -> pa.Table | None:
@@ -133,6 +137,14 @@ def _refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> No
         if users:
             msg = f'"{statement.name.text}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.")
+    if isinstance(statement, syntax.CreateQuery) and statement.replace:
+        # What they are made of would not be what their texts say.
+        name = statement.name.text.lower()
+        plans = [one for one in catalog if isinstance(one, ViewDefinition | QueryDefinition)]
+        users = [f'{one.kind} "{one.name}"' for one in plans if name in map(str.lower, one.reads)]
+        if users:
+            msg = f'"{statement.name.text}" is read by {", ".join(users)}'
+            raise QueryError(msg, hint="Drop those first.")
 
 
 def _refuse_wrong_generating(statement: syntax.Statement) -> None:
@@ -167,8 +179,13 @@ def _shown(target: StatementTarget, outcome: Outcome, text: str) -> pa.Table | N
         case syntax.Explain(name=name):
             query = None if name is None else target.session.catalog.get(name.text)
             said = outcome.message or ""
-            lines = target.explain(query) if isinstance(query, QueryDefinition) else said
-            return pa.table({"plan": lines.splitlines()})
+            if isinstance(query, QueryDefinition):
+                said = target.explain(query)
+            elif name is None and outcome.plan is not None:
+                # Queries that the same text registers are read by it.
+                target.apply()
+                said = f"{said}\n{target.reading_note(outcome.plan)}"
+            return pa.table({"plan": said.splitlines()})
     if not outcome.header:
         return None
     columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]

@@ -75,7 +75,8 @@ class PublishedQuery:
         self.name = named[0]
         self._bound: BoundGroup = found[self.name]
         self.plan: Plan = self._bound.plans[self.name]
-        self.group = self._bound.group.number
+        # The one in which its results began: another query may have taken its place since.
+        self.group = self._bound.group.numbers_of(self.name)[0]
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -127,7 +128,7 @@ class PublishedQuery:
         Args:
             share: The number of a share of the rows, and how many shares there are.
         """
-        runs_in = plans_with(self._home, self._bound.group)
+        runs_in = plans_with(self._home, self._bound.group, self.name)
         fold = partial(self._fold, *share)
         return ResultsReader(self._home, self.name, self._start(), fold, runs_in)
 
@@ -180,7 +181,7 @@ class PublishedQuery:
 
     @cached_property
     def _first(self) -> int:
-        return first_record_of(self._home, self._bound.group)
+        return first_record_of(self._home, self._bound.group, self.name)
 
     def _start(self) -> Start:
         return start_of(self._home, self.name, self._first, has_content=is_relation(self.plan))

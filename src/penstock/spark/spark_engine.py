@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
-from penstock.connection.questions.one_time_query import asked
+from penstock.connection.questions.one_time_query import asked, reading_note
 from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PipelineFailed, QueryError
@@ -26,6 +26,7 @@ from penstock.spark.insert_limit import InsertLimit
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
+from penstock.spark.question_jobs import QuestionJobs
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from penstock.algebra.plan import Plan
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
@@ -160,14 +162,18 @@ class SparkEngine:
         """Run statements; the rows that the last of them shows."""
         text = with_table_columns(self.spark, text)
         with self.running.changing:
+            since = self._registrar.next_group
             shown = statements.execute(self, text)
         self.sinks.look()
+        self._registrar.wait_caught_up(since)
         return shown
 
     def register(self, name: str, query: str | BuiltQuery) -> None:
         """Put a query into the catalog and let it run."""
         with self.running.changing:
+            since = self._registrar.next_group
             statements.register(self, name, query)
+        self._registrar.wait_caught_up(since)
 
     def prepare(self, statement: syntax.Statement) -> None:
         """Let the old query of a name end before a new one begins."""
@@ -190,7 +196,9 @@ class SparkEngine:
     def start(self, query: str) -> None:
         """Let a stopped query run, with empty windows."""
         with self.running.changing:
+            since = self._registrar.next_group
             self._registrar.start(query)
+        self._registrar.wait_caught_up(since)
 
     def stop(self, query: str) -> None:
         """Let a query run no more, and free its state."""
@@ -205,6 +213,10 @@ class SparkEngine:
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query, as it runs or would."""
         return explained_query(query, self.program, self.running.pipeline)
+
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        return self.program.exact_from(query)
 
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of the query's group, as last reported."""
@@ -230,9 +242,21 @@ class SparkEngine:
         ledger = self.running.pipeline.ledger
         view = view_of(self.home, ledger.plan, ledger.record.plan)
         try:
-            return asked(text, self.session, view, view.tables)
+            return asked(text, self.session, view, view.tables, self._question_jobs())
         finally:
             view.release()
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+        ledger = self.running.pipeline.ledger
+        view = view_of(self.home, ledger.plan, ledger.record.plan)
+        try:
+            return reading_note(plan, self.session, view, self._question_jobs())
+        finally:
+            view.release()
+
+    def _question_jobs(self) -> QuestionJobs:
+        return QuestionJobs(self.spark.sparkContext, self.session.settings.store.ask_job_rows)
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
@@ -247,9 +271,8 @@ class SparkEngine:
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
         if not is_time or self._taking_over.locked():
             return
-        if due(self.running.pipeline.ledger) or self._registrar.may_replan_waiting(
-            self._measured()
-        ):
+        is_due = self.program.ready or due(self.running.pipeline.ledger)
+        if is_due or self._registrar.may_replan_waiting(self._measured()):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -259,6 +282,7 @@ class SparkEngine:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
+                    self._registrar.let_take_places()
                     self._registrar.replan_waiting(self._measured())
 
     def give_stream(
@@ -364,8 +388,9 @@ class SparkEngine:
             if self._is_temporary:
                 shutil.rmtree(self.home.path, ignore_errors=True)
 
-    def first_record(self, group: QueryGroup) -> int:
-        """The record by which a group was registered; it may be gone."""
-        if group.number not in self._first:
-            self._first[group.number] = first_record_of(self.home, group)
-        return self._first[group.number]
+    def first_record(self, group: QueryGroup, query: str) -> int:
+        """The record by which a query of a group was registered; it may be gone."""
+        first = group.numbers_of(query)[0]
+        if first not in self._first:
+            self._first[first] = first_record_of(self.home, group, query)
+        return self._first[first]

@@ -17,7 +17,7 @@ from penstock.connection.engines.local.local_view import LocalView
 from penstock.connection.engines.local.query_registry import Registry
 from penstock.connection.engines.local.saving import save_engine
 from penstock.connection.operator_table import operator_table
-from penstock.connection.questions.one_time_query import asked
+from penstock.connection.questions.one_time_query import asked, reading_note
 from penstock.connectors.generate import is_generated
 from penstock.errors import NotSupported, QueryError
 
@@ -204,6 +204,11 @@ class LocalEngine:
         with self._lock:
             return self.registry.explain(query)
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        batch = self.registry.batch_of(query)
+        return BEGINNING if batch is None else batch.exact.get(query, BEGINNING)
+
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of a query."""
         batch = self.registry.batch_of(query)
@@ -223,6 +228,11 @@ class LocalEngine:
         with self._lock:
             view = LocalView(self)
             return asked(text, self.session, view, view.tables)
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+        with self._lock:
+            return reading_note(plan, self.session, LocalView(self))
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
