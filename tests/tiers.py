@@ -59,6 +59,8 @@ AMOUNTS = {
     "random queries on Spark": (40, 200),
     "random queries on pipelines without Spark": (300, 1500),
     "random queries that another plan takes over": (40, 200),
+    "random questions in one process": (40, 1000),
+    "random questions of pipelines without Spark": (15, 400),
     "random queries until a wrong operator is noticed": (120, 120),
     "random queries until a wrong engine is found": (200, 200),
     "attempts to shrink a failure": (1000, 1000),

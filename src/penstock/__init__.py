@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from penstock.connection.connection import Connection
 
 __version__ = "0.1.0"
-__all__ = ["connect", "connect_inline"]
+__all__ = ["PenstockSource", "connect", "connect_inline"]
+
+
+def __getattr__(name: str) -> object:
+    """The data source for other Spark programs, which loads Spark."""
+    if name == "PenstockSource":
+        from penstock.spark.data_source import PenstockSource
+
+        return PenstockSource
+    msg = f"module 'penstock' has no attribute {name!r}"
+    raise AttributeError(msg)
 
 
 def connect(

@@ -252,7 +252,7 @@ class Session:
             plan = renamed(plan, names, statement.columns[0].span)
         name, text = statement.name.text, statement.text
         if view:
-            return self._add(statement, ViewDefinition(name, plan, text))
+            return self._add(statement, ViewDefinition(name, plan, text, bound.reads))
         query = replace(
             self._query(name, plan, text, bound),
             start=_start(statement.start, plan.unit or TimeUnit.TICK),
@@ -272,6 +272,7 @@ class Session:
             self.settings.work.latency,
             stated_by(self.catalog, plan),
             is_endless=bound is not None and bound.is_endless,
+            reads=() if bound is None else bound.reads,
         )
 
     def _create_built(self, statement: syntax.CreateQuery, written: str) -> Outcome:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from penstock.catalog.definitions import QueryDefinition
 from penstock.connection.questions.one_time_query import asked
+from penstock.errors import require_known
 from penstock.pipeline.bound import understood
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
@@ -26,10 +27,11 @@ from penstock.pipeline.query_groups import groups_for
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.home_view import view_of
 from penstock.store.layout import Home
+from penstock_bench.catching_up import measure as caught_up
 from penstock_fuzz.driving import LaneHostDriver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from penstock.spark.home_view import HomeView
 
@@ -37,6 +39,8 @@ HOUR = 3_600_000_000
 BEGIN = 1_700_000_000_000_000 // HOUR * HOUR
 BATCH = 200_000
 REPEATS = 9
+MOST_CAUGHT_UP = 1_000_000
+"""New queries catch up with so many rows at the most."""
 KEYS, GROUPS = 1_000_000, 1000
 STREAM = (
     "CREATE STREAM s (ts TIMESTAMP, k BIGINT, g INT, v DOUBLE, WATERMARK FOR ts AS ts) RETAIN {};"
@@ -66,8 +70,14 @@ class Asked:
     rows: int
 
 
-def measure(rows: int, say: Callable[[str], None]) -> dict[str, object]:
-    """Run the benchmark; its figures, with a line for people for each."""
+def measure(rows: int, say: Callable[[str], None], *, by_jobs: bool = False) -> dict[str, object]:
+    """Ask; the figures, with a line for people for each.
+
+    Args:
+        rows: So many are retained.
+        say: Takes the lines.
+        by_jobs: Whether jobs of Spark are asked as well.
+    """
     with tempfile.TemporaryDirectory(prefix="penstock-ask-") as folder:
         path = Path(folder)
         # What is done once, when loops are loaded.
@@ -95,7 +105,25 @@ def measure(rows: int, say: Callable[[str], None]) -> dict[str, object]:
                 "duckdb_cpu_seconds": round(theirs.cpu, 5),
                 "ratio": round(ours.wall / theirs.wall, 2),
             }
+        if by_jobs:
+            found["jobs"] = _by_jobs(view, say)
         view.release()
+        fewer = min(rows, MOST_CAUGHT_UP)
+        _fed(path / "late", fewer, "1 HOUR")
+        found["catching_up"] = caught_up(path / "late", list(batches_of(fewer)), say)
+    return found
+
+
+def _by_jobs(view: HomeView, say: Callable[[str], None]) -> dict[str, float]:
+    """The same questions as jobs of Spark: seconds of each."""
+    from penstock.spark.question_jobs import QuestionJobs
+    from penstock.spark.spark_session import start_session
+
+    jobs, found = QuestionJobs(start_session("penstock ask").sparkContext, 1), {}
+    for name, (question, _) in QUESTIONS.items():
+        ours = _timed(partial(asked, question, view.plan.session, view, (), jobs))
+        say(f"{name:8} {ours.wall * 1e3:7.1f} ms as a job, the first {ours.first * 1e3:.0f}")
+        found[name] = round(ours.wall, 5)
     return found
 
 
@@ -113,7 +141,7 @@ def _fed(path: Path, rows: int, retain: str) -> float:
     driver = LaneHostDriver(ledger, 1)
     faults: list[str] = []
     keeping = Housekeeping(ledger, threading.RLock(), faults.append)
-    tables, spent = list(_batches(rows)), 0.0
+    tables, spent = list(batches_of(rows)), 0.0
     driver.feed({"s": tables[0].slice(0, 1000)})
     for table in tables:
         began = time.process_time()
@@ -128,7 +156,7 @@ def _fed(path: Path, rows: int, retain: str) -> float:
     return spent
 
 
-def _batches(rows: int) -> Iterator[pa.Table]:
+def batches_of(rows: int) -> Iterator[pa.Table]:
     """Rows of an hour, in order."""
     random = np.random.default_rng(7)
     for first in range(0, rows, BATCH):
@@ -179,7 +207,29 @@ def _timed(ask: Callable[[], Any]) -> Asked:
     return Asked(statistics.median(walls[1:]), statistics.median(cpus[1:]), walls[0], rows)
 
 
-def report(rows: int, say: Callable[[str], None]) -> None:
-    """Measure, and print the figures as one JSON object at the end."""
-    found = measure(rows, say)
-    say(json.dumps({"benchmark": "ask", **found}))
+SECTIONS = ("questions", "jobs", "readers", "cost")
+"""What can be measured; jobs and cost start Spark."""
+
+
+def report(rows: int, say: Callable[[str], None], only: Sequence[str] = ()) -> None:
+    """Measure, and print the figures as one JSON object at the end.
+
+    Raises:
+        UnknownName: There is no such section.
+    """
+    from penstock_bench.retained_readers import ReadersEffort
+    from penstock_bench.retained_readers import report as readers
+    from penstock_bench.retaining_cost import cost
+
+    for one in only:
+        require_known(one, SECTIONS, "section", "Sections")
+    chosen, is_quick = only or ("questions",), rows < 5_000_000
+    found: dict[str, object] = {"benchmark": "ask"}
+    if "questions" in chosen or "jobs" in chosen:
+        found |= measure(rows, say, by_jobs="jobs" in chosen)
+    if "readers" in chosen:
+        effort = ReadersEffort(10, 20, 1.0) if is_quick else ReadersEffort()
+        found["readers"] = readers(effort, say)
+    if "cost" in chosen:
+        found["end_to_end"] = cost(10, 1, say) if is_quick else cost(40, 4, say)
+    say(json.dumps(found))

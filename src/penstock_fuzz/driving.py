@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from penstock.shedding.shedding import Shedding
 
 
+class Host(Protocol):
+    """Does the work of a task."""
+
+    def do(self, work: Work) -> Done:
+        """Let the lanes of the task work."""
+
+
 class LaneHostDriver:
     """Drives the lanes of a home as Spark would, with a host for each task."""
 
@@ -42,6 +49,7 @@ class LaneHostDriver:
         rules: WorkRules | None = None,
         clock: WorkClock | None = None,
         intake: IntakeRules | None = None,
+        hosts: Sequence[Host] | None = None,
     ) -> None:
         self._rules = rules or WorkRules()
         self._intake = intake or IntakeRules()
@@ -50,7 +58,8 @@ class LaneHostDriver:
         self._ledger = ledger
         self._home = ledger.home
         self._tasks = tasks
-        self._hosts = [LaneHost(self._home, least_log, clock) for _ in range(tasks)]
+        own = [LaneHost(self._home, least_log, clock) for _ in range(tasks)]
+        self._hosts: Sequence[Host] = hosts or own
 
     def feed(
         self,

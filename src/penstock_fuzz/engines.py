@@ -46,11 +46,25 @@ def _spark() -> Contender:
     return SparkContender()
 
 
+def _questions() -> Contender:
+    from penstock_fuzz.questioned import QuestionedConnection
+
+    return QuestionedConnection()
+
+
+def _pipeline_questions() -> Contender:
+    from penstock_fuzz.questioned import QuestionedPipeline
+
+    return QuestionedPipeline()
+
+
 CONTENDERS: dict[str, Callable[[], Contender]] = {
     "oracle": OracleContender,
     "inline": _inline,
     "pipeline": _pipeline,
     "spark": _spark,
+    "questions": _questions,
+    "pipeline-questions": _pipeline_questions,
 }
 """The maker of each engine."""
 

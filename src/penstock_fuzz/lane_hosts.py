@@ -15,9 +15,23 @@ from penstock_fuzz.trial import work_clock
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan
+    from penstock.store.layout import Home
     from penstock_fuzz.trial import Trial, TrialResult
 
 TASKS = 2
+
+
+class HomeLooker:
+    """Looks at a home between feeds, and does nothing.
+
+    Attributes:
+        settings: The statements that the pipeline runs first.
+    """
+
+    settings: tuple[str, ...] = ()
+
+    def at(self, home: Home, ledger: Ledger, feed: int | None) -> None:
+        """A feed has been committed; None: the end of the input."""
 
 
 class LaneHostContender:
@@ -33,11 +47,17 @@ class LaneHostContender:
     def __init__(self) -> None:
         self.replanning = Replans()
 
+    def looker(self, trial: Trial, plan: Plan) -> HomeLooker:
+        """Somebody who looks at the home between feeds."""
+        del trial, plan
+        return HomeLooker()
+
     def run_trial(self, trial: Trial, plan: Plan) -> TrialResult:
         """Feed a trial to the end."""
         with new_home() as home:
             ledger = Ledger(home)
-            ledger.change_plan(plan_of(trial, plan))
+            look = self.looker(trial, plan)
+            ledger.change_plan(plan_of(trial, plan, look.settings))
             change_relations(trial, ledger, None)
             # Every other trial writes an image with each batch.
             least = LEAST_LOG if trial.partitions % 2 else 0
@@ -59,7 +79,9 @@ class LaneHostContender:
                         # A tick: all lanes come to the watermarks of the record.
                         driver.tick()
                         rescale(ledger, lanes)
+                look.at(home, ledger, number)
             driver.finish()
+            look.at(home, ledger, None)
             return ran(home, ledger, trial, plan, decisions)
 
 

@@ -49,11 +49,11 @@ def new_home() -> Iterator[Home]:
             home.close()
 
 
-def plan_of(trial: Trial, plan: Plan) -> PipelinePlan:
-    """The query of a trial as the plan of a pipeline."""
+def plan_of(trial: Trial, plan: Plan, settings: Sequence[str] = ()) -> PipelinePlan:
+    """The query of a trial as the plan of a pipeline, under more settings."""
     chosen = "; ".join(f"SET {key} = {value}" for key, value in asdict(trial.tactics).items())
     create = f"CREATE QUERY {QUERY} AS {trial.query}"
-    statements = (trial.script, chosen, *settings_of(trial), create)
+    statements = (trial.script, chosen, *settings_of(trial), *settings, create)
     choices = Choices.of(trial.tactics, trial.partitions)
     groups = groups_for({QUERY: plan}, 0, trial.lanes, choices)
     return PipelinePlan(statements, tuple(groups), trial.partitions)
@@ -64,6 +64,8 @@ def stream_rows(trial: Trial, ledger: Ledger, feed: Feed) -> dict[str, pa.Table]
     return {
         one.name: stream_table(one.schema, trial.streams[one.name].rows[feed[one.name]])
         for one in ledger.plan.streams
+        # Streams that keep rows are taken in though no query reads them.
+        if one.name in trial.streams
     }
 
 

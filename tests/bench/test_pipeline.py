@@ -195,6 +195,7 @@ def test_registering_takes_some_time() -> None:
     assert 0 < registering(2) < 600
 
 
+@only_long
 def test_every_file_has_a_latency(tmp_path: Path) -> None:
     staged = written(tmp_path, Input(200, 12))
     found = latencies(Load(str(staged), 100, 12, 0.05))

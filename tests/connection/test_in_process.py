@@ -309,7 +309,7 @@ def test_it_shows_itself_in_a_notebook(db: Connection) -> None:
     assert "<td>&lt;b&gt;</td>" in query._repr_html_()
     assert "<td>trades</td>" in db._repr_html_()
     sending = db.query("ISTREAM(SELECT sym FROM trades [NOW])")
-    assert repr(sending) == 'query "query_2": clock 24'
+    assert repr(sending) == 'query "query_2": clock 24, exact from 31'
     assert "<td>&lt;b&gt;</td>" in query.snapshot()._repr_html_()
     assert repr(query.changes()).splitlines()[:2] == ["sym | _at | _sign", "<b> | 1   | +"]
     assert repr(query.changes(follow=True)) == 'changes of query "query_1" as they come'

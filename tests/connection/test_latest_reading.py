@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from connection.asked import difference
 from penstock.catalog.retain_rules import RetainRule
 from penstock.connection.questions.one_time_query import asked
 from penstock.connection.questions.store_view import RetainedStream
@@ -19,6 +18,7 @@ from penstock.reference.inputs import Inputs
 from penstock.reference.oracle import Oracle
 from penstock.session import Session
 from penstock.store.sub_windows.retained_rows import RetainedRows
+from penstock_fuzz.answers_at import difference
 from transactions.packets import DECLARED, SCHEMA, bound, row
 
 if TYPE_CHECKING:

@@ -99,3 +99,13 @@ def test_retention_changes_while_it_runs() -> None:
     db.query("SELECT k FROM bare [RANGE 12]")
     db.insert("bare", [(1100, 1), (1105, 2), (1111, 3)])
     assert len(db.ask("SELECT k FROM bare [RANGE 8]")) == 1
+
+
+@pytest.mark.parametrize("window", ["SINCE 1020", "BETWEEN 1020 AND 1030"])
+def test_a_window_that_begins_later_is_empty(window: str) -> None:
+    db = fed()
+    db.execute("SET retain = unbounded")
+    db.insert("bare", [(ts, 1) for ts in range(1000, 1050)])
+    question = f"SELECT COUNT(*) AS n, SUM(k) AS k FROM bare [{window}] AS OF 1005"
+    assert db.ask(question).to_pylist() == [{"n": 0, "k": None}]
+    assert len(db.ask(f"SELECT k FROM bare [{window}] AS OF 1005")) == 0

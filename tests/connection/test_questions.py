@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 import penstock
-from connection.asked import difference, in_time_order, instants_worth_asking, moment_of
 from penstock.algebra import streams as st
 from penstock.algebra.plan import different_nodes
 from penstock.connection.engines.local.local_engine import LocalEngine
@@ -27,6 +26,7 @@ from penstock.store.sub_windows.sub_window import SubWindow
 from penstock.testing.format import load_test
 from penstock.testing.inline import changes_table, refuse_bad_inputs
 from penstock.testing.setup import set_up
+from penstock_fuzz.answers_at import difference, in_time_order, instants_worth_asking, moment_of
 
 if TYPE_CHECKING:
     from penstock.algebra.plan import Plan

@@ -67,6 +67,7 @@ def test_files_that_are_no_python_are_there(environment: Path) -> None:
     [package] = environment.glob("lib/python3*/site-packages/penstock")
     assert (package / "py.typed").is_file()
     assert (package / "spark" / "log4j2.properties").is_file()
+    assert (package / "spark" / "pools.xml").is_file()
     assert os.access(package / "spark" / "jdk" / "bin" / "java", os.X_OK)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from penstock.operators.aggregate.partials import Whole, partial_for
+from penstock.operators.aggregate.partials_loops import in_order_of_codes
+
+if TYPE_CHECKING:
+    from penstock.state.arrays import Places
 
 DECIMAL = pa.decimal128(19, 2)
 DOUBLES = some.lists(
@@ -29,6 +33,15 @@ WORDS = some.lists(
 def cut(data: some.DataObject, size: int) -> list[int]:
     """Where stretches of so many rows begin."""
     return sorted({0, *data.draw(some.lists(some.integers(0, size - 1), max_size=4))})
+
+
+def shuffled(data: some.DataObject, values: list[Any]) -> tuple[list[Any], Places]:
+    """The values elsewhere, and the order in which they are these."""
+    order = np.array(data.draw(some.permutations(range(len(values)))), np.int32)
+    placed: list[Any] = [None] * len(values)
+    for place, value in zip(order, values, strict=True):
+        placed[place] = value
+    return placed, order
 
 
 def stretches(values: list[Any], starts: list[int]) -> list[list[Any]]:
@@ -51,7 +64,8 @@ def expected(values: list[Any]) -> Fraction | None:
 def test_sums_of_doubles_are_exact(data: some.DataObject, values: list[float | None]) -> None:
     starts = cut(data, len(values))
     sums = partial_for("sum", (), pa.float64())
-    whole = sums.together(pa.array(values, pa.float64()), np.array(starts))
+    placed, order = shuffled(data, values)
+    whole = sums.together(pa.array(placed, pa.float64()), order, np.array(starts))
     if whole is not None:
         for number, one in enumerate(stretches(values, starts)):
             assert exact(whole, number) == expected(one)
@@ -60,7 +74,9 @@ def test_sums_of_doubles_are_exact(data: some.DataObject, values: list[float | N
 def test_usual_doubles_are_put_together() -> None:
     values = np.random.default_rng(1).normal(60, 20, 10_000)
     starts = np.arange(0, 10_000, 50)
-    whole = partial_for("sum", (), pa.float64()).together(pa.array(values), starts)
+    whole = partial_for("sum", (), pa.float64()).together(
+        pa.array(values), np.arange(10_000), starts
+    )
     assert whole is not None
     assert exact(whole, 7) == sum(map(Fraction, values[350:400]))
 
@@ -70,7 +86,8 @@ def test_sums_of_decimals_and_integers(data: some.DataObject, words: list[int | 
     starts = np.array(cut(data, len(words)))
     values = [None if one is None else Decimal(one).scaleb(-2) for one in words]
     for known, of in ((words, pa.int64()), (values, DECIMAL)):
-        whole = partial_for("sum", (), of).together(pa.array(known, of), starts)
+        placed, order = shuffled(data, known)
+        whole = partial_for("sum", (), of).together(pa.array(placed, of), order, starts)
         if whole is None:
             assert sum(abs(one) for one in words if one is not None) > 2**61
             continue
@@ -83,8 +100,36 @@ def test_truth_is_chosen(data: some.DataObject, values: list[bool | None]) -> No
     starts = cut(data, len(values))
     for function, meaning in (("bool_and", all), ("bool_or", any)):
         partial = partial_for(function, (), pa.bool_())
-        whole = partial.together(pa.array(values, pa.bool_()), np.array(starts))
+        placed, order = shuffled(data, values)
+        whole = partial.together(pa.array(placed, pa.bool_()), order, np.array(starts))
         assert whole is not None
         for number, one in enumerate(stretches(values, starts)):
             known = [truth for truth in one if truth is not None]
             assert whole.values[number].as_py() == (meaning(known) if known else None)
+
+
+@given(some.data(), some.lists(some.none() | some.integers(-3, 3), min_size=1, max_size=20))
+def test_the_least_and_the_greatest_are_chosen_and_rows_are_counted(
+    data: some.DataObject, values: list[int | None]
+) -> None:
+    starts = cut(data, len(values))
+    placed, order = shuffled(data, values)
+    for function, meaning in (("min", min), ("max", max)):
+        partial = partial_for(function, (), pa.int64())
+        whole = partial.together(pa.array(placed, pa.int64()), order, np.array(starts))
+        assert whole is not None
+        for number, one in enumerate(stretches(values, starts)):
+            known = [value for value in one if value is not None]
+            assert whole.values[number].as_py() == (meaning(known) if known else None)
+    ones = pa.array([1] * len(values), pa.int64())
+    counted = partial_for("count", (), pa.int64()).together(ones, order, np.array(starts))
+    assert counted is not None
+    assert counted.values.to_pylist() == [len(one) for one in stretches(values, starts)]
+
+
+@given(some.lists(some.integers(0, 9), min_size=1, max_size=40))
+def test_an_order_of_small_keys_is_stable(keys: list[int]) -> None:
+    counts, order = np.zeros(10, np.int64), np.empty(len(keys), np.int32)
+    in_order_of_codes(np.array(keys, np.uint16), counts, order)
+    assert order.tolist() == np.argsort(keys, kind="stable").tolist()
+    assert counts.tolist() == np.bincount(keys, minlength=10).tolist()

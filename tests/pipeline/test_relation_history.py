@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.algebra.time import INFINITY
+from penstock.connection.questions.one_time_query import asked
 from penstock.operators.block import Block
 from penstock.pipeline.relation_history import MANY_FILES, what_is_left
+from penstock.spark.home_view import view_of
+from penstock.store.layout import Home
 from penstock.store.result_files import result_blocks
 from store.driving import Driver
 
@@ -89,3 +94,48 @@ def test_files_of_changes_stay_few_and_a_late_comer_knows_the_content(tmp_path: 
             for row in zip(*(one.to_pylist() for one in block.columns), strict=True)
         ]
         assert rows == [(1, f"n{4 * MANY_FILES - 1}")] * 2
+
+
+TWO_CLOCKS = (
+    "CREATE STREAM s (ts BIGINT, k INT, WATERMARK FOR ts AS ts) RETAIN UNBOUNDED",
+    "CREATE STREAM t (ts BIGINT, k INT, WATERMARK FOR ts AS ts) RETAIN UNBOUNDED",
+    "CREATE RELATION r (k INT, name STRING)",
+    "CREATE QUERY of_s AS SELECT s.k, name FROM s [RANGE 9], r WHERE s.k = r.k",
+    "CREATE QUERY of_t AS SELECT t.k, name FROM t [RANGE 9], r WHERE t.k = r.k",
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_overdue_changes_take_effect_at_the_clock_of_the_streams_that_are_asked_about(
+    tmp_path: Path, seed: int
+) -> None:
+    random = Random(seed)
+    there: dict[tuple[str, int], list[int]] = {}
+    with Driver(tmp_path / "home", TWO_CLOCKS, ["of_s", "of_t"]) as driver:
+        for now in range(MANY_FILES + 20):
+            # One stream is far ahead of the other.
+            rows: dict[str, list[dict[str, object]]] = {"s": [{"ts": 3 * now, "k": now % 2}]}
+            if random.random() < 0.5:
+                rows["t"] = [{"ts": now, "k": now % 2}]
+            driver.batch(rows)
+            row = f"n{random.randint(0, 3)}", random.randint(0, 1)
+            leaves = bool(there.get(row)) and random.random() < 0.5
+            # Overdue, or not; and no row leaves before it has come.
+            at = there[row].pop() if leaves else random.choice([0, now, 2 * now, 3 * now])
+            if not leaves:
+                there.setdefault(row, []).append(at)
+            changes = {"k": [row[1]], "name": [row[0]], "_sign": [-1 if leaves else 1], "_at": [at]}
+            driver.ledger.change_relation("r", pa.table(changes))
+        driver.batch({"s": [{"ts": 1000, "k": 0}], "t": [{"ts": 1000, "k": 0}]})
+        view = view_of(Home(tmp_path / "home"))
+        session, wrong = view.plan.session, []
+        for stream, query in (("s", "of_s"), ("t", "of_t")):
+            text = f"SELECT x.k, name FROM {stream} [RANGE 9] AS x, r WHERE x.k = r.k"
+            since = max(view.relation("r", ())[1], 0)
+            for instant in random.sample(range(since, 180), 25):
+                found = asked(f"{text} AS OF {instant}", session, view, ())
+                kept = asked(f"SELECT * FROM {query} AS OF {instant}", session, view, [query])
+                if Counter(map(str, found.to_pylist())) != Counter(map(str, kept.to_pylist())):
+                    wrong.append((query, instant))
+        view.release()
+    assert wrong == []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -234,6 +236,39 @@ def test_the_oldest_rows_go_first_when_there_are_too_many_bytes(tmp_path: Path) 
         assert 300 < since < 400
         count = ask(tmp_path, "SELECT COUNT(*) AS n, MIN(ts) AS since FROM s").to_pylist()
         assert count == [{"n": 395 - since, "since": since}]
+
+
+def test_when_the_disk_gets_full_a_warning_comes_first_and_the_oldest_rows_go_last(
+    tmp_path: Path,
+) -> None:
+    with Driver(tmp_path, [PARTS, *STREAMS, COUNTED], ["counted"]) as driver:
+        for now in range(0, 60, 10):
+            driver.batch(rows_at(now, now + 3) | {"t": [{"ts": now, "k": 1}]})
+            driver.housekeeping.clean(SEALING)
+        since = driver.ledger.record.retained["s"].since
+        free = shutil.disk_usage(tmp_path).free
+        # Other programs use the disk meanwhile.
+        scarce = replace(SEALING, warn_free=free << 10, least_free=free >> 1)
+        driver.housekeeping.clean(scarce)
+        (warning,) = driver.faults
+        assert "make space there; below" in warning
+        assert driver.ledger.record.retained["s"].since == since
+        # Not even the warned of are given up while there is some space left.
+        driver.housekeeping.clean(scarce)
+        assert driver.ledger.record.retained["s"].since == since
+        files = set(driver.home.segments.glob("*.rows"))
+        driver.housekeeping.clean(replace(scarce, least_free=free << 1))
+        given_up = driver.faults[1:]
+        assert any('retained rows of stream "s" before' in one for one in given_up)
+        assert driver.ledger.record.retained["s"].since > since
+        assert set(driver.home.segments.glob("*.rows")) < files
+        kept = ask(tmp_path, "SELECT ts FROM s [RANGE 4]")["ts"].to_pylist()
+        assert kept == []
+        with pytest.raises(Refused, match="those from"):
+            ask(tmp_path, "SELECT ts FROM s [RANGE 40]")
+        driver.batch(rows_at(61))
+        driver.housekeeping.clean(SEALING)
+        assert ask(tmp_path, "SELECT COUNT(*) AS n FROM s [RANGE 1] AS OF 53").to_pylist()
 
 
 @pytest.mark.parametrize("is_gone", [False, True])

@@ -74,10 +74,31 @@ def printed(text: str) -> dict[str, list[str]]:
     return found
 
 
-def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) -> None:
-    home, said = tmp_path / "home", tmp_path / "said"
-    bring(tmp_path, "1.csv", "5,18.28,8", "2,21.33,92")
-    arguments = (script, "--home", home, "--lanes", 2, "--progress", 1)
+ANSWERS = """\
+fast: lane | speed
+@92   + 2 | 21.33
+@136  + 4 |  30.5
+@140  + 1 |  25.0
+@192  - 2 | 21.33
+@236  - 4 |  30.5
+@240  - 1 |  25.0
+
+over: lane
+@8    + 5
+@18   - 5
+@92   + 2
+@102  - 2
+@136  + 4
+@140  + 1
+@146  - 4
+@150  - 1
+"""
+"""The answers over all three files."""
+
+
+def stopped(folder: Path, arguments: tuple[object, ...]) -> tuple[str, str]:
+    """What a run says that goes on while a second file comes, until Ctrl-C; and its errors."""
+    home, said = folder / "home", folder / "said"
     with said.open("w") as output:
         process = subprocess.Popen(
             command(*arguments, "--trigger", "continuous"),
@@ -90,7 +111,7 @@ def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) ->
         )
         try:
             until(lambda: len(list((home / "records").glob("*.json"))) > 2, process)
-            bring(tmp_path, "2.csv", "4,30.5,136")
+            bring(folder, "2.csv", "4,30.5,136")
             # Lanes without rows hear of the watermark one batch later: any order of the two.
             until(lambda: all(one in said.read_text() for one in ("- 2", "21.33")), process)
             os.killpg(process.pid, signal.SIGINT)
@@ -98,11 +119,18 @@ def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) ->
         finally:
             process.kill()
     assert process.returncode == 130, errors
+    refuse_noise(errors)
+    return said.read_text(), errors
+
+
+def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    bring(tmp_path, "1.csv", "5,18.28,8", "2,21.33,92")
+    arguments = (script, "--home", home, "--lanes", 2, "--progress", 1)
+    went_on, errors = stopped(tmp_path, arguments)
     assert "stopped." in errors
     assert "REPLAN fast: nothing has been measured yet: planned anew when it has\n" in errors
     assert "rows in" in errors
-    refuse_noise(errors)
-    went_on = said.read_text()
     assert printed(went_on) == {
         "fast: lane | speed": ["@92 + 2 | 21.33"],
         "over: lane": ["@8 + 5", "@18 - 5", "@92 + 2", "@102 - 2"],
@@ -110,42 +138,26 @@ def test_a_run_is_stopped_by_ctrl_c_and_goes_on(script: Path, tmp_path: Path) ->
     assert not (home / "sinks" / "run_3a__20_fast.json").exists()
 
     bring(tmp_path, "3.csv", "1,25.0,140")
-    done = subprocess.run(
-        command(*arguments), capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (
-        "fast: lane | speed\n"
-        "@92   + 2 | 21.33\n"
-        "@136  + 4 |  30.5\n"
-        "@140  + 1 |  25.0\n"
-        "@192  - 2 | 21.33\n"
-        "@236  - 4 |  30.5\n"
-        "@240  - 1 |  25.0\n"
-        "\n"
-        "over: lane\n"
-        "@8    + 5\n"
-        "@18   - 5\n"
-        "@92   + 2\n"
-        "@102  - 2\n"
-        "@136  + 4\n"
-        "@140  + 1\n"
-        "@146  - 4\n"
-        "@150  - 1\n"
-    )
+    done = finished(*arguments)
+    assert (done.returncode, done.stdout) == (0, ANSWERS), done.stderr
     refuse_noise(done.stderr)
     for query, lines in printed(went_on).items():
         assert printed(done.stdout)[query][: len(lines)] == lines
-    statements = ["-e", PRINTED.format(folder=tmp_path)]
-    inline = subprocess.run(
-        command(*statements, "--engine", "inline"), capture_output=True, text=True, check=False
-    )
-    assert inline.stdout == done.stdout, inline.stderr
+    inline = finished("-e", PRINTED.format(folder=tmp_path), "--engine", "inline")
+    assert inline.stdout == ANSWERS, inline.stderr
     # The sink has seen every change of all three files once.
     rows = [row for path in sorted((tmp_path / "lanes").iterdir()) for row in read(path)]
     assert [(row["_at"], row["n"]) for row in rows if row["_sign"] == "+"] == [
         (None, 0), (8, 1), (18, 0), (92, 1), (102, 0), (136, 1), (140, 2), (146, 1), (150, 0),
     ]  # fmt: skip
+
+
+def finished(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """A run to the end of the input."""
+    whole = command(*arguments)
+    return subprocess.run(
+        whole, capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE
+    )
 
 
 def read(path: Path) -> list[dict[str, object]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from connection.asked import difference, instants_worth_asking, moment_of
 from penstock.connection.questions.one_time_query import OneTimeQuery
 from penstock.planner.physical.building import Choices
 from penstock.reference.oracle import Oracle
@@ -18,6 +17,7 @@ from penstock.spark.home_view import view_of
 from penstock.testing.format import load_test
 from penstock.testing.spark import SparkCaseEngine
 from penstock.testing.together import AT_ONCE, run_together
+from penstock_fuzz.answers_at import difference, instants_worth_asking, moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -93,6 +93,10 @@ class Driver:
         query, last = self.ledger.record.batch or ("query", -1)
         self.done = self._driver.feed(self._tables(rows), (query, last + 1), offsets)
 
+    def tick(self) -> None:
+        """Let all lanes come to the watermarks of the record."""
+        self.done = self._driver.tick()
+
     def flush(self) -> None:
         """The end of the input."""
         self.done = self._driver.finish()

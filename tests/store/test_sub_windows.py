@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from penstock.errors import InternalError
+from penstock.store.layout import Home
 from penstock.store.sub_windows.piece import MemoryPiece
+from penstock.store.sub_windows.piece_files import PieceWriting
 from penstock.store.sub_windows.ring import SubWindowRing
 from penstock.store.sub_windows.sub_window import SubWindow
 
@@ -96,3 +99,27 @@ def test_readers_beside_movements_see_one_state() -> None:
         one.join()
     assert wrong == []
     assert reads
+
+
+def test_a_file_that_was_removed_is_let_go_of_with_the_next_that_is_opened(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.open()
+    pieces = []
+    for record in (1, 2):
+        with PieceWriting(home, record) as writer:
+            pieces.append(writer.add(0, piece((5, 1, "a"), (9, 2, "b"))))
+    first, second = pieces
+    assert len(first.table()) == 2
+    path = first.folder / first.file
+    del first
+    pieces.clear()
+    assert is_mapped(path)
+    path.unlink()
+    assert len(second.table()) == 2
+    assert not is_mapped(path)
+    assert is_mapped(second.folder / second.file)
+    home.close()
+
+
+def is_mapped(path: Path) -> bool:
+    return str(path) in Path("/proc/self/maps").read_text("utf-8")

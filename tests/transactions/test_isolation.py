@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from penstock.errors import DataError
 from penstock.transactions.histories import Act, Operation, TransactionHistory, read_history
-from penstock.transactions.isolation import Isolation, judgements, verdict_of
+from penstock.transactions.isolation import Isolation, judged, judgements, verdict_of
 from transactions.conflict_graph import edges, is_acyclic, keeps_commit_order
 
 AFTER_BOTH = {("T5", "Q"), ("T6", "Q")}
@@ -73,6 +73,11 @@ def test_a_conflict_graph_misses_what_a_short_window_must_not_do() -> None:
     assert edges(history) == set()
     assert keeps_commit_order(history)
     assert verdict_of(history) is not Isolation.LATEST
+
+
+def test_what_was_not_written_yet_is_no_state() -> None:
+    assert judged((4, 5), window=2, latest=4) is Isolation.NONE
+    assert judged((4, 5), window=2, latest=5) is Isolation.LATEST
 
 
 def test_two_queries_can_make_a_cycle_and_one_cannot() -> None:

@@ -264,6 +264,37 @@ def test_each_member_of_a_shared_scan_has_its_own_abort_test() -> None:
     assert simulation.count(Act.READ) == 4 + 1 + 2
 
 
+def test_who_is_aborted_in_a_shared_scan_begins_anew_alone_and_the_others_go_on() -> None:
+    simulation = Simulation(FarthestUpdateScheduler, 4)
+    shared = ReadTransaction([ReadMember("long", 4), ReadMember("short", 2)])
+    simulation.begin(shared)
+    simulation.perform("RWW")
+    assert [one.name for one in shared.members] == ["long"]
+    assert (shared.begun, shared.members[0].taken) == (3, {3})
+    alone = [one for one in simulation.scheduler.running if one is not shared]
+    assert [[member.name for member in one.members] for one in alone] == [["short"]]
+    assert alone[0].begun is None
+
+
+def test_those_of_a_class_read_in_turns() -> None:
+    simulation = Simulation(WindowScheduler, 4)
+    simulation.begin(single("P", 4))
+    simulation.begin(single("Q", 4))
+    simulation.perform("RRRR")
+    reads = [one.query for one in simulation.history({}).operations if one.act is Act.READ]
+    assert reads == ["P", "Q", "P", "Q"]
+
+
+def test_who_has_not_read_since_the_last_movement_goes_before_one_time_queries() -> None:
+    simulation = Simulation(FarthestUpdateScheduler, 4)
+    simulation.begin(single("P", 4))
+    simulation.perform("RW")
+    simulation.begin(single("O", 4, Priority.ONE_TIME))
+    simulation.perform("RR")
+    reads = [one.query for one in simulation.history({}).operations if one.act is Act.READ]
+    assert reads == ["P", "P", "O"]
+
+
 def test_a_shared_scan_reads_once_what_several_want() -> None:
     simulation = Simulation(WindowScheduler, 4)
     simulation.begin(ReadTransaction([ReadMember("long", 4), ReadMember("short", 2)]))

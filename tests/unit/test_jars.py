@@ -37,12 +37,18 @@ FEW = {SETTING: "few"}
 def test_few_jars_are_enough_where_nothing_else_is_named(
     master: str, settings: dict[str, str], environment: dict[str, str], expected: bool
 ) -> None:
-    assert needs_all(master, settings, environment) is expected
+    assert needs_all(master, settings, environment, SPARK) is expected
+
+
+def test_a_spark_with_a_configuration_of_its_own_has_all_jars(tmp_path: Path) -> None:
+    assert not needs_all("local", FEW, {}, tmp_path)
+    (tmp_path / "conf").mkdir()
+    assert needs_all("local", FEW, {}, tmp_path)
 
 
 def test_another_choice_is_refused() -> None:
     with pytest.raises(QueryError, match="jars is 'some', but must be"):
-        needs_all("local", {SETTING: "some"}, {})
+        needs_all("local", {SETTING: "some"}, {}, SPARK)
 
 
 def test_few_jars_stand_before_all_others_and_none_is_forgotten() -> None:

@@ -86,6 +86,7 @@ def answer(session: Session, text: str) -> list[str]:
                 "retain            auto",
                 "retain_parts      60",
                 "ask_limit         none",
+                "ask_job_rows      20000000",
             ],
         ),
         ("DESCRIBE cars", ["column  type", "at      TIMESTAMP", "lane    INT"]),

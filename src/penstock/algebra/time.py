@@ -53,6 +53,19 @@ class TimeUnit(Enum):
         number = micros // size
         return f"{number} {name}" if number == 1 else f"{number} {name}S"
 
+    def about(self, steps: int) -> str:
+        """A number of steps for people: the odd end of a long time is left out.
+
+        >>> TimeUnit.TIMESTAMP.about(86_400_000_002), TimeUnit.TIMESTAMP.about(5_400_000_000)
+        ('1 DAY', '90 MINUTES')
+        """
+        if self.micros is None:
+            return str(steps)
+        micros = steps * self.micros
+        fitting = [one for one in MICROS_PER.values() if one * 1000 <= micros]
+        size = max(fitting, default=1)
+        return TimeUnit.MICROSECONDS.length(round(micros / size) * size)
+
 
 MICROS_PER = {
     "MICROSECOND": 1,

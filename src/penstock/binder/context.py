@@ -31,7 +31,7 @@ class Context:
     """The catalog and settings a statement is bound under, and the names it has used up.
 
     `tables` are queries whose results are read as relations; None: the statement is no question,
-    and a query that it names is computed anew.
+    and a query that it names is computed anew. `reads` has the names of these.
     """
 
     catalog: Catalog
@@ -39,6 +39,7 @@ class Context:
     tables: Collection[str] | None = None
     common_tables: dict[str, Plan] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    reads: dict[str, None] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
 
     def unique(self, name: str) -> str:

@@ -40,12 +40,13 @@ if TYPE_CHECKING:
 class BoundQuery:
     """The plan of a query, and what its author should know about it.
 
-    What a query `is_endless` keeps grows for ever.
+    What a query `is_endless` keeps grows for ever. `reads` has the queries that it names.
     """
 
     plan: Plan
     warnings: tuple[str, ...]
     is_endless: bool = False
+    reads: tuple[str, ...] = ()
 
 
 def bind_query(
@@ -84,7 +85,7 @@ def bind_query(
         return BoundQuery(plan, tuple(dict.fromkeys(context.warnings)))
     kept = unbounded_state(plan) or ([] if view else endless_answer(plan))
     warnings = [*context.warnings, *kept]
-    return BoundQuery(plan, tuple(dict.fromkeys(warnings)), bool(kept))
+    return BoundQuery(plan, tuple(dict.fromkeys(warnings)), bool(kept), tuple(context.reads))
 
 
 class QueryBinder:

@@ -227,6 +227,10 @@ class FromBinder:
         if isinstance(found, QueryDefinition) and found.name in tables:
             plan: Plan = st.Relation(found.name, found.plan.schema)
             return plan, found.name, f'query "{found.name}"'
+        if isinstance(found, QueryDefinition):
+            self.context.reads[found.name] = None
+        if isinstance(found, ViewDefinition | QueryDefinition):
+            self.context.reads.update(dict.fromkeys(found.reads))
         return _definition_plan(found), found.name, f'{found.kind} "{found.name}"'
 
     def _offer(self, plan: Plan, name: str | None, what: str, at: Span | None) -> FromItem:

@@ -78,10 +78,14 @@ class RelationDefinition(Definition):
 
 @dataclass(frozen=True)
 class ViewDefinition(Definition):
-    """A named query that other queries may read; it is expanded where it is named."""
+    """A named query that other queries may read; it is expanded where it is named.
+
+    `reads` has the continuous queries that it names.
+    """
 
     plan: Plan
     text: str
+    reads: tuple[str, ...] = ()
     kind = "view"
 
 
@@ -93,7 +97,7 @@ class QueryDefinition(Definition):
     them, INFINITY: none.
     `latency` is the seconds that it allows from the arrival of rows to their results; None: any.
     `rates` are those that its streams stated when it was created. What a query `is_endless` keeps
-    grows for ever.
+    grows for ever. `reads` has the other queries that its text names, or their names.
     """
 
     plan: Plan
@@ -104,6 +108,7 @@ class QueryDefinition(Definition):
     rates: Mapping[str, float] = field(default_factory=dict)
     is_endless: bool = False
     start: int | None = None
+    reads: tuple[str, ...] = ()
     kind = "query"
 
 

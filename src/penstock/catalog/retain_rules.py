@@ -34,16 +34,19 @@ class RetainRule:
         """Nothing is kept."""
         return self.span == 0
 
-    def text(self, unit: TimeUnit) -> str:
-        """The rule as a statement writes it.
+    def text(self, unit: TimeUnit, *, is_declared: bool = True) -> str:
+        """The rule as a statement writes it; of one that follows from windows only about how long.
 
         >>> from penstock.algebra.time import TimeUnit
         >>> RetainRule(7200, 1 << 20).text(TimeUnit.SECONDS)
         '2 HOURS, 1 MB'
+        >>> RetainRule(86_400_000_002).text(TimeUnit.TIMESTAMP, is_declared=False)
+        '1 DAY'
         """
         if self.is_none:
             return "NONE"
-        parts = ["UNBOUNDED" if self.span == INFINITY else unit.length(self.span)]
+        length = unit.length if is_declared else unit.about
+        parts = ["UNBOUNDED" if self.span == INFINITY else length(self.span)]
         if self.most_bytes is not None:
             parts = [*parts[self.span == INFINITY :], size_text(self.most_bytes)]
         return ", ".join(parts)

@@ -33,7 +33,7 @@ class Measurable(Protocol):
 
 
 BENCHMARKS = {
-    "ask": "questions about millions of retained rows, beside DuckDB; what retaining them costs",
+    "ask": "questions about millions of retained rows, beside DuckDB; many readers; what it costs",
     "chain": "schedulers under bursts, in a model, on a lane and on Spark: queues and latency",
     "cluster": "more tasks, a standalone cluster with more workers, and a simulated large driver",
     "kernels": "the block operators of one lane on one core, compared with DuckDB and Polars",
@@ -86,7 +86,7 @@ def bench(
     require_known(name, BENCHMARKS, "benchmark", "Benchmarks")
     wanted, picture = only or [], _picture(name, out)
     runs: dict[str, Callable[[], None]] = {
-        "ask": lambda: _ask(quick),
+        "ask": lambda: _ask(quick, wanted),
         "chain": lambda: _chain(quick, wanted, picture, trace),
         "cluster": lambda: _cluster(quick, wanted),
         "kernels": lambda: _kernels(rows, seconds, wanted),
@@ -98,10 +98,10 @@ def bench(
     runs[name]()
 
 
-def _ask(quick: bool) -> None:
+def _ask(quick: bool, only: list[str]) -> None:
     from penstock_bench.retained_questions import report
 
-    report(1_000_000 if quick else 10_000_000, typer.echo)
+    report(1_000_000 if quick else 10_000_000, typer.echo, only)
 
 
 def _kernels(rows: int, seconds: float, only: list[str]) -> None:

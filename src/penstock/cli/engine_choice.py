@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import QueryError, count
 from penstock.files.folders import declared_folder, is_folder
-from penstock.spark.sink_targets import needs_spark
+from penstock.spark.sink_declarations import needs_spark
 
 if TYPE_CHECKING:
     from penstock.spark.script import Script

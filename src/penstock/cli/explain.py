@@ -106,6 +106,7 @@ def _understood(session: Session, outcomes: Iterable[Outcome]) -> list[Explained
             rates = expected_by(session.catalog, [plan])
             alone[title] = Explaining({title: plan}, Choices.of(tactics), rates=rates)
     _warn_of_sources(session.catalog, plans)
+    _warn_of_sinks(session.catalog)
     explaining = {**alone, **registered_together(queries, session.catalog)}
     return [
         ExplainedPlan(name, title, explaining[title], is_scheduled)
@@ -129,6 +130,23 @@ def _warn_of_sources(catalog: Catalog, plans: Iterable[Plan]) -> None:
         try:
             check_source(source)
         except DataError as fault:
+            typer.echo(f"warning: {fault}", err=True)
+
+
+def _warn_of_sinks(catalog: Catalog) -> None:
+    """Say which sinks could not be written as they are declared."""
+    from penstock.catalog.definitions import SinkDefinition
+    from penstock.cli.script_checks import check_sink
+    from penstock.errors import DataError, QueryError
+    from penstock.spark.sink_declarations import refuse_sink
+
+    for sink in catalog:
+        if not isinstance(sink, SinkDefinition):
+            continue
+        try:
+            refuse_sink(None, sink)
+            check_sink(sink)
+        except (DataError, QueryError) as fault:
             typer.echo(f"warning: {fault}", err=True)
 
 

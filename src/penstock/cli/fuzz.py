@@ -25,7 +25,10 @@ def fuzz(
         int | None, typer.Option(help="How many to try instead, however long that takes.")
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="What is tested: inline, pipeline or spark.")
+        str,
+        typer.Option(
+            help="What is tested: inline, pipeline or spark; questions, pipeline-questions."
+        ),
     ] = "inline",
     seed: Annotated[
         int | None, typer.Option(help="Equal seeds try equal trials; default: a new one.")
@@ -76,6 +79,12 @@ def fuzz(
 
         assert isinstance(contender, LaneHostContender)
         typer.echo(contender.replanning.line())
+    if engine.endswith("questions"):
+        from penstock_fuzz.questioned import QuestionedConnection, QuestionedPipeline
+
+        assert isinstance(contender, QuestionedConnection | QuestionedPipeline)
+        counts = sorted(contender.counts.items())
+        typer.echo("questions    " + ", ".join(f"{what} {count}" for what, count in counts))
     typer.echo(f"seed {campaign.seed}: {outcome.coverage.summary()}")
     if outcome.found is not None:
         _report(outcome, campaign, engine, out)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.results.result_tables import results_table
 from penstock.results.settling import fold_for, timed_fold_for
-from penstock.spark.sink_targets import ConsoleSink, place_of, refuse_columns, target_for
+from penstock.spark.sink_declarations import place_of
+from penstock.spark.sink_targets import ConsoleSink, refuse_columns, target_for
 
 if TYPE_CHECKING:
     from penstock.catalog.definitions import SinkDefinition

@@ -96,8 +96,11 @@ class Display:
 
     def _head(self, progress: Mapping[str, Any]) -> str:
         streams = progress["streams"].values()
+        passed = f"{time.monotonic() - self._began:.0f} s"
+        if not self._rows:
+            return f"{passed}, planned, waiting for the first rows"
         parts = [
-            f"{time.monotonic() - self._began:.0f} s",
+            passed,
             f"{self._rows:,} rows in",
             f"{self._speed:,.0f} rows/s",
             f"state {progress['state']['rows']:,} rows, {_size(progress['state']['bytes'])}",
@@ -128,6 +131,8 @@ class Display:
             for name, rows, clock, lag in self._queries(progress)
         ]
         failing = [f'sink "{name}" fails: {why}' for name, why in errors.items()]
+        if not self._rows:
+            return "; ".join([self._head(progress), *failing])
         return "; ".join([self._head(progress), *queries, *failing])
 
     def _table(self, progress: Mapping[str, Any], errors: Mapping[str, str]) -> RenderableType:

@@ -22,8 +22,8 @@ from penstock.reference.files import read_rows
 from penstock.reference.inputs import Inputs, RelationHistory
 from penstock.reference.oracle import Oracle
 from penstock.reference.timeline import in_order
-from penstock.results.answer_kind import unit_of
-from penstock.results.answer_text import AnswerText, require_timed, snapshot_text
+from penstock.results.answer_kind import require_timed, unit_of
+from penstock.results.answer_text import AnswerText, snapshot_text
 from penstock.results.paragraphs import Paragraphs
 
 if TYPE_CHECKING:

@@ -131,13 +131,18 @@ def run(
         run_inline(understood, lanes, options, most_unreadable)
         return
     from penstock.cli.script_run import ScriptRun
-    from penstock.spark.jars import SETTING
 
-    # Nobody but the script uses this Spark.
-    of_spark = {SETTING: "few", **spark_settings}
+    of_spark = _with_few_jars(spark_settings)
     ScriptRun(understood, master, home, lanes, of_spark, progress, most_unreadable).run(
         options, is_finite=is_finite
     )
+
+
+def _with_few_jars(spark_settings: dict[str, str]) -> dict[str, str]:
+    """Settings of a Spark that nobody but the script uses."""
+    from penstock.spark.jars import SETTING
+
+    return {SETTING: "few", **spark_settings}
 
 
 def _require_complete(is_complete: bool) -> None:
@@ -189,8 +194,7 @@ def _check(script: Script, home: Path | None) -> None:
 def _refuse(script: Script, options: OutputOptions) -> None:
     """Refuse what cannot be shown of an answer, before anything runs."""
     from penstock.algebra.instants import read_instant
-    from penstock.results.answer_kind import unit_of
-    from penstock.results.answer_text import require_timed
+    from penstock.results.answer_kind import require_timed, unit_of
 
     for asked in script.without_sinks():
         if options.is_timed:
@@ -202,17 +206,26 @@ def _refuse(script: Script, options: OutputOptions) -> None:
 def _understood(script: Path | None, text: str, home: Path | None) -> Script:
     """The statements, with those that the home knows; warnings are printed."""
     from penstock.errors import QueryError, QueryWarning
-    from penstock.spark.script import Script, declared_in
+    from penstock.spark.script import Script
 
     if script is None and not text:
         msg = "there are no statements to read"
         raise QueryError(msg, hint='Name a file, or write -e "SELECT ...".')
     texts = [(read_script(script), str(script))] if script is not None else []
-    understood = Script([*texts, (text, None)], declared_in(home))
+    understood = Script([*texts, (text, None)], _declared(home))
     for warning in understood.warnings:
         typer.echo(f"warning: {warning}", err=True)
     warnings.simplefilter("ignore", QueryWarning)  # They have been said.
     return understood
+
+
+def _declared(home: Path | None) -> tuple[str, ...]:
+    """The statements that a home has run, if there is one."""
+    if home is None:
+        return ()
+    from penstock.spark.home_statements import declared_in  # It loads what is in homes.
+
+    return declared_in(home)
 
 
 def _pairs(settings: list[str]) -> dict[str, str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.connector_list import CONNECTORS, source_format
 from penstock.connectors.folder_sink import require_writable
+from penstock.connectors.generate import is_generated
+from penstock.connectors.generate_options import generate_options
 from penstock.files.folders import declared_folder, is_folder, local_path, missing_path
 from penstock.store.layout import Home
 
@@ -23,6 +25,7 @@ def check_sources(script: Script) -> None:
 
     Raises:
         DataError: One is not as declared.
+        QueryError: The options of one that is generated have no meaning.
     """
     for one in script.sources():
         check_source(one)
@@ -34,6 +37,9 @@ def check_source(source: StreamDefinition | RelationDefinition) -> None:
     Raises:
         DataError: It is not so.
     """
+    if is_generated(source):
+        generate_options(source)
+        return
     known, name = source_format(source.format), f'{source.kind} "{source.name}"'
     if not is_folder(source):
         path = local_path(source.options.get("path", "*")) if known.is_files else None
@@ -54,10 +60,15 @@ def check_sinks(script: Script) -> None:
         DataError: A folder has files of others, or cannot be written.
     """
     for one in script.new_sinks:
-        _check_sink(one)
+        check_sink(one)
 
 
-def _check_sink(sink: SinkDefinition) -> None:
+def check_sink(sink: SinkDefinition) -> None:
+    """See that a new sink can write where it is to write.
+
+    Raises:
+        DataError: Its folder has files of others, or cannot be written.
+    """
     found = CONNECTORS[sink.format.lower()].sink if sink.format.lower() in CONNECTORS else None
     if found is not None and found.written == "files":
         require_writable(Path(sink.options["path"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import signal
@@ -20,8 +21,6 @@ from penstock.cli.run_warnings import warn
 from penstock.cli.starting import StartDisplay, started
 from penstock.errors import PenstockError, PipelineFailed
 from penstock.results.paragraphs import Paragraphs
-from penstock.spark.script import ScriptResults
-from penstock.spark.spark_engine import spark_engine
 from penstock.spark.spark_session import default_master, java_end, when_java_ends
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from penstock.connection.connection import Connection
     from penstock.connection.following import Since
     from penstock.spark.script import Script, ScriptQuery
+    from penstock.spark.script_results import ScriptResults
 
 GIVE_UP_SECONDS = 20.0
 """So long after Java's end the process may take to end by itself."""
@@ -95,7 +95,10 @@ class ScriptRun:
         self._db: Connection = started(
             partial(penstock.connect, master, home, lanes, settings=settings),
             StartDisplay(f"starting Spark ({master or default_master()})", every),
+            _load,
         )
+        from penstock.spark.spark_engine import spark_engine
+
         self._interrupts = Interrupts()
         when_java_ends(_give_up)
         self._display = Display(self._db, every, began)
@@ -131,7 +134,7 @@ class ScriptRun:
                     self._sinks.hold(_printing(one), one.query)
                 self._wait(self._db.finish, lambda: self._follow_answers(answers))
             unread = warn(self._db, self._script, self._most_unreadable)
-            answers.end(ScriptResults(self._db), self._running.record.number)
+            answers.end(self._results(), self._running.record.number)
             errors = self._sinks.errors
         finally:
             self._close()
@@ -163,6 +166,11 @@ class ScriptRun:
             self._close()
         self._stopped()
 
+    def _results(self) -> ScriptResults:
+        from penstock.spark.script_results import ScriptResults
+
+        return ScriptResults(self._db)
+
     def _begin(self) -> None:
         """Let the statements take effect."""
         if self._script.text:
@@ -189,7 +197,7 @@ class ScriptRun:
         record = self._running.record
         # What is said at the end of the input counts when it has come to its end.
         if record.kind != "flush":
-            answers.follow(ScriptResults(self._db), record.number)
+            answers.follow(self._results(), record.number)
 
     def _follow(self) -> None:
         """Go along with the pipeline; without rows, clocks get on as far as they can."""
@@ -243,6 +251,11 @@ class ScriptRun:
                     self._sinks.forget(_printing(one))
         finally:
             self._db.close()
+
+
+def _load() -> None:
+    """Load what a pipeline needs, which takes as long as a fifth of Java's start."""
+    importlib.import_module("penstock.spark.script_results")
 
 
 @contextmanager

@@ -54,8 +54,10 @@ class StartDisplay:
         )
 
 
-def started(begin: Callable[[], Started], display: StartDisplay) -> Started:
-    """The result of a function; signals are handled while it runs.
+def started(
+    begin: Callable[[], Started], display: StartDisplay, meanwhile: Callable[[], None]
+) -> Started:
+    """The result of a function; signals are handled while it runs, and other work is done.
 
     In the main thread Spark would take their place, and a signal would cut off a call to Java.
     """
@@ -69,9 +71,11 @@ def started(begin: Callable[[], Started], display: StartDisplay) -> Started:
             failures.append(failure)
 
     thread = threading.Thread(target=work, name="penstock start", daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(_LOOK_SECONDS)
+    other = threading.Thread(target=meanwhile, name="penstock load", daemon=True)
+    for one in (thread, other):
+        one.start()
+    while thread.is_alive() or other.is_alive():
+        (thread if thread.is_alive() else other).join(_LOOK_SECONDS)
         display.update()
     display.end()
     if failures:

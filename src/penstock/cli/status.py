@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from penstock.observe.facts import Facts, Instant, OperatorFacts
+    from penstock.observe.facts import Facts, Instant, OperatorFacts, QueryFacts
     from penstock.observe.observation import Observer
 
 EVERY = 2.0
@@ -201,7 +201,7 @@ def _queries(facts: Facts) -> Table:
             one.name,
             "-" if one.group is None else str(one.group),
             str(one.lanes) if one.lanes else "-",
-            "does not run" if one.group is None else _shown(one.clock),
+            _clock(one),
             _lag(one.lag, one.lag_seconds),
             "-" if one.new_results is None else f"{one.new_results:,}",
             ", ".join(f"{name.upper()} {count:,}" for name, count in one.failures.items()) or "0",
@@ -209,6 +209,19 @@ def _queries(facts: Facts) -> Table:
             one.text,
         )
     return found
+
+
+def _clock(query: QueryFacts) -> str:
+    """The clock of a query, and the instant from which on it is exact."""
+    if query.group is None:
+        return "does not run"
+    if query.catches_up:
+        return "catching up"
+    if query.exact_from is None:
+        return _shown(query.clock)
+    if query.exact_from.number is None:
+        return f"{_shown(query.clock)}, not known to be exact"
+    return f"{_shown(query.clock)}, exact from {query.exact_from.text}"
 
 
 def _streams(facts: Facts) -> Table:

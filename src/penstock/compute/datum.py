@@ -66,6 +66,9 @@ def _buffer(array: pa.Array, dtype: np.dtype[Any], per_value: int = 1) -> Number
 def truths(array: pa.Array) -> Truths:
     """The places where a BOOLEAN array is TRUE; NULL is False."""
     known = pc.fill_null(array, False) if array.null_count else array
+    if not known.true_count:
+        # Bits are counted much faster than they are made bytes.
+        return np.zeros(len(known), np.bool_)
     found: Truths = known.to_numpy(zero_copy_only=False)
     return found
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -162,6 +162,12 @@ class Engine(Protocol):
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query, as it runs."""
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query that runs answers as if it had always run.
+
+        BEGINNING: all answers are exact; INFINITY: it needs rows that were not kept.
+        """
+
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of a query."""
 
@@ -171,8 +177,19 @@ class Engine(Protocol):
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question, once."""
 
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
+
+    def give_stream(
+        self, name: str, frame: object, watermark: str | None, options: Mapping[str, str]
+    ) -> None:
+        """Let a stream be a DataFrame of Spark's."""
+
+    def give_relation(self, name: str, frame: object, options: Mapping[str, str]) -> None:
+        """Let a relation be a DataFrame of Spark's."""
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Bring rows, which have been checked against the declaration."""

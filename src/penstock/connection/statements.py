@@ -8,8 +8,11 @@ import pyarrow as pa
 
 from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Relation, Stream
+from penstock.binder.declarations import declare
 from penstock.builder import source
 from penstock.catalog.definitions import QueryDefinition, ViewDefinition
+from penstock.connectors.generate import is_generated
+from penstock.connectors.generate_options import generate_options
 from penstock.cql import syntax
 from penstock.errors import PenstockError, QueryError, SourceText
 from penstock.session import Outcome
@@ -17,6 +20,7 @@ from penstock.session import Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from penstock.algebra.plan import Plan
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import Catalog, Definition
     from penstock.connection.engine import Replanned
@@ -52,6 +56,9 @@ class StatementTarget(Protocol):
 
     def ask(self, text: str) -> OneTimeAnswer:
         """Answer a question, once."""
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
 
 
 def execute(target: StatementTarget, text: str) -> pa.Table | None:
@@ -109,6 +116,7 @@ def _performed(
     def prepare(statement: syntax.Statement) -> None:
         nonlocal found
         _refuse_replaced_source(target.session.catalog, statement)
+        _refuse_wrong_generating(statement)
         target.prepare(statement)
         name = getattr(statement, "name", None)
         found = None if name is None else target.session.catalog.get(name.text)
@@ -129,6 +137,22 @@ def _refuse_replaced_source(catalog: Catalog, statement: syntax.Statement) -> No
         if users:
             msg = f'"{statement.name.text}" is used by {", ".join(users)}'
             raise QueryError(msg, hint="Drop those first.")
+    if isinstance(statement, syntax.CreateQuery) and statement.replace:
+        # What they are made of would not be what their texts say.
+        name = statement.name.text.lower()
+        plans = [one for one in catalog if isinstance(one, ViewDefinition | QueryDefinition)]
+        users = [f'{one.kind} "{one.name}"' for one in plans if name in map(str.lower, one.reads)]
+        if users:
+            msg = f'"{statement.name.text}" is read by {", ".join(users)}'
+            raise QueryError(msg, hint="Drop those first.")
+
+
+def _refuse_wrong_generating(statement: syntax.Statement) -> None:
+    """The options of a source that is generated have a meaning."""
+    if isinstance(statement, syntax.CreateSource) and statement.format is not None:
+        definition = declare(statement)
+        if is_generated(definition):
+            generate_options(definition)
 
 
 def _readers(catalog: Catalog, source: str) -> list[str]:
@@ -155,8 +179,13 @@ def _shown(target: StatementTarget, outcome: Outcome, text: str) -> pa.Table | N
         case syntax.Explain(name=name):
             query = None if name is None else target.session.catalog.get(name.text)
             said = outcome.message or ""
-            lines = target.explain(query) if isinstance(query, QueryDefinition) else said
-            return pa.table({"plan": lines.splitlines()})
+            if isinstance(query, QueryDefinition):
+                said = target.explain(query)
+            elif name is None and outcome.plan is not None:
+                # Queries that the same text registers are read by it.
+                target.apply()
+                said = f"{said}\n{target.reading_note(outcome.plan)}"
+            return pa.table({"plan": said.splitlines()})
     if not outcome.header:
         return None
     columns = [[row[place] for row in outcome.rows] for place in range(len(outcome.header))]

@@ -51,7 +51,8 @@ class SinkFormat:
     """A format that results are written to.
 
     Args:
-        written: Who writes: a file for each commit, the terminal, this process, or Spark.
+        written: Who writes: a file for each commit, the terminal, this process, or Spark, by a
+            format or into a table.
         needed: Options without which nothing can be written.
         options: All options that it has; None: its writer knows.
         write: Writes the content of a file, where there are files.
@@ -60,7 +61,7 @@ class SinkFormat:
         knows_records: Whether it leaves out commits that it has already.
     """
 
-    written: Literal["files", "console", "memory", "spark"]
+    written: Literal["files", "console", "memory", "spark", "table"]
     needed: tuple[str, ...] = ()
     options: frozenset[str] | None = frozenset()
     write: WriteTable | None = None

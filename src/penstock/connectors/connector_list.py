@@ -6,11 +6,13 @@ from penstock.connectors.connector import Connector, SourceFormat
 from penstock.connectors.console import CONSOLE
 from penstock.connectors.csv import CSV
 from penstock.connectors.delta import DELTA
+from penstock.connectors.generate import GENERATE
 from penstock.connectors.json import JSON
 from penstock.connectors.kafka import KAFKA
 from penstock.connectors.memory import MEMORY
 from penstock.connectors.parquet import PARQUET
 from penstock.connectors.spark_files import AVRO, ICEBERG, ORC, TEXT, XML
+from penstock.connectors.spark_tables import DATAFRAME, TABLE
 from penstock.connectors.spark_trials import RATE, RATE_PER_BATCH, SOCKET
 
 CONNECTORS: dict[str, Connector] = {
@@ -19,9 +21,9 @@ CONNECTORS: dict[str, Connector] = {
         # Files, in the order in which messages list them.
         *(PARQUET, CSV, JSON, ORC, TEXT, XML, AVRO),
         # Tables and topics.
-        *(DELTA, ICEBERG, KAFKA),
+        *(DELTA, ICEBERG, KAFKA, TABLE, DATAFRAME),
         # For programs, terminals and trials.
-        *(CONSOLE, MEMORY, RATE, RATE_PER_BATCH, SOCKET),
+        *(CONSOLE, MEMORY, GENERATE, RATE, RATE_PER_BATCH, SOCKET),
     )
 }
 SOURCES = tuple(name for name, one in CONNECTORS.items() if one.source is not None)

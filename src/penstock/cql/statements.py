@@ -139,7 +139,7 @@ class StatementParser(QuestionParser):
         if not self._match(TokenType.R_PAREN):
             self.fail(f"expected , or ) after a column, found {self.found()}")
         rate = self._parse_rate()
-        format_, options = self._parse_format_and_options()
+        format_, options = self._parse_format_and_options(TokenType.FROM)
         rate = rate or self._parse_rate()
         retain = self._parse_retain(kind)
         return syntax.CreateSource(
@@ -197,11 +197,30 @@ class StatementParser(QuestionParser):
         slack = self._parse_length("the slack") if self._match(TokenType.DASH) else None
         return syntax.Watermark(column, slack)
 
-    def _parse_format_and_options(self) -> tuple[str | None, dict[str, syntax.Name]]:
-        format_ = None
-        if self._match(TokenType.USING):
+    def _parse_catalog_table(self, word: TokenType) -> dict[str, syntax.Name]:
+        """`FROM TABLE catalog.schema.name`, or INTO: the option `table` of that format."""
+        if not self._match(word):
+            return {}
+        if not self._match_text_seq("TABLE"):
+            hint = f"Write {word.name} TABLE catalog.schema.name."
+            self.fail(f"expected TABLE, found {self.found()}", hint=hint)
+        parts = [self._parse_name("the name of a table")]
+        while self._match(TokenType.DOT):
+            parts.append(self._parse_name("the rest of the table's name"))
+        text = ".".join(
+            one.text if one.text.isidentifier() else f"`{one.text.replace('`', '``')}`"
+            for one in parts
+        )
+        span = Span(parts[0].span.start, parts[-1].span.end)
+        return {"table": syntax.Name(text, span)}
+
+    def _parse_format_and_options(
+        self, table: TokenType
+    ) -> tuple[str | None, dict[str, syntax.Name]]:
+        options = self._parse_catalog_table(table)
+        format_ = "table" if options else None
+        if not options and self._match(TokenType.USING):
             format_ = self._parse_name("a format").text
-        options: dict[str, syntax.Name] = {}
         if self._match_text_seq("OPTIONS"):
             if not self._match(TokenType.L_PAREN):
                 self.fail(f"expected ( after OPTIONS, found {self.found()}")
@@ -242,9 +261,9 @@ class StatementParser(QuestionParser):
             hint = f"Write CREATE SINK {name.text} FROM query USING format OPTIONS (...)."
             self.fail(f"expected FROM and a query's name, found {self.found()}", hint=hint)
         query = self._parse_name("the name of a query")
-        format_, options = self._parse_format_and_options()
+        format_, options = self._parse_format_and_options(TokenType.INTO)
         if format_ is None:
-            self.fail(f"expected USING and a format, found {self.found()}")
+            self.fail(f"expected USING and a format, or INTO TABLE, found {self.found()}")
         return syntax.CreateSink(self._span_from(first), name, query, format_, options, **flags)
 
     def _parse_query_definition(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from penstock.connectors.connector_list import source_format
+from penstock.connectors.generate import is_generated
 from penstock.connectors.memory import is_inserted
 from penstock.errors import DataError, did_you_mean
 
@@ -143,6 +144,11 @@ def is_folder(definition: StreamDefinition | RelationDefinition) -> bool:
         and not options.keys() - UNDERSTOOD - known.understood
         and local_files(options.get("path", "{}")) is not None
     )
+
+
+def is_read_by_tasks(definition: StreamDefinition | RelationDefinition) -> bool:
+    """A source whose rows tasks read from files, or make up, without Spark."""
+    return is_generated(definition) or is_folder(definition)
 
 
 def folder_of(home: Home, definition: StreamDefinition) -> Folder:

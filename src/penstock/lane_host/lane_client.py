@@ -32,6 +32,10 @@ LOOK_SECONDS = 1.0
 """So often it is seen whether a process that was asked goes on."""
 
 
+_started: list[subprocess.Popen[bytes]] = []
+"""The processes that this one has started."""
+
+
 class TaskRequest(Protocol):
     """The request of a task: for its lanes' work, or for a part of a sink."""
 
@@ -52,13 +56,14 @@ class LaneHostRefused(PenstockError):
     """The work cannot be done, and trying again will not help."""
 
 
-def ask(application: str, work: TaskRequest, watched: int) -> dict[str, Any]:
+def ask(application: str, work: TaskRequest, watched: int, nice: int = 0) -> dict[str, Any]:
     """Let the process of a task do its work; what `Done` or `WrittenPart` understands.
 
     Args:
         application: The Spark application that the task belongs to.
         work: What to do.
         watched: A process with whose end the one that keeps the lanes ends, too.
+        nice: By how much that one stands back behind others, if it has to be started.
 
     Raises:
         LaneHostRefused: The work cannot be done: a file is damaged, say.
@@ -66,11 +71,11 @@ def ask(application: str, work: TaskRequest, watched: int) -> dict[str, Any]:
     """
     address = _address(application, work.task)
     line = work.line.encode() + b"\n"
-    answer, notes = _answer(address, watched, line), []
+    answer, notes = _answer(address, watched, line, nice), []
     if not answer:
         # It hung, or was killed. Its lanes are on disk, so another one does the same work.
         notes = [f"the process that keeps the lanes of task {work.task} ended, and was replaced"]
-        answer = _answer(address, watched, line)
+        answer = _answer(address, watched, line, nice)
     if not answer:
         msg = f"the process that keeps the lanes of task {work.task} ended while it worked"
         raise LaneHostFailed(msg)
@@ -84,9 +89,9 @@ def ask(application: str, work: TaskRequest, watched: int) -> dict[str, Any]:
     return done
 
 
-def _answer(address: Path, watched: int, line: bytes) -> bytes:
+def _answer(address: Path, watched: int, line: bytes, nice: int) -> bytes:
     """The answer to a request, one line; nothing, if the process has ended or hung."""
-    with _connection(address, watched) as connection, suppress(ConnectionError):
+    with _connection(address, watched, nice) as connection, suppress(ConnectionError):
         process, _, _ = struct.unpack(
             "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         )
@@ -121,7 +126,7 @@ def _address(application: str, task: int) -> Path:
 
 
 @contextmanager
-def _connection(address: Path, watched: int) -> Iterator[socket.socket]:
+def _connection(address: Path, watched: int, nice: int) -> Iterator[socket.socket]:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with connection:
         if not _connects(connection, address):
@@ -129,7 +134,7 @@ def _connection(address: Path, watched: int) -> Iterator[socket.socket]:
                 # Another attempt of the same task may start the process at the same time.
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if not _connects(connection, address):
-                    _start(address, watched)
+                    _start(address, watched, nice)
                     _wait(connection, address)
         yield connection
 
@@ -142,15 +147,19 @@ def _connects(connection: socket.socket, address: Path) -> bool:
     return True
 
 
-def _start(address: Path, watched: int) -> None:
+def _start(address: Path, watched: int, nice: int) -> None:
     address.unlink(missing_ok=True)
-    subprocess.Popen(
-        [sys.executable, "-m", "penstock.lane_host.lane_server", address, str(watched)],
+    module = "penstock.lane_host.lane_server"
+    # Those that have ended are not kept waiting for it to be noticed.
+    _started[:] = [one for one in _started if one.poll() is None]
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, address, str(watched), str(nice)],
         stdin=subprocess.DEVNULL,
         # Away from the worker's channels to Spark, and from its end.
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
+    _started.append(process)
 
 
 def _wait(connection: socket.socket, address: Path) -> None:

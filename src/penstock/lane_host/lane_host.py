@@ -300,10 +300,14 @@ class LaneHost:
             name: replace(one, logs=(*one.logs, *steps, work.log), log_bytes=one.log_bytes + size)
             for name, one in work.lanes.items()
         }
-        if not any(map(self._is_image_due, states.values())):
+        if not work.with_images and not any(map(self._is_image_due, states.values())):
             return states
         # One file for all to which it will be due before long, too.
-        chosen = {name: kept[name] for name, one in states.items() if self._is_image_near(one)}
+        chosen = {
+            name: kept[name]
+            for name, one in states.items()
+            if work.with_images or self._is_image_near(one)
+        }
         written = write_images(
             self._home,
             work.record,

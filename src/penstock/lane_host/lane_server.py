@@ -9,6 +9,7 @@ here instead, one process for each task of a Spark application on a host. `askin
 from __future__ import annotations
 
 import json
+import os
 import selectors
 import socket
 import sys
@@ -110,4 +111,5 @@ def _answer(hosts: LaneHosts, line: bytes) -> bytes:
 
 
 if __name__ == "__main__":
+    os.nice(int(sys.argv[3]))
     serve(Path(sys.argv[1]), int(sys.argv[2]))

@@ -68,7 +68,12 @@ class SinkPart:
         @cache
         def runs_in(plan: str) -> bool:
             groups = read_plan_file(home, plan)["groups"]
-            return any(one["number"] == work.group for one in groups)
+            # Or the query has taken the place of the one that began there.
+            return any(
+                one["number"] == work.group
+                or work.group in one.get("follows", {}).get(work.query, ())
+                for one in groups
+            )
 
         self._reader = ResultsReader(home, work.query, start, fold, runs_in)
         self._form: ResultForm = work.form

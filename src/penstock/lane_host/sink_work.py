@@ -78,7 +78,7 @@ class SinkWork:
         key: Tells the writing apart from any other, also of this sink: what was read for that one
             is of no use.
         query: Whose results.
-        group: The number of the group in which it runs,
+        group: The number of the group in which its results began,
         first: and the record by which that was registered.
         form: What its results are.
         folder: Where files go,

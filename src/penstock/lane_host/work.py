@@ -24,6 +24,7 @@ class Work:
         log: The segment with the rows and watermarks to be fed.
         with_reports: Whether operators are asked what they have done and remember.
         rules: How long lanes work, and in which order.
+        with_images: Whether the state of all lanes is written down.
     """
 
     home: str
@@ -34,6 +35,7 @@ class Work:
     log: str
     with_reports: bool = False
     rules: WorkRules = field(default_factory=WorkRules)
+    with_images: bool = False
 
     @property
     def line(self) -> str:

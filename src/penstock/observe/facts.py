@@ -83,6 +83,9 @@ class QueryFacts:
         failures: How many expressions failed, by function.
         shed: Rows of its streams that were shed while it ran, by stream; if there are any, its
             answers are of a sample.
+        exact_from: From this instant on it answers as if it had always run; None: it always did.
+            The end of time: it needs rows that were not kept.
+        catches_up: Whether it is being fed retained rows, and has no answer yet.
     """
 
     name: str
@@ -96,6 +99,8 @@ class QueryFacts:
     new_results: int | None
     failures: dict[str, int]
     shed: dict[str, int] = field(default_factory=dict)
+    exact_from: Instant | None = None
+    catches_up: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -19,9 +18,9 @@ from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.catalog.setting_notes import notes_on_settings
 from penstock.errors import DataError
+from penstock.observe.disk_use import disk_use
 from penstock.observe.facts import (
     ConditionFacts,
-    DiskUse,
     Facts,
     Instant,
     OperatorFacts,
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
 Lanes = dict[str, list[dict[str, Any]]]
 """The words of the operators of each lane."""
 _REPORTED = ("label", "rows_in", "rows_out", "state_rows", "state_bytes", "seconds")
-_FOLDERS = ("records", "plans", "incoming", "checkpoint")
 
 
 class Observer:
@@ -118,7 +116,7 @@ class Observer:
             durations=status.batches if status else None,
             sources=tuple(_sources(record, status.found if status else {})),
             errors=tuple(status.errors) if status else (),
-            disk=_disk(self._home),
+            disk=disk_use(self._home),
             notes=(*notes, *_notes(plan, status)),
             paused=status.paused if status else {},
             sinks=tuple(sink_facts(status)) if status else (),
@@ -146,10 +144,16 @@ class Observer:
 
 @dataclass(frozen=True)
 class _Plan:
-    """The declarations of a plan; `groups` has the number and the lanes of each query's group."""
+    """The declarations of a plan; `groups` has the number and the lanes of each query's group.
+
+    `exact` has the instants from which on queries answer as if they had always run, `catching_up`
+    the queries that are fed retained rows.
+    """
 
     session: Session
     groups: Mapping[str, tuple[int, int]]
+    exact: Mapping[str, int]
+    catching_up: frozenset[str]
 
     @property
     def latencies(self) -> dict[str, float]:
@@ -184,6 +188,8 @@ def _read_plan(path: Path) -> _Plan:
     return _Plan(
         session,
         {query: (one["number"], one["lanes"]) for one in groups for query in one["queries"]},
+        {query: exact for one in groups for query, exact in one.get("exact", {}).items()},
+        frozenset(query for one in groups if one.get("catches_up") for query in one["queries"]),
     )
 
 
@@ -286,6 +292,7 @@ def _queries(
         unit = found.plan.unit or TimeUnit.TICK
         clock = record.clocks.get(found.name, BEGINNING)
         lag = lag_of(record, found) if group is not None else None
+        exact = plan.exact.get(found.name, BEGINNING)
         yield QueryFacts(
             name=found.name,
             text=" ".join(found.text.split()),
@@ -298,6 +305,8 @@ def _queries(
             new_results=None if results is None else results.get(found.name, 0),
             failures=record.failures.get(found.name, {}),
             shed=record.shed.get(found.name, {}),
+            exact_from=None if exact == BEGINNING else _instant(exact, unit),
+            catches_up=found.name in plan.catching_up,
         )
 
 
@@ -351,31 +360,6 @@ def _lane(name: str) -> tuple[int, int, int]:
     """The group, the fragment and the lane that a name such as `0.0.1` stands for."""
     group, fragment, lane = map(int, name.split("."))
     return group, fragment, lane
-
-
-def _disk(home: Home) -> dict[str, DiskUse]:
-    """The files of the home by kind; those of segments have it as their ending."""
-    files: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
-    for path, size in _sized(home.segments):
-        kind = path.rpartition(".")[2]
-        files[kind] += 1
-        sizes[kind] += size
-    for name in _FOLDERS:
-        for _, size in _sized(home.path / name):
-            files[name] += 1
-            sizes[name] += size
-    return {kind: DiskUse(files[kind], sizes[kind]) for kind in files}
-
-
-def _sized(folder: Path) -> Iterator[tuple[str, int]]:
-    """The files below a folder and their sizes; the pipeline may remove some meanwhile."""
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                yield name, os.stat(os.path.join(parent, name)).st_size
-            except FileNotFoundError:
-                continue
 
 
 def _new_results(home: Home, record: Record) -> Mapping[str, int] | None:

@@ -265,6 +265,11 @@ SINK_METRICS: tuple[Described[SinkFacts], ...] = (
 
 
 def _sinks(facts: Facts) -> Iterator[Metric]:
+    yield Metric(
+        "stream_paused_rows",
+        "Rows in lanes of a stream that is not read on, as it is far ahead of another.",
+        [({"stream": name}, rows) for name, (rows, _) in facts.paused.items()],
+    )
     sinks: list[tuple[Labels, SinkFacts]] = [({"sink": one.name}, one) for one in facts.sinks]
     yield from metrics_of(sinks, SINK_METRICS)
     yield Metric(

@@ -72,7 +72,7 @@ def retained_facts(
         sealed = read_list(home.segments, kept.pieces).pieces if kept.pieces else ()
         yield RetainedFacts(
             stream=name,
-            rule=rule.text(found.unit),
+            rule=rule.text(found.unit, is_declared=is_declared),
             is_declared=is_declared,
             since=found.unit.format(kept.since) if kept.is_incomplete else None,
             sub_windows=len({one.number for one in sealed}),

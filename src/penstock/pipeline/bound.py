@@ -63,7 +63,13 @@ class BoundPlan(HostedPlan):
             for one in plan.groups
         ]
         self.groups: dict[int, BoundGroup] = {one.number: one for one in found}
-        super().__init__(found)
+        # No micro-batch feeds the others yet.
+        super().__init__(one for one in found if not one.group.catches_up)
+
+    @property
+    def catching_up(self) -> list[BoundGroup]:
+        """The groups that are fed retained rows beside the micro-batches."""
+        return [one for one in self.groups.values() if one.group.catches_up]
 
     @cached_property
     def streams(self) -> list[StreamDefinition]:
@@ -80,7 +86,7 @@ class BoundPlan(HostedPlan):
 
     @cached_property
     def _read(self) -> set[str]:
-        return {name for one in self.groups.values() for name in one.streams}
+        return {name for one in self.hosted.values() for name in one.streams}
 
     @cached_property
     def rules(self) -> dict[str, tuple[RetainRule, bool]]:

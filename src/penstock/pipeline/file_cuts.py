@@ -87,6 +87,35 @@ class FileCuts:
         self._begun = backlog.known.read.begun
         self._read: tuple[str, Ints] | None = None
 
+    @property
+    def stream(self) -> str:
+        """The stream."""
+        return self.backlog.folder.stream
+
+    @property
+    def known(self) -> KnownFiles:
+        """The files that have been read."""
+        return self.backlog.known
+
+    def look(self) -> None:
+        """Take note of the files that are there now."""
+        self.backlog.look()
+
+    def waited_at(self, moment: float) -> bool:
+        """Files wait: nobody knows since when."""
+        del moment
+        return len(self) > 0
+
+    def tidy(self) -> None:
+        """Remove what was read before a restart and could not be removed then."""
+        folder, known = self.backlog.folder, self.backlog.known
+        if not folder.is_inserted:
+            return
+        for one in folder.new_files(()):
+            if one.name in known and not known.is_begun(one.name):
+                folder.path_of(one.name).unlink(missing_ok=True)
+        known.forget(known.read.recent)
+
     def __len__(self) -> int:
         """The number of files that wait, also with their rest."""
         return len(self.backlog) + (self._begun is not None)
@@ -191,7 +220,7 @@ class FileCuts:
         return self._read[1]
 
 
-def cuts_of(ledger: Ledger, stream: StreamDefinition, tasks: int) -> FileCuts:
+def file_cuts(ledger: Ledger, stream: StreamDefinition, tasks: int) -> FileCuts:
     """The files of a stream that tasks read themselves, after those that a ledger has."""
     folder = folder_of(ledger.home, stream)
     backlog = Backlog(folder, ledger.known_files(stream.name), stream)

@@ -14,6 +14,8 @@ from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.algebra.types import BIGINT, TIMESTAMP, Field, Schema, to_arrow
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.file_content import BrokenFileError
+from penstock.connectors.generate import is_generated
+from penstock.connectors.generated_rows import Generator
 from penstock.connectors.memory import is_inserted
 from penstock.connectors.parquet import PARQUET
 from penstock.errors import DataError
@@ -80,6 +82,8 @@ class FileRows:
             DataError: A file of rows that were brought is damaged.
             BrokenFileError: A file cannot be read, but may be complete in a moment.
         """
+        if is_generated(self.definition):
+            return self._generated(piece)
         piece = self._narrowed(folder, piece)
         columns, raw, lengths, broken = self._columns(folder, piece)
         rows = in_slots(self.definition, columns)
@@ -94,6 +98,14 @@ class FileRows:
             rows = rows[chosen]
         latest = latest_of(rows[INSTANT])
         return ReadRows(columns, rows, latest, broken and len(piece.names) == 1)
+
+    def _generated(self, piece: FilePiece) -> ReadRows:
+        """The rows of a piece that are made up."""
+        start, stop = piece.rows
+        assert stop is not None
+        columns = Generator(self.definition).rows(start, stop)
+        rows = in_slots(self.definition, columns)
+        return ReadRows(columns, rows, latest_of(rows[INSTANT]), is_broken=False)
 
     def shares(self, read: ReadRows, task: int | None = None) -> Iterator[tuple[str, pa.Table]]:
         """The rows of each lane, by the names that they have in a log; only those of a task's."""

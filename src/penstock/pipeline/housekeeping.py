@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.pipeline.result_folding import fold, said_by
+from penstock.pipeline.scarce_space import ScarceSpace
 from penstock.pipeline.sealing import is_due, seal
 from penstock.pipeline.sweeping import sweep
 
@@ -47,6 +48,7 @@ class Housekeeping:
         self._home = ledger.home
         self._lock = lock
         self._report = report
+        self._space = ScarceSpace(ledger.home, report)
         self._thread: threading.Thread | None = None
         # Of the records that have not been folded, so that they need not be read again.
         self._said: dict[int, Said] = {}
@@ -57,9 +59,10 @@ class Housekeeping:
         self._said[record.number] = self._read(record)
 
     def is_pressing(self, retention: Retention) -> bool:
-        """So much has come since results were folded, or rows sealed, that it is time again."""
+        """Much has come since results were folded, or rows sealed, or space is scarce."""
         record = self._ledger.record
-        return self._is_content_due(record, retention) or self._is_sealing_due(record, retention)
+        is_due = self._is_content_due(record, retention) or self._is_sealing_due(record, retention)
+        return is_due or self._space.is_low(retention)
 
     def begin_if_due(self, retention: Retention, may_commit: Callable[[], bool]) -> None:
         """Clean in the background if it is time; called under the lock."""
@@ -128,18 +131,47 @@ class Housekeeping:
         may_commit: Callable[[], bool],
         sweeping: bool,
     ) -> None:
+        try:
+            self._fold(record, plan, retention, may_commit)
+            if self._is_sealing_due(self._ledger.record, retention):
+                self._seal(may_commit)
+        finally:
+            # If there was no space for it, that is what makes some.
+            is_low = self._space.is_low(retention)
+            if sweeping or is_low:
+                sweep(self._home, self._ledger.record, retention)
+            if is_low:
+                self._make_space(retention, may_commit)
+
+    def _fold(
+        self,
+        record: Record,
+        plan: BoundPlan,
+        retention: Retention,
+        may_commit: Callable[[], bool],
+    ) -> None:
+        """Fold old results if they are many."""
         # A record behind that of the end of the input would take its results back.
-        if record.kind != "flush" and self._is_content_due(record, retention):
-            content = fold(self._home, record, plan, self._since_folded(record))
-            with self._lock:
-                newest = self._ledger.record
-                # Behind another plan, queries of the same names may be others.
-                if newest.plan == record.plan and newest.kind != "flush" and may_commit():
-                    self._ledger.commit_content(content)
-            self._forget()
-        if self._is_sealing_due(self._ledger.record, retention):
-            self._seal(may_commit)
-        if sweeping:
+        if record.kind == "flush" or not self._is_content_due(record, retention):
+            return
+        content = fold(self._home, record, plan, self._since_folded(record))
+        with self._lock:
+            newest = self._ledger.record
+            # Behind another plan, queries of the same names may be others.
+            if newest.plan == record.plan and newest.kind != "flush" and may_commit():
+                self._ledger.commit_content(content)
+        self._forget()
+
+    def _make_space(self, retention: Retention, may_commit: Callable[[], bool]) -> None:
+        """Warn, or give up the oldest retained rows, and remove their files."""
+        with self._lock:
+            if self._ledger.record.kind == "flush" or not may_commit():
+                return
+            record, plan = self._ledger.record, self._ledger.plan
+            left = self._space.given_up(record, plan, retention)
+            if left is not None:
+                self._ledger.commit_sealed(left)
+        if left is not None:
             sweep(self._home, self._ledger.record, retention)
 
     def _is_sealing_due(self, record: Record, retention: Retention) -> bool:

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 
 class _Taken(NamedTuple):
-    """Rows that came together, and the latest instant among all that have come with them."""
+    """Rows that came together, and the watermark that their stream had then.
 
-    latest: int
+    Not the latest of them: what is later than its own watermark waits whatever others do.
+    """
+
+    watermark: int
     rows: int
 
 
@@ -43,7 +46,7 @@ class Leads:
         for name, one in streams.items():
             came = one.rows - self._before.get(name, one).rows
             if came > 0:
-                self._taken.setdefault(name, deque()).append(_Taken(one.latest, came))
+                self._taken.setdefault(name, deque()).append(_Taken(one.watermark, came))
                 self._rows[name] = self._rows.get(name, 0) + came
         self._before = dict(streams)
 
@@ -64,7 +67,7 @@ class Leads:
         found: dict[str, Lead] = {}
         for name, taken in self._taken.items():
             mark, last = waits.get(name, (INFINITY, ""))
-            while taken and taken[0].latest <= mark:
+            while taken and taken[0].watermark <= mark:
                 self._rows[name] -= taken.popleft().rows
             if taken and last != name:
                 found[name] = Lead(self._rows[name], last)

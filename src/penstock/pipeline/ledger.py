@@ -25,7 +25,7 @@ from penstock.pipeline.bound import bound
 from penstock.pipeline.files_read import KnownFiles
 from penstock.pipeline.plan_changes import kept_facts
 from penstock.pipeline.plans import PipelinePlan, read_plan
-from penstock.pipeline.relation_history import put_together
+from penstock.pipeline.relation_history import put_together, write_changes
 from penstock.pipeline.retaining import after_batch, retained_from
 from penstock.pipeline.shed_counts import shed_of_queries
 from penstock.runtime.changes import due_from, read_changes
@@ -35,13 +35,13 @@ from penstock.store.rejected_rows import kept_with
 from penstock.store.whole_files import sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
     from penstock.lane_host.work import Done
     from penstock.operators.block import Block
-    from penstock.pipeline.bound import BoundPlan
+    from penstock.pipeline.bound import BoundGroup, BoundPlan
     from penstock.pipeline.file_cuts import FilesShare
     from penstock.pipeline.sealing import Sealed
     from penstock.scheduling.work_rules import WorkRules
@@ -55,6 +55,7 @@ class Ledger:
     Attributes:
         record: The newest commit record.
         plan: The plan that runs, understood.
+        listeners: Told what tasks have done, when it is published.
     """
 
     def __init__(self, home: Home) -> None:
@@ -65,6 +66,7 @@ class Ledger:
         # When each stream last brought rows, by the clock that `pass_idle` is given.
         self._last_rows: dict[str, float] = {}
         self._known_files: dict[str, KnownFiles] = {}
+        self.listeners: list[Callable[[Sequence[Done]], None]] = []
 
     def _first(self) -> Record:
         record = Record(0, "start", self._written(0, PipelinePlan()), written_at=time.time())
@@ -145,11 +147,13 @@ class Ledger:
         known = self.record.relations.get(definition.name, RelationProgress())
         block = self.dated(definition, table)
         whole = due_from(block, self.passed)
-        segment = self._changes_file(whole)
+        watermarks = {key: one.watermark for key, one in self.record.streams.items()}
+        following = self.record.number + 1
+        segment = write_changes(self.home, following, block, self.passed, watermarks)
         pending = {key: dict(one) for key, one in self.record.pending.items()}
         for number, group in self.plan.groups.items():
             if definition.name in group.relations:
-                due = due_from(block, known.clock_of(number))
+                due = due_from(block, self._clock_of(group, known))
                 is_whole = np.array_equal(due.ts, whole.ts)
                 own = pending.setdefault(str(number), {})
                 file = segment if is_whole else self._changes_file(due)
@@ -157,11 +161,21 @@ class Ledger:
         # Questions are asked about instants that all queries have passed.
         clock = min(self.passed, retained_from(self.record, self.plan))
         together = (*known.changes, segment)
-        files = put_together(self.home, self.record.number + 1, together, clock)
+        files = put_together(self.home, following, together, clock)
         since = known.since if files == together else max(known.since, clock)
         progress = replace(known, changes=files, clock=max(known.clock, self._now), since=since)
         relations = {**self.record.relations, definition.name: progress}
         self._commit("change", relations=relations, pending=pending)
+
+    def _clock_of(self, group: BoundGroup, relation: RelationProgress) -> int:
+        """The instant before which no change of a relation takes effect for a group.
+
+        One that catches up will have come as far as its streams are now.
+        """
+        if not group.group.catches_up:
+            return relation.clock_of(group.number)
+        streams = self.record.streams
+        return min(streams.get(name, StreamProgress()).watermark for name in group.streams)
 
     def dated(self, relation: RelationDefinition, table: pa.Table) -> Block:
         """The changes in a table at the instants they say; those that say none, now.
@@ -189,7 +203,7 @@ class Ledger:
     @property
     def passed(self) -> int:
         """An instant that the clocks of all queries over streams have passed."""
-        read = {name for group in self.plan.groups.values() for name in group.streams}
+        read = {name for group in self.plan.hosted.values() for name in group.streams}
         return min([self._now, *(self.record.streams[name].watermark for name in read)])
 
     def pass_idle(self, now: float) -> bool:
@@ -253,14 +267,20 @@ class Ledger:
         """The bytes that wait in all lanes."""
         return sum(self.record.behind.values())
 
-    def has_committed(self, query: str, batch: int) -> bool:
+    def has_committed(self, query: str, batch: int, frame: str | None = None) -> bool:
         """A micro-batch of Spark's that has been committed; if not, it is the next one.
+
+        Args:
+            query: Spark's query.
+            batch: The number of its micro-batch.
+            frame: The stream that is a DataFrame, if it is the query of one.
 
         Raises:
             DataError: The records do not belong to the checkpoint: rows would be lost, or counted
                 twice.
         """
-        known, last = self.record.batch or (query, -1)
+        told = self.record.batch if frame is None else self.record.frames.get(frame)
+        known, last = told or (query, -1)
         if known != query or batch > last + 1:
             msg = f"the records and the checkpoint in {self.home.path} do not belong together"
             if known == query:
@@ -284,6 +304,7 @@ class Ledger:
         files: Mapping[str, FilesShare] | None = None,
         offsets: Mapping[str, Any] | None = None,
         holds: Mapping[str, int] | None = None,
+        frame: str | None = None,
     ) -> None:
         """Publish what the tasks have done.
 
@@ -294,6 +315,7 @@ class Ledger:
             files: The files that the tasks have read, by stream, or a part of one.
             offsets: Up to where Spark has read streams, if it brought rows.
             holds: The earliest row of a stream in files that wait.
+            frame: The stream that is a DataFrame, if Spark brought rows of one.
         """
         require_all(done, tasks, self.plan.stages)
         number = self.record.number + 1
@@ -315,30 +337,30 @@ class Ledger:
             shed=shed_of_queries(self.record.shed, self.plan, done),
             aside=aside,
             relations=relations_after(self.record, done),
-            pending={},
+            pending=self._pending_beside(),
             behind={name: nbytes for one in done for name, nbytes in one.behind.items()},
-            batch=batch or self.record.batch,
-            offsets=dict(offsets or {}) if batch else self.record.offsets,
+            batch=self.record.batch if frame or not batch else batch,
+            frames={**self.record.frames, frame: batch} if frame and batch else self.record.frames,
+            offsets=self.record.offsets if frame or not batch else dict(offsets or {}),
             files={**self.record.files, **read},
             **after_batch(self.record, done, self.plan),
             **reached_after(self.record, self.plan, done),
         )
         for name, share in (files or {}).items():
             self.known_files(name).note(read[name], share.read_to_the_end)
+        for listener in self.listeners:
+            listener(done)
 
-    def commit_caught_up(self, group: int, done: Sequence[Done]) -> None:
-        """Publish what the lanes of a new group have said of retained rows."""
-        lanes = {name: one for task in done for name, one in task.lanes.items()}
-        reached, before = reached_after(self.record, self.plan, done), self.record
-        for name in ("clocks", "failures"):
-            reached[name] = {**getattr(before, name), **reached[name]}
-        self._commit(
-            "batch",
-            lanes={**before.lanes, **lanes},
-            relations=relations_after(self.record, done),
-            pending={key: one for key, one in before.pending.items() if key != str(group)},
-            **reached,
-        )
+    def _pending_beside(self) -> dict[str, dict[str, list[str]]]:
+        """The changes of relations for groups that catch up: no batch brings them."""
+        own = {str(one.number) for one in self.plan.catching_up}
+        return {key: one for key, one in self.record.pending.items() if key in own}
+
+    def change(self, made: BoundPlan, facts: Mapping[str, Any]) -> None:
+        """Publish another plan, with what lanes have said by its coming into force."""
+        plan = self._written(self.record.number + 1, made.plan)
+        self._commit("batch", plan=plan, **facts)
+        self.plan = made
 
     def commit_flush(self, done: Sequence[Done], tasks: int) -> None:
         """Publish what is left at the end of the input; a later batch goes on as if it was not."""

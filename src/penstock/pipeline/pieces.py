@@ -21,6 +21,8 @@ LEAST_BYTES = 512 << 10
 """Pieces are not cut smaller than this, as each has to be written, found and read again."""
 
 
+ROW_BYTES = 64
+"""Making a row up takes as long as reading so many bytes does."""
 ALL_ROWS: tuple[int, int | None] = (0, None)
 
 
@@ -83,6 +85,20 @@ def pieces_of(
         else:
             waiting[name] = cost
     return [*found, *_together(definition.name, waiting)]
+
+
+def pieces_of_rows(
+    stream: str, name: str, rows: tuple[int, int | None], most: int
+) -> list[FilePiece]:
+    """Rows that are made up, in as many pieces as are wanted; in fewer if they are few."""
+    start, stop = rows
+    assert stop is not None
+    count = max(1, min(most, (stop - start) * ROW_BYTES // LEAST_BYTES))
+    ends = [start + (stop - start) * number // count for number in range(count + 1)]
+    return [
+        FilePiece(stream, (name,), rows=(first, last), cost=(last - first) * ROW_BYTES)
+        for first, last in pairwise(ends)
+    ]
 
 
 def pieces_between(

@@ -36,6 +36,7 @@ def kept_facts(
     return {
         "files": _among(before.files, known),
         "offsets": _among(before.offsets, known),
+        "frames": _among(before.frames, known),
         "lanes": _among(before.lanes, made.lanes),
         "behind": _among(before.behind, made.lanes),
         "streams": streams | _among(before.streams, known),

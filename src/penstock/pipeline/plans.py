@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,26 @@ from penstock.planner.physical.building import Choices
 from penstock.planner.statistics.statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection
 
     from penstock.planner.physical.physical_plan import PhysicalPlan
     from penstock.session import Session
     from penstock.store.layout import Home
 
 _SUCCESSOR = " (new plan)"
+
+
+_NEXT = " (next)"
+
+
+def next_of(query: str) -> str:
+    """The name under which a query runs that is to take the place of one that runs."""
+    return query + _NEXT
+
+
+def taken_place_of(query: str) -> str | None:
+    """The query whose place one is to take; None: it has a name of its own."""
+    return query.removesuffix(_NEXT) if query.endswith(_NEXT) else None
 
 
 def successor(query: str) -> str:
@@ -37,6 +51,12 @@ class QueryGroup:
     `statistics` are those by which its plan was chosen, as text; empty if nothing was known. A
     group that `replaces` another runs the same queries by another plan, beside it. Its windows
     began empty, so what it says holds from the instant `since` on.
+
+    One that `catches_up` is fed retained rows beside the micro-batches, which do not feed it yet:
+    those of streams that are declared to retain them, and if it `reads_queries` that ran when it
+    was registered, those of all streams. `exact` has for each query the instant from which on its
+    answers are those of one that had always run; BEGINNING: all are, INFINITY: that is not known.
+    `follows` has for a query that took the place of another the groups that this has run in.
     """
 
     number: int
@@ -46,6 +66,14 @@ class QueryGroup:
     statistics: str = ""
     replaces: int | None = None
     since: int = BEGINNING
+    catches_up: bool = False
+    reads_queries: bool = False
+    exact: Mapping[str, int] = field(default_factory=dict)
+    follows: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def numbers_of(self, query: str) -> tuple[int, ...]:
+        """The groups that the results of a query came from, first to last."""
+        return (*self.follows.get(query, ()), self.number)
 
     @property
     def known(self) -> Statistics:
@@ -85,6 +113,10 @@ class QueryGroup:
             "statistics": self.statistics,
             "replaces": self.replaces,
             "since": self.since,
+            "catches_up": self.catches_up,
+            "reads_queries": self.reads_queries,
+            "exact": dict(self.exact),
+            "follows": dict(self.follows),
         }
 
 
@@ -113,7 +145,14 @@ class PipelinePlan:
     def from_json(values: Mapping[str, Any], physical: Sequence[PhysicalPlan]) -> PipelinePlan:
         """The plan that was written down, whose groups have these physical plans."""
         groups = tuple(
-            QueryGroup(**{**one, "queries": tuple(one["queries"]), "physical": plan})
+            QueryGroup(
+                **{
+                    **one,
+                    "queries": tuple(one["queries"]),
+                    "physical": plan,
+                    "follows": {k: tuple(v) for k, v in one.get("follows", {}).items()},
+                }
+            )
             for one, plan in zip(values["groups"], physical, strict=True)
         )
         return PipelinePlan(tuple(values["statements"]), groups, values["partitions"])
@@ -128,6 +167,20 @@ def read_plan(home: Home, name: str, plans: PhysicalPlans | None = None) -> Pipe
     values = read_plan_file(home, name)
     files = [one["physical"] for one in values["groups"]]
     return PipelinePlan.from_json(values, (plans or PhysicalPlans(home)).read(files))
+
+
+Followed = Mapping[str, Sequence[int]]
+"""By query, the groups that it ran in before."""
+
+
+def numbered_groups(home: Home, name: str) -> list[tuple[int, Followed]]:
+    """The groups that run in a plan that was written down, and those that queries followed.
+
+    Raises:
+        DataError: The file is missing or damaged.
+    """
+    groups = read_plan_file(home, name)["groups"]
+    return [(one["number"], one.get("follows", {})) for one in groups]
 
 
 def group_numbers(home: Home, name: str) -> list[int]:

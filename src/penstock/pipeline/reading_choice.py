@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.connectors.generate import is_generated
 from penstock.errors import QueryError, did_you_mean
-from penstock.pipeline.pieces import ALL_ROWS, cost_of, pieces_between, pieces_of, whole_piece
+from penstock.pipeline.pieces import (
+    ALL_ROWS,
+    ROW_BYTES,
+    cost_of,
+    pieces_between,
+    pieces_of,
+    pieces_of_rows,
+    whole_piece,
+)
 from penstock.pipeline.reading import FileReading
 
 if TYPE_CHECKING:
@@ -68,7 +77,7 @@ def begun_reading(
     """The reading of the files of a batch in the wanted way, or the best; and why in that."""
     paths = {stream: str(one.folder.path) for stream, one in files.items()}
     costs = {
-        stream: {name: cost_of(one.folder, name) for name in one.names}
+        stream: {name: _cost(definitions[stream], one, name) for name in one.names}
         for stream, one in files.items()
     }
     total = sum(sum(one.values()) for one in costs.values())
@@ -86,6 +95,12 @@ def begun_reading(
     return FileReading.begin(record, way, paths, pieces), f"{way}, {why}"
 
 
+def _cost(definition: StreamDefinition, share: FilesShare, name: str) -> int:
+    if is_generated(definition) and share.stop is not None:
+        return (share.stop - share.start) * ROW_BYTES
+    return cost_of(share.folder, name)
+
+
 def _whole(stream: str, share: FilesShare) -> FilePiece:
     return whole_piece(stream, share.names, (share.start, share.stop))
 
@@ -94,6 +109,8 @@ def _pieces(
     definition: StreamDefinition, share: FilesShare, costs: Mapping[str, int], tasks: int
 ) -> list[FilePiece]:
     whole = _whole(definition.name, share)
+    if is_generated(definition):
+        return pieces_of_rows(definition.name, share.names[0], whole.rows, tasks)
     if share.folder.is_inserted:
         # Which rows are late follows from the order in which they were brought.
         return [whole]

@@ -1,10 +1,11 @@
 """Another plan for queries that run, their answers as exact as before.
 
 The new plan runs beside the old one, in a group of its own whose windows begin empty. Once time
-has gone on by as much as the queries remember (`forgetting`), both answer alike. Then, at one
-instant, what the old plan said and is still valid is withdrawn, what the new plan says takes its
-place, and the old plan ends. Rows that both say alike cancel out: who follows the results sees
-nothing of it.
+has gone on by as much as the queries remember (`forgetting`), both answer alike. Where queries
+remember for ever, the new plan begins with the rows that their streams are declared to retain, if
+these are all it needs. Then, at one instant, what the old plan said and is still valid is
+withdrawn, what the new plan says takes its place, and the old plan ends. Rows that both say alike
+cancel out: who follows the results sees nothing of it.
 """
 
 from __future__ import annotations
@@ -13,24 +14,22 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.operators import Final
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
 from penstock.lane_host.images import write_images
 from penstock.lane_host.lane_host import LaneHost
 from penstock.lane_host.routable_keys import is_routable
-from penstock.operators.block import Block, concatenated
+from penstock.pipeline.bound import BoundGroup
+from penstock.pipeline.given_rows import exact_by_query
 from penstock.pipeline.plans import QueryGroup, successor
 from penstock.pipeline.result_folding import left_of_results
 from penstock.pipeline.state_horizon import NeverForgets, memory_of
 from penstock.planner.planning import physical_plan
-from penstock.state.fingerprints import fingerprints
-from penstock.state.keys import KeyIndex
+from penstock.store.contents import net_difference
 
 if TYPE_CHECKING:
-    from penstock.pipeline.bound import BoundGroup
+    from penstock.operators.block import Block
     from penstock.pipeline.ledger import Ledger
     from penstock.pipeline.plans import PipelinePlan
     from penstock.planner.physical.physical_plan import PhysicalPlan
@@ -58,9 +57,16 @@ def replanned(
         Refused: A query remembers something whose end is not known.
     """
     group = ledger.plan.groups[number]
-    memory = _memory(group)
+    if group.group.catches_up:
+        return None
     if not group.streams or any(one.replaces == number for one in ledger.plan.plan.groups):
         return None
+    refusal = None
+    try:
+        memory = _memory(group)
+    except Refused as found:
+        # Unless what it remembers is retained.
+        memory, refusal = 0, found
     lanes = group.lanes
     # What is not measured yet is as it is stated.
     statistics = statistics.expecting(group.group.known.expected)
@@ -69,6 +75,8 @@ def replanned(
     if not _is_divisible(physical, group) or (is_same and not even_if_same):
         return None
     made = _successor(ledger, group, physical, statistics, new, memory)
+    if refusal is not None:
+        made = _with_past(ledger, group, made, refusal)
     return replace(ledger.plan.plan, groups=(*ledger.plan.plan.groups, made))
 
 
@@ -99,6 +107,24 @@ def _successor(
         group.number,
         BEGINNING if latest == BEGINNING else latest + memory + 1,
     )
+
+
+def _with_past(ledger: Ledger, group: BoundGroup, made: QueryGroup, refusal: Refused) -> QueryGroup:
+    """The group that is to replace one, fed all that is retained; both are exact from some instant.
+
+    Raises:
+        Refused: It is not known from when on.
+    """
+    made = replace(made, catches_up=True)
+    plan = ledger.plan
+    new = BoundGroup.of(made, plan.session, plan.plan.partitions)
+    is_final = any(isinstance(one, Final) for one in group.plans.values())
+    exact = exact_by_query(ledger.home, ledger.record, plan, new)
+    since = max([*exact.values(), *group.group.exact.values()])
+    are_declared = all(plan.rules[name][1] for name in group.streams)
+    if is_final or not are_declared or since == INFINITY:
+        raise refusal
+    return replace(made, since=since, exact=exact)
 
 
 def _is_divisible(made: PhysicalPlan, before: BoundGroup) -> bool:
@@ -139,6 +165,7 @@ def due(ledger: Ledger) -> list[int]:
         one.replaces
         for one in ledger.plan.plan.groups
         if one.replaces is not None
+        and not one.catches_up
         and all(clocks.get(name, BEGINNING) >= one.since for name in one.queries)
     ]
 
@@ -204,30 +231,7 @@ class _Handover:
         made: dict[str, Block] = {}
         for name in self._made.queries:
             query = self._made.runs[name]
-            parts = [(left.get(query), -1), (left.get(name), 1)]
-            block = _difference(
-                [_signed(one, sign) for one, sign in parts if one is not None],
-                self._record.clocks[query],
-            )
+            block = net_difference(left.get(query), left.get(name), self._record.clocks[query])
             if block is not None and len(block):
                 made[query] = block
         return made
-
-
-def _signed(block: Block, sign: int) -> Block:
-    return replace(block, sign=(block.signs * sign).astype(np.int8))
-
-
-def _difference(blocks: list[Block], clock: int) -> Block | None:
-    """The rows valid at the clock, from there on, where signs do not cancel out."""
-    if not blocks:
-        return None
-    whole = concatenated(blocks)
-    whole = whole.take(np.flatnonzero(whole.te > clock))
-    keys = [*whole.columns, pa.array(whole.te), pa.array(np.maximum(whole.ts, clock))]
-    slots, first = KeyIndex().find_or_add(fingerprints(keys, len(whole)))
-    copies = np.bincount(slots, weights=whole.signs, minlength=len(first)).astype(np.int64)
-    rows = np.repeat(first, np.abs(copies))
-    chosen = whole.take(rows)
-    signs = np.repeat(np.sign(copies), np.abs(copies)).astype(np.int8)
-    return Block(chosen.columns, np.maximum(chosen.ts, clock), chosen.te, signs)

@@ -81,9 +81,10 @@ class _Folding:
     def __init__(self, home: Home, record: Record, plan: BoundPlan) -> None:
         self._home = home
         self._clocks = record.clocks
-        self.groups = {
-            query: number for query, number in _relations(plan) if query in record.clocks
+        self._numbers = {
+            query: numbers for query, numbers in _relations(plan) if query in record.clocks
         }
+        self.groups = {query: numbers[-1] for query, numbers in self._numbers.items()}
         self._running: dict[str, set[int]] = {record.plan: set(plan.groups)}
         self._blocks: dict[str, list[Block]] = {query: [] for query in self.groups}
         self._rows = dict.fromkeys(self.groups, 0)
@@ -92,8 +93,8 @@ class _Folding:
         if record.content is not None:
             before = Bundle(home.segments / record.content.file)
             known = before.about["groups"]
-            for query, group in self.groups.items():
-                if known.get(query) == group:
+            for query, numbers in self._numbers.items():
+                if known.get(query) in numbers:
                     self._add(query, before)
 
     def folded(self, since: Iterable[Said]) -> dict[str, Block]:
@@ -107,8 +108,8 @@ class _Folding:
         """The results in a file, which came when a plan ran."""
         running = self._groups_in(plan)
         bundle = Bundle(path)
-        for query, group in self.groups.items():
-            if group in running:
+        for query, numbers in self._numbers.items():
+            if not running.isdisjoint(numbers):
                 self._add(query, bundle)
         self._open += 1
         if self._open >= _OPEN_AT_ONCE:
@@ -145,9 +146,9 @@ class _Folding:
         return self._running[plan]
 
 
-def _relations(plan: BoundPlan) -> Iterable[tuple[str, int]]:
-    """The queries that have a content, rather than send rows, and the group of each."""
-    for number, group in plan.groups.items():
+def _relations(plan: BoundPlan) -> Iterable[tuple[str, tuple[int, ...]]]:
+    """The queries that have a content, rather than send rows, and the groups of each."""
+    for group in plan.groups.values():
         for query, logical in group.plans.items():
             if not isinstance(logical, RelationToStream | Final):
-                yield query, number
+                yield query, group.group.numbers_of(query)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.errors import DataError
-from penstock.store.pins import pinned_records
+from penstock.store.pins import kept_by_pins, pinned_records
 from penstock.store.sub_windows.piece_files import read_list
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def retained_files(home: Home, record: Record) -> set[str]:
 
 def pinned_files(home: Home) -> set[str]:
     """The files that readers still need of records that may be old."""
-    names: set[str] = set()
+    names = kept_by_pins(home)
     for number in pinned_records(home):
         try:
             record = home.chain.read(number)

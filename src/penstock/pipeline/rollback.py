@@ -40,11 +40,21 @@ def step_back(home: Home) -> str | None:
         return None
     if _first_damaged(home, _files_of(before), whole=False) is not None:
         return None
-    by_spark = record.batch if record.batch != before.batch else None
-    if by_spark is not None and not _spark_steps_back(home.checkpoint, by_spark[1]):
+    by_spark = _batch_of_spark(home, record, before)
+    if by_spark is not None and not _spark_steps_back(*by_spark):
         return None
     home.chain.mark_damaged(record.number)
     return f"{damaged}; its micro-batch, record {record.number}, is run again"
+
+
+def _batch_of_spark(home: Home, record: Record, before: Record) -> tuple[Path, int] | None:
+    """The checkpoint and the micro-batch that a record's rows came by, if Spark brought them."""
+    if record.batch is not None and record.batch != before.batch:
+        return home.checkpoint, record.batch[1]
+    for stream, one in record.frames.items():
+        if one != before.frames.get(stream):
+            return home.frame_checkpoint(stream), one[1]
+    return None
 
 
 def _files_of(record: Record) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from penstock.algebra.time import INFINITY
 from penstock.pipeline.retaining import floor_of
-from penstock.pipeline.unsealed_rows import unsealed_pieces
+from penstock.pipeline.unsealed_rows import forget_logs, unsealed_pieces
 from penstock.store.records import RetainedProgress
 from penstock.store.sub_windows.piece import MemoryPiece
 from penstock.store.sub_windows.piece_files import PieceFile, PieceWriting, read_list, write_list
@@ -66,6 +66,7 @@ def seal(home: Home, record: Record, plan: BoundPlan) -> Sealed:
             if known is not None:
                 pass_ = _StreamPass(home, record, plan, stream, known)
                 retained[stream.name] = pass_.done(names, writer)
+    forget_logs(home.segments, names)
     return Sealed(frozenset(names), {**record.retained, **retained})
 
 

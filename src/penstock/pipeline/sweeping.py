@@ -34,6 +34,8 @@ class Retention:
         fold_bytes: Results are folded when so many bytes of them have come,
         fold_records: or so many records.
         seal_bytes: Rows are put into sub-windows when so many bytes of logs have them.
+        warn_free: If less of the disk is free, that is told,
+        least_free: and retained rows are given up, the oldest first, if less is left than this.
     """
 
     seconds: float = 3600.0
@@ -42,6 +44,8 @@ class Retention:
     fold_bytes: int = 64 << 20
     fold_records: int = 1000
     seal_bytes: int = 64 << 20
+    warn_free: int = 1 << 30
+    least_free: int = 256 << 20
 
 
 def sweep(home: Home, record: Record, retention: Retention, now: float | None = None) -> list[Path]:

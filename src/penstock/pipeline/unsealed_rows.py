@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from penstock.lane_host.logs import Log
 from penstock.operators.block import concatenated
+from penstock.store.made_of_files import MadeOfFiles
 from penstock.store.sub_windows.piece import table_of
 from penstock.store.sub_windows.retained_rows import pieces_of
 
@@ -31,16 +31,23 @@ def unsealed_pieces(
     """
     found: dict[int, tuple[MemoryPiece, ...]] = {}
     for log in logs:
-        table = _rows_of(folder / log).get(stream)
+        table = rows_of_log(folder / log).get(stream)
         if table is not None and len(table):
             for number, piece in pieces_of(table, length):
                 found[number] = (*found.get(number, ()), piece)
     return found
 
 
-@lru_cache(maxsize=256)
-def _rows_of(path: Path) -> dict[str, pa.Table]:
-    """The rows of each stream in a log that were taken in, as they came."""
+def rows_of_log(path: Path) -> dict[str, pa.Table]:
+    """The rows of each stream in a log that were taken in, as they came.
+
+    Raises:
+        DataError: It is missing or damaged.
+    """
+    return _LOGS.of(path)
+
+
+def _read(path: Path) -> dict[str, pa.Table]:
     blocks: dict[str, tuple[Schema, list[Block]]] = {}
     log = Log(path)
     for stream, arrived in log.counted():
@@ -50,3 +57,11 @@ def _rows_of(path: Path) -> dict[str, pa.Table]:
         stream: table_of(concatenated(several), schema)
         for stream, (schema, several) in blocks.items()
     }
+
+
+_LOGS = MadeOfFiles(_read)
+
+
+def forget_logs(folder: Path, logs: Sequence[str]) -> None:
+    """Logs whose rows are in sub-windows now: hardly anybody will ask for them again."""
+    _LOGS.forget(folder / one for one in logs)

@@ -34,6 +34,12 @@ def is_relation(plan: Plan) -> bool:
     return kind_of(plan) == "changing"
 
 
+def may_go_on(before: Plan, after: Plan) -> bool:
+    """One query may take the place of another, so that readers see the net difference."""
+    alike = before.schema == after.schema and before.unit == after.unit
+    return alike and is_relation(before) and is_relation(after)
+
+
 def require_relation(query: str, plan: Plan, what: str) -> None:
     """A query is asked for something that only a content that changes has.
 
@@ -44,6 +50,17 @@ def require_relation(query: str, plan: Plan, what: str) -> None:
         msg = f'query "{query}" sends out rows: it has no {what}()'
         raise QueryError(msg, hint="Read emissions(), or leave ISTREAM, DSTREAM, RSTREAM out.")
     _refuse_final(query, plan, what)
+
+
+def require_timed(plan: Plan) -> None:
+    """A query is asked for what holds at some time.
+
+    Raises:
+        QueryError: It sends out rows.
+    """
+    if isinstance(plan, RelationToStream):
+        msg = "the query sends out rows, which hold at no time"
+        raise QueryError(msg, hint="Leave out --at and --intervals, or ISTREAM and its kin.")
 
 
 def require_stream(query: str, plan: Plan, what: str) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 
 from penstock.algebra.streams import RelationToStream, is_ordered
 from penstock.algebra.values import NO_RESULTS, NO_ROWS
-from penstock.errors import QueryError
 from penstock.operators.block import Block, concatenated
 from penstock.results.answer_kind import unit_of
 from penstock.results.lines import RowsWithIntervals, TimedRows, text_of
@@ -153,14 +152,3 @@ def headline(plan: Plan, title: str | None) -> str:
     """The columns of a query, behind its name if it has one."""
     columns = " | ".join(plan.schema.names)
     return f"{title}: {columns}" if title else columns
-
-
-def require_timed(plan: Plan) -> None:
-    """A query is asked for what holds at some time.
-
-    Raises:
-        QueryError: It sends out rows.
-    """
-    if isinstance(plan, RelationToStream):
-        msg = "the query sends out rows, which hold at no time"
-        raise QueryError(msg, hint="Leave out --at and --intervals, or ISTREAM and its kin.")

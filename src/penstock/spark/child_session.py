@@ -56,6 +56,11 @@ def running_session() -> SparkSession | None:
     return SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
 
 
+def is_remote(one: object) -> bool:
+    """A session or a DataFrame of Spark Connect."""
+    return any(kind.__module__.startswith(_CONNECT) for kind in type(one).__mro__)
+
+
 def usable_session(spark: object) -> SparkSession:
     """The session that a user gave, if it can run a pipeline.
 
@@ -64,7 +69,7 @@ def usable_session(spark: object) -> SparkSession:
     """
     from pyspark.sql import SparkSession
 
-    if any(one.__module__.startswith(_CONNECT) for one in type(spark).__mro__):
+    if is_remote(spark):
         msg = (
             "spark is a session of Spark Connect, which has no SparkContext in this process; lanes"
             " are kept by jobs that Spark Connect cannot run"

@@ -8,6 +8,7 @@ from penstock.expected_load import expected_by, stated_of
 from penstock.files.folders import is_folder
 from penstock.lane_host.routable_keys import is_routable
 from penstock.pipeline.query_groups import groups_for
+from penstock.planner.exactness import explained_exactness
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.building import Choices
 from penstock.planner.physical.in_use import described_use
@@ -54,7 +55,11 @@ def explained_query(query: QueryDefinition, program: Program, pipeline: Pipeline
     files = [f"Files: {pipeline.reading}"] if reads_files and pipeline.reading else []
     reports = {name: pipeline.status.work.get(name, {}) for name in own}
     work = described_work(reports, query.name, query.latency)
-    return "\n".join([whole.text(query.name), *runs.described_fragments(), *files, *used, *work])
+    exact = explained_exactness(query.plan, program.exact_from(query.name))
+    lines = [*runs.described_fragments(), *files, *used, *work, *exact]
+    if group.catches_up:
+        lines.append("Catching up: no answer yet")
+    return "\n".join([whole.text(query.name), *lines])
 
 
 def registered_together(

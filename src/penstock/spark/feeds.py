@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.errors import PenstockError
+from penstock.pipeline.generated_cuts import GeneratedCuts
 from penstock.spark.spark_session import java_end
 
 if TYPE_CHECKING:
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.files.folders import Folder
-    from penstock.pipeline.file_cuts import FileCuts, FilesShare
-    from penstock.pipeline.files_read import KnownFiles
+    from penstock.pipeline.file_cuts import FilesShare
+    from penstock.pipeline.stream_cuts import Cuts
 
     Files = Mapping[str, FilesShare]
 
@@ -138,7 +138,7 @@ class FolderFeed:
     """Watches folders; whatever appears is read in the next micro-batch.
 
     Args:
-        cuts: The folders, with what has been read of them.
+        cuts: The folders, with what has been read of them, and what is generated.
         limits: Asked before a micro-batch for what it may read.
         take: Runs a micro-batch that reads files, and commits it; it is told the earliest row of
             each stream in files that wait.
@@ -147,7 +147,7 @@ class FolderFeed:
 
     def __init__(
         self,
-        cuts: Sequence[FileCuts],
+        cuts: Sequence[Cuts],
         limits: Limits,
         take: Callable[[Files, Mapping[str, int]], None],
         *,
@@ -165,8 +165,8 @@ class FolderFeed:
         self._idle_since = self._wanted = -1.0
         self._fault: BaseException | None = None
         for one in cuts:
-            _tidy(one.backlog.folder, one.backlog.known)
-            one.backlog.look()
+            one.tidy()
+            one.look()
         self._thread = threading.Thread(target=self._run, name="penstock folders", daemon=True)
         self._thread.start()
 
@@ -209,7 +209,9 @@ class FolderFeed:
     def found(self) -> dict[str, int]:
         """The number of files found of each stream, those that were read among them."""
         return {
-            one.backlog.folder.stream: one.backlog.known.read.count + len(one) for one in self._cuts
+            one.stream: one.known.read.count + len(one)
+            for one in self._cuts
+            if not isinstance(one, GeneratedCuts)
         }
 
     def _run(self) -> None:
@@ -228,7 +230,10 @@ class FolderFeed:
         began = time.monotonic()
         for one in self._cuts:
             if not len(one) and not self._finite:
-                one.backlog.look()
+                one.look()
+        if not any(one.waited_at(self._wanted) for one in self._cuts):
+            # What waits came after somebody began to wait.
+            self._rest(began, 0.0)
         if any(map(len, self._cuts)) and self._takes_some():
             # Whoever waits for the pipeline's lock gets it now; else the next batch would.
             time.sleep(YIELD_SECONDS)
@@ -237,34 +242,29 @@ class FolderFeed:
             return False
         looked = time.monotonic() - began
         rest = min(max(LOOK_SECONDS, looked / LOOKING_SHARE), MOST_SECONDS)
+        self._rest(began, rest)
+        return True
+
+    def _rest(self, began: float, seconds: float) -> None:
+        """Say that nothing waits that somebody waits for, and wait for more."""
         with self._news:
             self._idle_since = began
             self._news.notify_all()
-            self._news.wait_for(lambda: self._is_stopping or self._wanted >= began, rest)
-        return True
+            if seconds:
+                self._news.wait_for(lambda: self._is_stopping or self._wanted >= began, seconds)
 
     def _takes_some(self) -> bool:
         """Run a micro-batch of files that wait; False if all of them are to wait on."""
-        waiting = frozenset(one.backlog.folder.stream for one in self._cuts if len(one))
+        waiting = frozenset(one.stream for one in self._cuts if len(one))
         limits = self._limits(waiting, to_the_end=self._finite or self._drains > 0)
         shares = [
             share
             for one in self._cuts
-            if one.backlog.folder.stream not in limits.paused
+            if one.stream not in limits.paused
             and (share := one.next_share(limits.most_rows, limits.batch_rows))
         ]
         if not shares:
             return False
-        holds = {one.backlog.folder.stream: one.hold for one in self._cuts if len(one)}
+        holds = {one.stream: one.hold for one in self._cuts if len(one)}
         self._take({one.folder.stream: one for one in shares}, holds)
         return True
-
-
-def _tidy(folder: Folder, known: KnownFiles) -> None:
-    """Remove what was read before a restart and could not be removed then."""
-    if not folder.is_inserted:
-        return
-    for one in folder.new_files(()):
-        if one.name in known and not known.is_begun(one.name):
-            folder.path_of(one.name).unlink(missing_ok=True)
-    known.forget(known.read.recent)

@@ -9,15 +9,14 @@ from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.questions.store_view import RetainedStream
 from penstock.errors import DataError, QueryError
-from penstock.lane_host.logs import CHANGES
-from penstock.operators.block import concatenated, empty_block, from_table
+from penstock.operators.block import concatenated, empty_block
 from penstock.pipeline.bound import BoundPlan, bound
 from penstock.pipeline.plans import read_plan
+from penstock.pipeline.relation_history import changes_for
 from penstock.pipeline.retained_windows import retained_windows
 from penstock.results.answer_kind import is_relation, unit_of
 from penstock.results.settling import ChangingContent
 from penstock.spark.groups import first_record_of
-from penstock.store.bundles import Bundle
 from penstock.store.pins import pin_record
 from penstock.store.records import RelationProgress, StreamProgress
 from penstock.store.result_reader import content_at, start_of
@@ -58,7 +57,7 @@ class HomeView:
         return [
             name
             for one in self.plan.groups.values()
-            if one.group.replaces is None
+            if one.group.replaces is None and not one.group.catches_up
             for name, plan in one.plans.items()
             if is_relation(plan)
         ]
@@ -86,13 +85,11 @@ class HomeView:
         )  # fmt: skip
 
     def relation(self, name: str, streams: Collection[str]) -> tuple[Block, int]:
-        """The changes of a relation; since when it is known."""
-        del streams
+        """The changes of a relation for a question over some streams; since when it is known."""
         found = self.plan.session.catalog.find(name, "relation")
         assert isinstance(found, RelationDefinition)
         known = self.record.relations.get(name, RelationProgress())
-        folder = self._home.segments
-        blocks = [from_table(Bundle(folder / one).table(CHANGES)) for one in known.changes]
+        blocks = changes_for(self._home, known.changes, streams)
         return concatenated([empty_block(found.schema), *blocks]), known.since
 
     def clock(self, query: str) -> int:
@@ -108,9 +105,9 @@ class HomeView:
         bound_group = next(
             one
             for one in self.plan.groups.values()
-            if query in one.plans and not one.group.replaces
+            if query in one.plans and one.group.replaces is None
         )
-        first = first_record_of(self._home, bound_group.group)
+        first = first_record_of(self._home, bound_group.group, query)
         start = start_of(self._home, query, first, has_content=True)
         plan = bound_group.plans[query]
         if instant < start.clock - 1 and start.clock != BEGINNING:

@@ -63,13 +63,16 @@ def class_path(spark_home: Path, *, with_all: bool) -> str:
     return path if len(os.fsencode(path)) < _LONGEST else ""
 
 
-def needs_all(master: str, settings: Mapping[str, str], environment: Mapping[str, str]) -> bool:
+def needs_all(
+    master: str, settings: Mapping[str, str], environment: Mapping[str, str], spark_home: Path
+) -> bool:
     """A start that loads all jars: nobody asked for few, or something may need the others.
 
     Args:
         master: The master that Spark is started with.
         settings: Spark's configuration, as a program or an option gives it.
         environment: The variables of the process.
+        spark_home: The folder of Spark, which may have a configuration of its own.
 
     Raises:
         QueryError: The setting has another value.
@@ -81,4 +84,5 @@ def needs_all(master: str, settings: Mapping[str, str], environment: Mapping[str
     is_plain = all(_HARMLESS.fullmatch(one) for one in settings)
     is_local = re.fullmatch(r"local(\[.*\])?", master) is not None
     is_alone = not any(environment.get(one) for one in _GIVEN_BY)
+    is_alone = is_alone and not (spark_home / "conf").exists()
     return asked == "all" or not (is_plain and is_local and is_alone)

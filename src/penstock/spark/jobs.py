@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from penstock.files.folders import is_folder
+from penstock.files.folders import is_read_by_tasks
 from penstock.lane_host.deliveries import deliveries_for
 from penstock.lane_host.exchange import Sent
 from penstock.lane_host.logs import RowCoding, described
@@ -88,11 +88,16 @@ class Jobs:
         """Have the tasks where, and as many as, the cluster suggests; between two batches."""
         streams = self._ledger.plan.streams
         # Spark's own query has been told of the tasks, and divides its rows for them.
-        if self._placement.look(may_resize=all(map(is_folder, streams))):
+        if self._placement.look(may_resize=all(map(is_read_by_tasks, streams))):
             self._known = {}
 
     def streaming(
-        self, streams: Sequence[StreamDefinition], take: TakeBatch, *, finite: bool
+        self,
+        streams: Sequence[StreamDefinition],
+        take: TakeBatch,
+        *,
+        finite: bool,
+        frame: DataFrame | None = None,
     ) -> SparkFeed:
         """Spark's streaming query over streams that only Spark can read.
 
@@ -100,16 +105,20 @@ class Jobs:
             streams: The streams.
             take: Called with the first job of a micro-batch, and its number.
             finite: Whether it ends when all that is there has been read.
+            frame: The DataFrame that the only stream is, if it is one.
         """
         plan, home = self._ledger.plan, self._ledger.home
         slots = slots_for(plan.streams)
         deliveries = deliveries_for(plan, self.tasks)
-        frames = {one.name: stream_frame(self._spark, home, one) for one in streams}
+        if frame is None:
+            frames = {one.name: stream_frame(self._spark, home, one) for one in streams}
+            checkpoint = home.checkpoint
+        else:
+            frames = {streams[0].name: frame}
+            checkpoint = home.frame_checkpoint(streams[0].name)
         rows = routed(frames, plan, slots, deliveries)
         first = rows.mapInArrow(self._task(0, with_rows=True).arrow, "done string")
-        writer = first.writeStream.foreachBatch(take).option(
-            "checkpointLocation", str(home.checkpoint)
-        )
+        writer = first.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
         return SparkFeed((writer.trigger(availableNow=True) if finite else writer).start())
 
     def without_rows(self, *, is_last: bool = False, to_the_end: bool = False) -> list[Done]:
@@ -201,7 +210,7 @@ class Jobs:
     def _task(self, stage: int, *, is_last: bool = False, with_rows: bool = False) -> LaneTask:
         plan = self._ledger.plan
         deliveries = deliveries_for(plan, self.tasks)
-        folders = [one for one in plan.streams if is_folder(one) and not stage]
+        folders = [one for one in plan.streams if is_read_by_tasks(one) and not stage]
         return LaneTask(
             self._spark.sparkContext.applicationId,
             str(self._ledger.home.path),

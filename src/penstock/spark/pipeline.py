@@ -10,20 +10,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.errors import PipelineFailed
-from penstock.files.folders import is_folder
+from penstock.files.folders import is_read_by_tasks
 from penstock.observe.status import Status, write_status
-from penstock.pipeline.file_cuts import cuts_of
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.replanning import due, replace_group
-from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
+from penstock.pipeline.stream_cuts import cuts_of
 from penstock.pipeline.sweeping import Retention
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.batch_intake import BatchIntake
 from penstock.spark.batch_notes import note_batch
 from penstock.spark.causes import cause_of
 from penstock.spark.feeds import FolderFeed, Stopped
+from penstock.spark.given_frames import GivenFrames, is_frame
 from penstock.spark.jobs import Jobs
 from penstock.spark.offsets import read_offsets
 from penstock.spark.reloading import Reloading
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.files.folders import Folder
     from penstock.spark.feeds import Feed, FeedLimits, Files
     from penstock.spark.sink_tasks import SinkJobs
     from penstock.store.layout import Home
@@ -55,6 +53,7 @@ class Pipeline:
 
     Attributes:
         ledger: The newest record, and the plan.
+        given: The DataFrames that streams and relations are.
         reloading: The relations that are declared with a source.
         lock: Held while a micro-batch runs, or the ledger changes.
         listeners: Told of each record that rows or the end of the input led to, under the lock.
@@ -75,7 +74,8 @@ class Pipeline:
         self.home = home
         taken_back = step_back(home)
         self.ledger = Ledger(home)
-        self.reloading = Reloading(spark, self.ledger, self.note_error)
+        self.given = GivenFrames()
+        self.reloading = Reloading(spark, self.ledger, self.given, self.note_error)
         self._jobs = Jobs(spark, self.ledger, tasks, most_tasks)
         self.lock = threading.RLock()
         self.listeners: list[Callable[[Record], None]] = []
@@ -120,16 +120,22 @@ class Pipeline:
         self._run += 1
         self.failure = None
         self._ended.clear()
-        by_spark = [one for one in self.ledger.plan.streams if not is_folder(one)]
-        folders = [one for one in self.ledger.plan.streams if is_folder(one)]
+        folders = [one for one in self.ledger.plan.streams if is_read_by_tasks(one)]
+        given = [one for one in self.ledger.plan.streams if is_frame(one)]
+        by_spark = [one for one in self.ledger.plan.streams if one not in folders + given]
         begun: list[Feed] = []
         with ExitStack() as undoing:
             if by_spark:
-                batch = partial(self._batch, self._run)
+                batch = partial(self._batch, self._run, None)
                 begun.append(self._jobs.streaming(by_spark, batch, finite=finite))
                 undoing.callback(begun[-1].stop)
+            for one in given:
+                batch = partial(self._batch, self._run, one.name)
+                frame = self.given.of(one)
+                begun.append(self._jobs.streaming([one], batch, finite=finite, frame=frame))
+                undoing.callback(begun[-1].stop)
             if folders:
-                cuts = [cuts_of(self.ledger, one, self.tasks) for one in folders]
+                cuts = [cuts_of(self.ledger, one, self.tasks, finite=finite) for one in folders]
                 take, limits = partial(self._take, self._run), partial(self._limits, self._run)
                 begun.append(FolderFeed(cuts, limits, take, finite=finite))
             undoing.pop_all()
@@ -239,7 +245,7 @@ class Pipeline:
             done = self._jobs.without_rows(is_last=True)
             self.ledger.commit_flush(done, self.tasks)
             self._jobs.tidy(done)
-            self._tell()
+            self.tell()
 
     def note_error(self, text: str) -> None:
         """Add a sentence to the last errors, which the status shows."""
@@ -269,38 +275,7 @@ class Pipeline:
             done = self._jobs.without_rows(to_the_end=to_the_end)
             self.ledger.commit_batch(done, self.tasks, None)
             self._jobs.tidy(done)
-            self._tell()
-
-    def change_lanes(self, lanes: int) -> None:
-        """Let all queries go on with so many lanes; no micro-batch runs.
-
-        Those whose state cannot be divided anew keep their number, and the status says so.
-        """
-        with self.lock:
-            if not needs_rescaling(self.ledger, lanes):
-                return
-            is_over = self.ledger.record.kind == "flush"
-            if self.ledger.record.lanes:
-                self.tick(to_the_end=True)
-            for query, reason in rescale(self.ledger, lanes).items():
-                self.note_error(f'query "{query}" goes on with as many lanes as before: {reason}')
-            if is_over:
-                # The end of the input holds until more rows come.
-                self.flush()
-            self.write_status()
-
-    def replace_groups(self) -> bool:
-        """Let new plans take over that have run beside old ones for long enough; whether any did.
-
-        No micro-batch runs.
-        """
-        with self.lock:
-            waiting = due(self.ledger)
-            if not waiting or self.ledger.record.kind == "flush":
-                return False
-            self.tick(to_the_end=True)
-            replaced = [number for number in waiting if replace_group(self.ledger, number)]
-            return bool(replaced)
+            self.tell()
 
     def _look_around(self) -> bool:
         """Take note of what happens apart from rows; whether anything did.
@@ -310,15 +285,18 @@ class Pipeline:
         has_changed = self.reloading.refresh()
         return self.ledger.pass_idle(time.monotonic()) or has_changed
 
-    def _batch(self, run: int, frame: DataFrame, batch: int) -> None:
-        """Run a micro-batch of Spark's and commit it, unless that was done before a restart."""
+    def _batch(self, run: int, stream: str | None, rows: DataFrame, batch: int) -> None:
+        """Run a micro-batch of Spark's and commit it, unless that was done before a restart.
+
+        Its rows are of the stream that is a DataFrame, or else of all that only Spark can read.
+        """
         self.intake.wait_for_sinks(lambda: run != self._run)
         with self.lock:
             self._require(run)
             query = str(self.spark.sparkContext.getLocalProperty(_QUERY_ID))
-            if not self.ledger.has_committed(query, batch):
+            if not self.ledger.has_committed(query, batch, stream):
                 self.intake.watch_lanes()
-                self._run_batch(frame, None, (query, batch))
+                self._run_batch(rows, None, (query, batch), frame=stream)
 
     def _take(self, run: int, files: Files, holds: Mapping[str, int]) -> None:
         """Run a micro-batch that reads files, and commit it."""
@@ -327,18 +305,8 @@ class Pipeline:
             self._run_batch(None, files, None, holds)
             for one in files.values():
                 if one.folder.is_inserted:
-                    self._remove_earlier(one.folder, one.read_to_the_end)
-
-    def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
-        """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
-
-        Should its record be lost, it can be run again.
-        """
-        known = self.ledger.known_files(folder.stream)
-        earlier = [name for name in known.read.recent if name not in names]
-        for name in earlier:
-            folder.path_of(name).unlink(missing_ok=True)
-        known.forget(earlier)
+                    known = self.ledger.known_files(one.folder.stream)
+                    known.remove_earlier(one.folder, one.read_to_the_end)
 
     def _require(self, run: int) -> None:
         if run != self._run:
@@ -346,33 +314,35 @@ class Pipeline:
 
     def _run_batch(
         self,
-        frame: DataFrame | None,
+        rows: DataFrame | None,
         files: Files | None,
         batch: tuple[str, int] | None,
         holds: Mapping[str, int] | None = None,
+        frame: str | None = None,
     ) -> None:
         """Run the stages of a micro-batch, and commit what comes of them."""
         self._look_around()
         shedding = self.monitor.decision
         began = time.perf_counter()
         is_looked_at = time.time() - self.status.written_at >= STATUS_SECONDS
-        done = self._jobs.run(frame, files, holds, shedding=shedding, with_reports=is_looked_at)
+        done = self._jobs.run(rows, files, holds, shedding=shedding, with_reports=is_looked_at)
         worked = time.perf_counter()
         for note in (note for task in done for note in task.notes):
             self.note_error(note)
         self.status.batch_rows = sum(one.rows for task in done for one in task.streams.values())
-        offsets = read_offsets(self.home, batch[1], self.ledger.plan.streams) if batch else None
-        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds)
+        streams = self.ledger.plan.streams
+        offsets = read_offsets(self.home, batch[1], streams) if batch and not frame else None
+        self.ledger.commit_batch(done, self.tasks, batch, files, offsets, holds, frame)
         self._jobs.tidy(done)
         self._failed, self.trouble = 0, None
-        self._tell()
+        self.tell()
         seconds = {"job": worked - began, "commit": time.perf_counter() - worked}
         self.status.batches.add(sum(seconds.values()))
         if is_looked_at:
             note_batch(self.status, done, seconds, self.reading)
             self.write_status()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
         """Let those who wait know of a new record."""
         self.intake.note(self.ledger.record)
         for listener in self.listeners:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,19 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.streams import Stream
 from penstock.algebra.time import INFINITY
 from penstock.errors import PenstockError, PipelineFailed
-from penstock.pipeline.catching_up import catch_up
+from penstock.pipeline.catching_up import with_catching_up
+from penstock.spark.catching_up_beside import CatchingUpBeside
 from penstock.spark.causes import cause_of
+from penstock.spark.changed_plans import change_lanes, replace_groups, switch_query
 from penstock.spark.spark_session import java_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
     from penstock.pipeline.bound import BoundPlan
-    from penstock.pipeline.plans import PipelinePlan
+    from penstock.pipeline.catching_up import CatchingUp
+    from penstock.pipeline.plans import PipelinePlan, QueryGroup
     from penstock.spark.pipeline import Pipeline
     from penstock.store.records import Record
 
@@ -41,6 +46,8 @@ class PipelineRunner:
 
     `changing` is held by who changes what runs. Who needs both takes it before the pipeline's
     own lock.
+
+    `beside` lets new queries catch up; who is in `joined` is called when some have joined.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -53,6 +60,8 @@ class PipelineRunner:
         self._starts = 0
         self._failure: PipelineFailed | None = None
         self._told_at = -1
+        self.joined: list[Callable[[], None]] = []
+        self.beside = CatchingUpBeside(pipeline, self.join, self._leave)
         pipeline.listeners.append(self._tell)
         self._looking = threading.Thread(target=self._look, name="penstock looking", daemon=True)
 
@@ -70,7 +79,6 @@ class PipelineRunner:
         try:
             with self.pipeline.lock:
                 self.pipeline.reloading.refresh()
-                catch_up(self.pipeline.ledger)
             self.pipeline.start()
         except PipelineFailed:
             raise
@@ -85,6 +93,7 @@ class PipelineRunner:
             raise PipelineFailed(_first_sentence(fault), hint=hint) from None
         self._starts += 1
         self._failure = None
+        self.beside.begin()
 
     def open(self) -> None:
         """Let micro-batches run; if they cannot, who waits for them is told."""
@@ -114,12 +123,14 @@ class PipelineRunner:
         before = self.pipeline.ledger.plan.plan
         if plan == before:
             return
-        if plan.groups == before.groups:
+        plan = with_catching_up(self.pipeline.ledger, plan)
+        if _fed(plan) == _fed(before):
             with self.pipeline.lock:
                 read = [one.name for one in self.pipeline.ledger.plan.streams]
                 self.pipeline.ledger.change_plan(plan)
                 is_same = read == [one.name for one in self.pipeline.ledger.plan.streams]
             if is_same:
+                self.beside.begin()
                 return
         self.pipeline.stop()
         with self.pipeline.lock:
@@ -134,9 +145,14 @@ class PipelineRunner:
         self.tell_timeless()
         self._tell(self.record)
 
+    def reads(self, source: StreamDefinition | RelationDefinition) -> bool:
+        """A query that runs reads a source."""
+        groups = self.pipeline.ledger.plan.groups.values()
+        return any(source.name in (*one.streams, *one.relations) for one in groups)
+
     def change_lanes(self, lanes: int) -> None:
         """Let queries go on with so many lanes; called before any micro-batch runs."""
-        self._do(partial(self.pipeline.change_lanes, lanes))
+        self._do(partial(change_lanes, self.pipeline, lanes))
 
     def replace_groups(self) -> bool:
         """Let new plans take over that have run beside old ones for long enough; whether any did.
@@ -146,11 +162,54 @@ class PipelineRunner:
         replaced: list[bool] = []
         self.pipeline.stop()
         try:
-            self._do(lambda: replaced.append(self.pipeline.replace_groups()))
+            self._do(lambda: replaced.append(replace_groups(self.pipeline)))
         finally:
             self.open()
         self._tell(self.record)
         return any(replaced)
+
+    def switch(self, plan: PipelinePlan, query: str, made: str) -> bool:
+        """Let a query go on as another one does, in a plan; whether it has come as far.
+
+        Whoever calls holds `changing`.
+        """
+        switched: list[bool] = []
+        self.pipeline.stop()
+        try:
+            self._do(lambda: switched.append(switch_query(self.pipeline, plan, query, made)))
+        finally:
+            self.open()
+        self._tell(self.record)
+        return any(switched)
+
+    def join(self, catching: CatchingUp) -> None:
+        """Let groups join that have caught up, between two micro-batches."""
+        with self.changing:
+            if self.is_over:
+                return
+            self.pipeline.stop()
+            try:
+                with self.pipeline.lock:
+                    catching.join()
+                    self.pipeline.tell()
+            finally:
+                self.open()
+            for listener in self.joined:
+                listener()
+        self.tell_timeless()
+        self._tell(self.record)
+
+    def _leave(self, failed: list[int]) -> None:
+        """Let the plans go that could not catch up and were to replace others."""
+        with self.changing:
+            plan = self.pipeline.ledger.plan.plan
+            left = tuple(
+                one for one in plan.groups if one.replaces is None or one.number not in failed
+            )
+            if not self.is_over and left != plan.groups:
+                self.apply(replace(plan, groups=left, session=self.pipeline.ledger.plan.session))
+                for listener in self.joined:
+                    listener()
 
     def tell_watermarks(self) -> None:
         """Let all lanes know the watermarks, which each knows of its own rows only.
@@ -187,6 +246,7 @@ class PipelineRunner:
         Raises:
             PipelineFailed: The pipeline has stopped because of an error.
         """
+        self.beside.wait()
         seen = None
         while seen != (starts := self._starts_so_far()):
             seen = starts
@@ -216,6 +276,7 @@ class PipelineRunner:
         """Run no more; who waits, waits no longer."""
         self.is_closed = self.is_over = True
         self._over.set()
+        self.beside.close()
         with self.changing:
             self.pipeline.stop()
         self._tell(self.record)
@@ -292,6 +353,11 @@ class PipelineRunner:
         except Exception as fault:
             raise PipelineFailed(cause_of(fault).text) from None
         self.check()
+
+
+def _fed(plan: PipelinePlan) -> list[QueryGroup]:
+    """The groups that micro-batches feed."""
+    return [one for one in plan.groups if not one.catches_up]
 
 
 def _first_sentence(fault: Exception) -> str:

@@ -9,19 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.catalog.definitions import QueryDefinition
+from penstock.algebra.time import BEGINNING
+from penstock.catalog.definitions import QueryDefinition, SinkDefinition
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
 from penstock.errors import PenstockError
 from penstock.expected_load import stated_of
 from penstock.pipeline.bound import understood
+from penstock.pipeline.plans import next_of, taken_place_of
 from penstock.pipeline.query_groups import groups_for
 from penstock.pipeline.weights_as_keys import refuse_weights_as_keys
 from penstock.planner.physical.building import Choices
+from penstock.results.answer_kind import may_go_on
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from penstock.algebra.tactics import Tactics
     from penstock.pipeline.plans import PipelinePlan, QueryGroup
     from penstock.session import Outcome
 
@@ -134,6 +138,12 @@ class Program:
         name = query.lower()
         return next((g for g in self.groups if name in map(str.lower, g.queries)), None)
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query that runs answers as if it had always run."""
+        group = self.group_of(query)
+        exact = {} if group is None else group.exact
+        return exact.get(self.definition(query).name, BEGINNING)
+
     @property
     def waiting(self) -> dict[str, QueryDefinition]:
         """The queries that the next `plan` starts, by name."""
@@ -159,6 +169,10 @@ class Program:
         entry = entry_of(statement, text)
         if entry.creates is not None and outcome.name is None:
             return  # IF NOT EXISTS, and it did.
+        if self._begins_next(statement, before):
+            assert before is not None
+            self._begin_next(before, statement, text)
+            return
         pruned_already = 0
         if entry.drops is not None:
             self._drop(entry, before)
@@ -172,6 +186,66 @@ class Program:
             self.start(outcome.name or "")
         self._entries = pruned(self._entries, pruned_already)
 
+    def _begins_next(self, statement: syntax.Statement, before: QueryDefinition | None) -> bool:
+        """A query that is created in place of one that runs goes on with its results."""
+        if not isinstance(statement, syntax.CreateQuery) or before is None:
+            return False
+        group = self.group_of(before.name)
+        if group is None or group.catches_up:
+            return False
+        return may_go_on(before.plan, self.definition(before.name).plan)
+
+    def _begin_next(self, before: QueryDefinition, statement: syntax.Statement, text: str) -> None:
+        """Let a query run under a name of its own until it can take the place of another."""
+        assert isinstance(statement, syntax.CreateQuery)
+        made = replace(self.definition(before.name), name=next_of(before.name))
+        if self.session.catalog.get(made.name) is not None:
+            self.forget(made.name)
+        rest = text[statement.name.span.end - statement.span.start :]
+        self.session.catalog.add(before, replace=True)
+        self.session.catalog.add(made)
+        written = f"CREATE QUERY {_quoted(made.name)}{rest}"
+        self._entries.append(ProgramEntry(written, creates=made.name.lower()))
+        self.start(made.name)
+
+    @property
+    def ready(self) -> list[str]:
+        """The queries whose place others may take, which have caught up."""
+        found = [taken_place_of(n) for g in self.groups if not g.catches_up for n in g.queries]
+        return [one for one in found if one is not None]
+
+    def take_place(self, query: str) -> None:
+        """Let a query be the one that was created in its place."""
+        before, made = self.definition(query), self.definition(next_of(query))
+        old, new = self.group_of(before.name), self.group_of(made.name)
+        assert new is not None
+        numbers = () if old is None else old.numbers_of(before.name)
+        self._leave(before, stays=False)
+        self._rename(made, before.name)
+        self.session.catalog.drop(made)
+        self.session.catalog.add(replace(made, name=before.name), replace=True)
+        names = {made.name: before.name}
+        renamed = replace(
+            new,
+            queries=tuple(names.get(one, one) for one in new.queries),
+            physical=new.physical.called(names),
+            exact={names.get(name, name): one for name, one in new.exact.items()},
+            follows={**new.follows, before.name: numbers},
+        )
+        self.groups = [renamed if one is new else one for one in self.groups]
+
+    def _rename(self, query: QueryDefinition, name: str) -> None:
+        """Let the statement of a query have another name, with what depends on that behind it."""
+        place = next(n for n, e in enumerate(self._entries) if e.creates == query.name.lower())
+        start = len(f"CREATE QUERY {_quoted(query.name)}")
+        text = f"CREATE QUERY {_quoted(name)}{self._entries[place].text[start:]}"
+        sinks = [one for one in self.session.catalog if isinstance(one, SinkDefinition)]
+        behind = {one.name.lower() for one in sinks if one.query.lower() == name.lower()}
+        moved = [one for one in self._entries[:place] if one.creates in behind]
+        stay = [one for one in self._entries[:place] if one.creates not in behind]
+        made = ProgramEntry(text, creates=name.lower())
+        self._entries = [*stay, made, *moved, *self._entries[place + 1 :]]
+
     def _drop(self, entry: ProgramEntry, query: QueryDefinition | None) -> None:
         name = entry.drops
         assert name is not None
@@ -179,6 +253,8 @@ class Program:
             return  # IF EXISTS, and it did not.
         if query is not None:
             self._leave(query, stays=False)
+            if self.session.catalog.get(next_of(query.name)) is not None:
+                self.forget(next_of(query.name))
         else:
             self._entries.append(entry)
         self.gone.add(name)
@@ -190,6 +266,12 @@ class Program:
     def stop(self, query: str) -> None:
         """Let a query run no more; it stays in the catalog."""
         self._leave(self.definition(query), stays=True)
+
+    def forget(self, query: str) -> None:
+        """Let a query be as if it had not been created."""
+        definition = self.definition(query)
+        self._leave(definition, stays=False)
+        self.session.catalog.drop(definition)
 
     def _leave(self, query: QueryDefinition, *, stays: bool) -> None:
         """Take a query out of its group, and out of the statements unless it stays.
@@ -223,8 +305,7 @@ class Program:
             new = self._grouped(waiting)
         except PenstockError:
             for name in waiting:
-                self._leave(self.definition(name), stays=False)
-                self.session.catalog.drop(self.definition(name))
+                self.forget(name)
             raise
         self.groups += new
         self._next_group += len(new)
@@ -236,21 +317,29 @@ class Program:
         groups, session = tuple(self.groups), self.session.copy()
         return replace(self._plan, statements=statements, groups=groups, session=session)
 
+    def _kind(self, query: QueryDefinition) -> tuple[Tactics, int | None, bool]:
+        """The way a query runs, from when on, and whether it reads what runs already."""
+        reads_queries = any(self.group_of(name) is not None for name in query.reads)
+        return query.tactics, query.start, reads_queries
+
     def _grouped(self, queries: Mapping[str, QueryDefinition]) -> list[QueryGroup]:
         """Queries of different tactics have no operators in common."""
         found: list[QueryGroup] = []
-        for tactics, start in dict.fromkeys((one.tactics, one.start) for one in queries.values()):
-            alike = {
-                name: one
-                for name, one in queries.items()
-                if (one.tactics, one.start) == (tactics, start)
-            }
+        kinds = {name: self._kind(one) for name, one in queries.items()}
+        for kind in dict.fromkeys(kinds.values()):
+            tactics, _, reads_queries = kind
+            alike = {name: one for name, one in queries.items() if kinds[name] == kind}
             plans = {name: one.plan for name, one in alike.items()}
             choices = Choices.of(tactics, self._plan.partitions)
             known, first = stated_of(alike.values()), self._next_group + len(found)
-            found += groups_for(plans, first, self._lanes, choices, known)
+            made = groups_for(plans, first, self._lanes, choices, known)
+            found += [replace(one, reads_queries=reads_queries) for one in made]
         refuse_weights_as_keys(found, self.session.catalog)
         return found
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _entries_of(plan: PipelinePlan) -> list[ProgramEntry]:

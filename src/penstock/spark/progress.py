@@ -67,10 +67,15 @@ def _query_facts(program: Program, record: Record, name: str) -> dict[str, Any]:
         "running": program.group_of(name) is not None,
         "clock": _instant(record.clocks.get(name, BEGINNING)),
         "lag": lag_of(record, program.definition(name)),
+        "exact_from": _exact(program.exact_from(name)),
         "elements": record.result_rows.get(name, 0),
         "shed": dict(record.shed.get(name, {})),
         "failures": dict(record.failures.get(name, {})),
     }
+
+
+def _exact(value: int) -> int | None:
+    return None if value == BEGINNING else value
 
 
 def _instant(value: int) -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from penstock.algebra.time import BEGINNING
 from penstock.connection.engine import Replanned
 from penstock.errors import PenstockError, Refused, UnknownName
+from penstock.pipeline.plans import next_of
 from penstock.pipeline.replanning import due, replanned
 from penstock.spark.groups import next_group_of
 from penstock.spark.program import Program
@@ -38,12 +39,21 @@ class Registrar:
         plan = replace(bound.plan, session=bound.session)
         self.program = Program(plan, next_group_of(home), lanes)
         self._waiting: set[str] = set()
+        running.joined.append(self._note_joined)
+
+    def _note_joined(self) -> None:
+        self.program = self._written_down()
 
     def _written_down(self) -> Program:
         """The program of the plan that runs."""
         bound = self._running.pipeline.ledger.plan
         plan = replace(bound.plan, session=bound.session)
         return self.program.after(plan, next_group_of(self._home))
+
+    @property
+    def next_group(self) -> int:
+        """The number that the next group gets, or one before it."""
+        return next_group_of(self._home)
 
     def prepare(self, statement: syntax.Statement) -> None:
         """Let the old query of a name end before a new one begins, also for who reads records."""
@@ -95,6 +105,8 @@ class Registrar:
         """The sentences about a group that another one is to replace."""
         made = _successor(self.program.groups, group)
         assert made is not None
+        if made.catches_up:
+            return Replanned(f"{what}: takes over when it has caught up with what is retained")
         if made.since == BEGINNING:
             return Replanned(f"{what}: takes over with the first rows")
         bound = self._running.pipeline.ledger.plan.groups[group.number]
@@ -138,6 +150,47 @@ class Registrar:
         except BaseException:
             self.program = self._written_down()
             raise
+        # Some of the new queries may have to catch up first.
+        self.program.groups = list(self._running.pipeline.ledger.plan.plan.groups)
+
+    def let_take_places(self) -> None:
+        """Let queries take the place of those that they were created for, if they have come as far.
+
+        Whoever calls holds `PipelineRunner.changing`.
+        """
+        for query in self.program.ready:
+            self.program.take_place(query)
+            try:
+                self._running.switch(self.program.unchanged(), query, next_of(query))
+            finally:
+                self.program = self._written_down()
+
+    def wait_caught_up(self, since: int) -> None:
+        """Wait until the groups from a number on have caught up, beside the micro-batches.
+
+        Whoever calls holds no lock.
+
+        Raises:
+            PenstockError: They could not; their queries are not there any more.
+        """
+        ledger = self._running.pipeline.ledger
+        if any(one.number >= since for one in ledger.plan.catching_up):
+            self._running.beside.wait()
+        with self._running.changing:
+            self.let_take_places()
+            failed = {
+                one.number: fault
+                for one in ledger.plan.catching_up
+                if one.number >= since
+                and (fault := self._running.beside.failure_of(one.number)) is not None
+            }
+            if not failed:
+                return
+            for group in [one for one in self.program.groups if one.number in failed]:
+                for query in group.queries:
+                    self.program.forget(query)
+            self.apply()
+        raise next(iter(failed.values()))
 
 
 def _successor(groups: Sequence[QueryGroup], group: QueryGroup) -> QueryGroup | None:

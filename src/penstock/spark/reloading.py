@@ -20,7 +20,8 @@ from penstock.operators.saved_tables import arrays_of
 from penstock.runtime.arriving_columns import read_columns
 from penstock.spark.causes import cause_of
 from penstock.spark.formats import require_allowed
-from penstock.spark.sources import columns_ddl, source_options
+from penstock.spark.given_frames import is_frame
+from penstock.spark.sources import columns_ddl, is_table, source_options, table_rows
 from penstock.state.fingerprints import fingerprints
 from penstock.state.keys import KeyIndex
 from penstock.store.bundles import Bundle
@@ -29,9 +30,10 @@ from penstock.store.records import RelationProgress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipeline.ledger import Ledger
+    from penstock.spark.given_frames import GivenFrames
 
 RELOAD = "reload"
 """The option that says how often a relation is read again; Spark need not know it."""
@@ -44,12 +46,20 @@ class Reloading:
     Args:
         spark: What reads them.
         ledger: Where changes are written down.
+        given: The DataFrames that relations are.
         report: Told, in a sentence, that a relation could not be read again: it stays as it was.
     """
 
-    def __init__(self, spark: SparkSession, ledger: Ledger, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        ledger: Ledger,
+        given: GivenFrames,
+        report: Callable[[str], None],
+    ) -> None:
         self._spark = spark
         self._ledger = ledger
+        self._given = given
         self._report = report
         # When each was last read, or tried, and as it was declared then.
         self._read_at: dict[str, tuple[RelationDefinition, float]] = {}
@@ -74,6 +84,10 @@ class Reloading:
                 changed = self._again(definition) or changed
             self._read_at[definition.name] = (definition, now)
         return changed
+
+    def read_anew(self, name: str) -> None:
+        """Have a relation read at the next look: it is another DataFrame."""
+        self._read_at.pop(name, None)
 
     def _first(self, definition: RelationDefinition) -> bool:
         """Read a relation for the first time since the home was opened; whether it has changed."""
@@ -118,18 +132,28 @@ class Reloading:
         require_allowed(self._spark, f'relation "{definition.name}"', definition.format)
         if is_folder(definition):
             return tuple(arrays_of(relation_rows(definition)))
-        options = source_options(definition.format, definition.options)
-        options.pop(RELOAD, None)
-        reader = self._spark.read.format(str(definition.format)).options(**options)
-        if source_format(definition.format).is_files:
-            reader = reader.schema(columns_ddl(definition.schema))
-            reader = reader.option("mode", "FAILFAST")
         try:
-            table = reader.load().toArrow()
+            table = self._frame(definition).toArrow()
+        except DataError:
+            raise
         except Exception as fault:
             msg = f'relation "{definition.name}" cannot be read: {cause_of(fault).text}'
             raise DataError(msg, hint="See USING and OPTIONS of its declaration.") from None
         return read_columns(f'relation "{definition.name}"', definition.schema, table)
+
+    def _frame(self, definition: RelationDefinition) -> DataFrame:
+        """The rows of a relation that only Spark can read."""
+        if is_frame(definition):
+            return self._given.of(definition)
+        options = source_options(definition.format, definition.options)
+        options.pop(RELOAD, None)
+        if is_table(definition):
+            return table_rows(self._spark.read, definition, options)
+        reader = self._spark.read.format(str(definition.format)).options(**options)
+        if source_format(definition.format).is_files:
+            reader = reader.schema(columns_ddl(definition.schema))
+            reader = reader.option("mode", "FAILFAST")
+        return reader.load()
 
 
 def _difference(

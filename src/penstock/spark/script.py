@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.algebra.plan import different_nodes
@@ -22,28 +21,16 @@ from penstock.catalog.definitions import (
 from penstock.connectors.memory import is_inserted
 from penstock.cql import syntax
 from penstock.cql.dialect import parse_script
-from penstock.errors import DataError, QueryError
-from penstock.lane_host.plan_files import read_plan_file
-from penstock.results.answer_kind import unit_of
-from penstock.results.answer_text import require_timed
-from penstock.results.settling import timed_fold_for
+from penstock.errors import DataError
+from penstock.results.answer_kind import require_timed
 from penstock.session import Session
-from penstock.spark.sink_targets import refuse_sink
-from penstock.spark.spark_engine import spark_engine
-from penstock.store.layout import Home
-from penstock.store.result_reader import require_kept
+from penstock.spark.sink_declarations import refuse_sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    import pyarrow as pa
+    from collections.abc import Iterator, Sequence
 
     from penstock.algebra.plan import Plan
-    from penstock.connection.connection import Connection
     from penstock.session import Outcome
-    from penstock.spark.spark_answer import SparkAnswer
-    from penstock.store.result_reader import Commit
 
 _SAYS_ONLY = (syntax.Show, syntax.Describe, syntax.Explain)
 """Statements that change nothing."""
@@ -196,53 +183,6 @@ class Script:
                 msg = f'{found.kind} "{found.name}" has no format: nobody brings rows for it'
                 hint = "Declare it with USING csv OPTIONS (path 'rows.csv')."
                 raise DataError(msg, hint=hint)
-
-
-def declared_in(home: Path | None) -> tuple[str, ...]:
-    """The statements that a home has run, if it is there.
-
-    Raises:
-        DataError: It is damaged.
-    """
-    if home is None or not (home / "records").is_dir():
-        return ()
-    folder = Home(home)
-    last = folder.chain.last()
-    return () if last is None else tuple(read_plan_file(folder, last.plan)["statements"])
-
-
-class ScriptResults:
-    """The results of the queries of a script, from the records of a home."""
-
-    def __init__(self, db: Connection) -> None:
-        self._db = db
-
-    def results(self, query: str) -> Callable[[int], Iterator[Commit]]:
-        """A reader of all results of a query that are kept, in time order, up to a record.
-
-        Raises:
-            QueryError: It does not run.
-        """
-        answer = _answer(self._db, query)
-        return answer.records(partial(timed_fold_for, answer.plan, *answer.shape)).read
-
-    def rows_at(self, query: str, instant: int, last: int) -> tuple[pa.Array, ...]:
-        """The rows of a query that hold at an instant which is final, by the records up to one.
-
-        Raises:
-            QueryError: It does not run, or what held then is not kept any more.
-        """
-        answer = _answer(self._db, query)
-        require_kept(answer.start(), query, instant, unit_of(answer.plan))
-        return answer.content_at(instant, last)
-
-
-def _answer(db: Connection, query: str) -> SparkAnswer:
-    found = spark_engine(db).answer(query)
-    if found is None:
-        msg = f'query "{query}" is stopped in this home'
-        raise QueryError(msg, hint="start() of the query in Python lets it run again.")
-    return found
 
 
 def _is_query(statement: syntax.Statement) -> bool:

@@ -105,7 +105,7 @@ class Sink:
         try:
             self._catch_up(last)
         except TasksCannotWrite as fault:
-            if not _same(self._engine.program.group_of(self.progress.query), self._group):
+            if not self._is_same(self._engine.program.group_of(self.progress.query)):
                 raise
             self._engine.running.pipeline.note_error(f'sink "{self.name}": {fault.message}')
             self._tasks_can = False
@@ -117,9 +117,11 @@ class Sink:
             self._written.finish_publishing(self.target)
         self._withdraw(last)
         group = self._engine.program.group_of(self.progress.query)
-        if self._writing is not None and not _same(group, self._group):
+        if self._writing is not None and not self._is_same(group):
             # The query was stopped; what it said until then comes before what it says now.
-            before = last if group is None else self._engine.first_record(group) - 1
+            before = last
+            if group is not None:
+                before = self._engine.first_record(group, self.progress.query) - 1
             self._write(before, last, record)
             self._writing = None
         if group is not None:
@@ -130,6 +132,13 @@ class Sink:
         self._write(last, last, record)
         self.reached = last
         self._written.results = record.result_rows.get(self.progress.query, 0)
+
+    def _is_same(self, group: QueryGroup | None) -> bool:
+        """The query goes on in a group, or one that took its place."""
+        if group is None or self._group is None:
+            return False
+        query = self.progress.query
+        return group.numbers_of(query)[0] == self._group.numbers_of(query)[0]
 
     def _write(self, until: int, last: int, record: Record) -> None:
         """Write what there is up to a record; of an end of input only if it is the last."""
@@ -163,7 +172,7 @@ class Sink:
         """Tasks can write: files, and no rows whose order in their file says something."""
         if not isinstance(self.target, FolderSink) or not self._tasks_can or self._jobs.parts < 2:
             return False
-        if not _same(group, self._group) or self._is_ordered is None:
+        if not self._is_same(group) or self._is_ordered is None:
             plan = self._engine.program.definition(self.progress.query).plan
             self._is_ordered = any(isinstance(one, Sort) for one in different_nodes(plan))
         return not self._is_ordered
@@ -181,11 +190,12 @@ class Sink:
 
     def _reader(self, plan: Plan, group: QueryGroup) -> ResultsReader:
         home, query = self._engine.home, self.progress.query
-        first = self._engine.first_record(group)
+        first = self._engine.first_record(group, query)
         start = start_of(home, query, first, has_content=is_relation(plan))
         if not self._is_new:
             require_unwritten(start.record, self.progress.record, first)
-        return ResultsReader(home, query, start, self._fold(plan, group), plans_with(home, group))
+        runs_in = plans_with(home, group, query)
+        return ResultsReader(home, query, start, self._fold(plan, group), runs_in)
 
     def _shape(self, group: QueryGroup) -> tuple[list[pa.DataType], int, int]:
         """The types of the query's columns, how long rows live, and parts of calendar queues."""
@@ -205,8 +215,8 @@ class Sink:
             home=str(self._engine.home.path),
             key=uuid4().hex,
             query=progress.query,
-            group=group.number,
-            first=self._engine.first_record(group),
+            group=group.numbers_of(progress.query)[0],
+            first=self._engine.first_record(group, progress.query),
             form=ResultForm.of(
                 kind_of(plan), unit_of(plan), plan.schema.names, types, span, partitions
             ),
@@ -229,7 +239,3 @@ def _results_at(engine: SparkEngine, progress: Progress) -> int:
         return engine.home.chain.read(progress.record).result_rows.get(progress.query, 0)
     except DataError:
         return 0
-
-
-def _same(one: QueryGroup | None, other: QueryGroup | None) -> bool:
-    return one is not None and other is not None and one.number == other.number

@@ -17,6 +17,7 @@ from penstock.errors import PenstockError, QueryError
 from penstock.observe.status import write_status
 from penstock.results.paragraphs import Paragraphs, print_line
 from penstock.spark.causes import cause_of
+from penstock.spark.sink_declarations import place_of, refuse_sink, sink_format
 from penstock.spark.sink_lag import SinkLag, facts_of
 from penstock.spark.sink_progress import Progress, ProgressFiles, quoted
 from penstock.spark.sink_targets import (
@@ -24,10 +25,7 @@ from penstock.spark.sink_targets import (
     CallSink,
     ConsoleSink,
     MemorySink,
-    place_of,
     refuse_columns,
-    refuse_sink,
-    sink_format,
     target_for,
 )
 from penstock.spark.sink_writing import Sink

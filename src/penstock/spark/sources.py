@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING
 
 from penstock.connectors.connector_list import source_format
 from penstock.connectors.memory import is_inserted
+from penstock.connectors.spark_tables import TABLE
+from penstock.errors import QueryError
 from penstock.files.folders import READER
 from penstock.pipeline.file_rows import inserted_type
 from penstock.spark.formats import require_allowed
+from penstock.spark.frame_columns import declared_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import Column as SparkColumn
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
 
     from penstock.algebra.types import Schema
-    from penstock.catalog.definitions import StreamDefinition
+    from penstock.catalog.definitions import RelationDefinition, StreamDefinition
     from penstock.store.layout import Home
 
 UNREADABLE = "_penstock_unreadable"
@@ -45,6 +49,8 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
         return reader.option("cleanSource", "delete").load(str(path))
     options = source_options(definition.format, definition.options)
     known = source_format(definition.format)
+    if is_table(definition):
+        return table_rows(reader, definition, options)
     if known.is_files:
         options = one_file(options)
     reader = reader.format(definition.format or "memory").options(**options)
@@ -60,6 +66,31 @@ def stream_frame(spark: SparkSession, home: Home, definition: StreamDefinition) 
             # Spark's week would skip older files without a word.
             reader = reader.option("maxFileAge", _YEARS)
     return reader.load()
+
+
+def is_table(definition: StreamDefinition | RelationDefinition) -> bool:
+    """A source that is a table of a catalog."""
+    return (definition.format or "").lower() == TABLE.name
+
+
+def table_rows(
+    reader: DataStreamReader | DataFrameReader,
+    definition: StreamDefinition | RelationDefinition,
+    options: dict[str, str],
+) -> DataFrame:
+    """The declared columns of a table of a catalog.
+
+    Raises:
+        QueryError: It does not say which table.
+        DataError: The table has not these columns.
+    """
+    source = f'{definition.kind} "{definition.name}"'
+    if TABLE.name not in options:
+        msg = f"{source} does not say which table"
+        raise QueryError(msg, hint="Write FROM TABLE catalog.schema.name.")
+    table = options.pop(TABLE.name)
+    frame = reader.options(**options).table(table)
+    return declared_columns(source, definition.schema, frame)
 
 
 def source_options(format_: str | None, options: Mapping[str, str]) -> dict[str, str]:

@@ -63,8 +63,8 @@ class SparkAnswer:
 
     @property
     def run(self) -> int:
-        """The number of the group."""
-        return self._group.number
+        """The number of the group that it began in."""
+        return self._group.numbers_of(self._query)[0]
 
     @property
     def clock(self) -> int:
@@ -81,7 +81,7 @@ class SparkAnswer:
     def is_over(self) -> bool:
         """The query has left its group."""
         now = self._engine.program.group_of(self._query)
-        return now is None or now.number != self._group.number
+        return now is None or now.numbers_of(self._query)[0] != self.run
 
     def content(self) -> ChangingContent:
         """An empty content of the query, if its result is a relation."""
@@ -94,7 +94,7 @@ class SparkAnswer:
     def records(self, fold: Callable[[], Elements]) -> ResultsReader:
         """The same, for who knows up to which record to read."""
         home = self._engine.home
-        runs_in = plans_with(home, self._group)
+        runs_in = plans_with(home, self._group, self._query)
         return ResultsReader(home, self._query, self.start(), fold, runs_in)
 
     def content_at(self, instant: int, last: int | None = None) -> tuple[pa.Array, ...]:
@@ -105,6 +105,6 @@ class SparkAnswer:
 
     def start(self) -> Start:
         """The place where the results begin that are kept."""
-        first = self._engine.first_record(self._group)
+        first = self._engine.first_record(self._group, self._query)
         has_content = is_relation(self.plan)
         return start_of(self._engine.home, self._query, first, has_content=has_content)

@@ -10,33 +10,38 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.connection import statements
 from penstock.connection.operator_table import operator_table
-from penstock.connection.questions.one_time_query import asked
+from penstock.connection.questions.one_time_query import asked, reading_note
 from penstock.connectors.memory import is_inserted
+from penstock.cql import syntax
 from penstock.errors import NotSupported, PipelineFailed, QueryError
 from penstock.pipeline.replanning import due
 from penstock.planner.statistics.measuring import measured
 from penstock.spark.child_session import frame_of
 from penstock.spark.executors import cores_to_come, is_cluster
 from penstock.spark.explaining import explained_query
+from penstock.spark.frame_sources import give_relation, give_stream, note_statement
 from penstock.spark.groups import first_record_of
 from penstock.spark.home_view import view_of
 from penstock.spark.insert_limit import InsertLimit
 from penstock.spark.pipeline import Pipeline
 from penstock.spark.pipeline_runner import PipelineRunner
 from penstock.spark.progress import progress_of
+from penstock.spark.question_jobs import QuestionJobs
 from penstock.spark.registering import Registrar
 from penstock.spark.relations import Relations
 from penstock.spark.sinks import Sinks
 from penstock.spark.spark_answer import SparkAnswer
+from penstock.spark.table_columns import with_table_columns
 from penstock.store.rejected_rows import read_rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+    from penstock.algebra.plan import Plan
     from penstock.builder import QueryBuilder as BuiltQuery
     from penstock.catalog.definitions import (
         Catalog,
@@ -47,7 +52,6 @@ if TYPE_CHECKING:
     from penstock.connection.connection import Connection
     from penstock.connection.engine import Replanned
     from penstock.connection.questions.one_time_answer import OneTimeAnswer
-    from penstock.cql import syntax
     from penstock.pipeline.plans import QueryGroup
     from penstock.planner.statistics.statistics import Statistics
     from penstock.session import Outcome, Session
@@ -156,15 +160,20 @@ class SparkEngine:
 
     def execute(self, text: str) -> pa.Table | None:
         """Run statements; the rows that the last of them shows."""
+        text = with_table_columns(self.spark, text)
         with self.running.changing:
+            since = self._registrar.next_group
             shown = statements.execute(self, text)
         self.sinks.look()
+        self._registrar.wait_caught_up(since)
         return shown
 
     def register(self, name: str, query: str | BuiltQuery) -> None:
         """Put a query into the catalog and let it run."""
         with self.running.changing:
+            since = self._registrar.next_group
             statements.register(self, name, query)
+        self._registrar.wait_caught_up(since)
 
     def prepare(self, statement: syntax.Statement) -> None:
         """Let the old query of a name end before a new one begins."""
@@ -173,6 +182,8 @@ class SparkEngine:
     def take_in(self, outcome: Outcome, text: str, before: QueryDefinition | None) -> None:
         """Note what a statement did to the catalog."""
         self.program.take_in(outcome, text, before)
+        if outcome.name is not None or isinstance(outcome.statement, syntax.Drop):
+            note_statement(self, outcome.statement)
 
     def apply(self) -> None:
         """Let the pipeline run what has been noted."""
@@ -185,7 +196,9 @@ class SparkEngine:
     def start(self, query: str) -> None:
         """Let a stopped query run, with empty windows."""
         with self.running.changing:
+            since = self._registrar.next_group
             self._registrar.start(query)
+        self._registrar.wait_caught_up(since)
 
     def stop(self, query: str) -> None:
         """Let a query run no more, and free its state."""
@@ -200,6 +213,10 @@ class SparkEngine:
     def explain(self, query: QueryDefinition) -> str:
         """The plan of a query, as it runs or would."""
         return explained_query(query, self.program, self.running.pipeline)
+
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        return self.program.exact_from(query)
 
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of the query's group, as last reported."""
@@ -225,9 +242,21 @@ class SparkEngine:
         ledger = self.running.pipeline.ledger
         view = view_of(self.home, ledger.plan, ledger.record.plan)
         try:
-            return asked(text, self.session, view, view.tables)
+            return asked(text, self.session, view, view.tables, self._question_jobs())
         finally:
             view.release()
+
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+        ledger = self.running.pipeline.ledger
+        view = view_of(self.home, ledger.plan, ledger.record.plan)
+        try:
+            return reading_note(plan, self.session, view, self._question_jobs())
+        finally:
+            view.release()
+
+    def _question_jobs(self) -> QuestionJobs:
+        return QuestionJobs(self.spark.sparkContext, self.session.settings.store.ask_job_rows)
 
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
@@ -242,9 +271,8 @@ class SparkEngine:
         is_time = time.monotonic() - self._tried_to_take_over >= TAKE_OVER_SECONDS
         if not is_time or self._taking_over.locked():
             return
-        if due(self.running.pipeline.ledger) or self._registrar.may_replan_waiting(
-            self._measured()
-        ):
+        is_due = self.program.ready or due(self.running.pipeline.ledger)
+        if is_due or self._registrar.may_replan_waiting(self._measured()):
             threading.Thread(target=self._take_over, name="penstock planning", daemon=True).start()
 
     def _take_over(self) -> None:
@@ -254,7 +282,18 @@ class SparkEngine:
                 # What goes wrong is told to whoever waits for results.
                 with suppress(PipelineFailed):
                     self._registrar.let_take_over()
+                    self._registrar.let_take_places()
                     self._registrar.replan_waiting(self._measured())
+
+    def give_stream(
+        self, name: str, frame: object, watermark: str | None, options: Mapping[str, str]
+    ) -> None:
+        """Let a stream be a DataFrame."""
+        give_stream(self, name, frame, watermark, options)
+
+    def give_relation(self, name: str, frame: object, options: Mapping[str, str]) -> None:
+        """Let a relation be a DataFrame."""
+        give_relation(self, name, frame, options)
 
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Write rows down, to be taken in together."""
@@ -349,8 +388,9 @@ class SparkEngine:
             if self._is_temporary:
                 shutil.rmtree(self.home.path, ignore_errors=True)
 
-    def first_record(self, group: QueryGroup) -> int:
-        """The record by which a group was registered; it may be gone."""
-        if group.number not in self._first:
-            self._first[group.number] = first_record_of(self.home, group)
-        return self._first[group.number]
+    def first_record(self, group: QueryGroup, query: str) -> int:
+        """The record by which a query of a group was registered; it may be gone."""
+        first = group.numbers_of(query)[0]
+        if first not in self._first:
+            self._first[first] = first_record_of(self.home, group, query)
+        return self._first[first]

@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.connection.connection import Connection
 from penstock.errors import PenstockError, QueryError
 from penstock.spark.causes import cause_of
 from penstock.spark.child_session import (
@@ -17,15 +16,15 @@ from penstock.spark.child_session import (
     usable_session,
 )
 from penstock.spark.given_settings import names_remote
-from penstock.spark.spark_engine import SparkEngine
 from penstock.spark.spark_session import start_session
-from penstock.store.layout import Home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
     from pyspark.sql import SparkSession
+
+    from penstock.connection.connection import Connection
 
 _JAVA_CODE = "JAVA_GATEWAY_EXITED"
 _JAVA_ENDED = "the Java process that runs Spark ended before it could be reached"
@@ -48,6 +47,11 @@ def open_pipeline(
     else:
         users = usable_session(given)
         spark = _beside(users, master, settings)
+    # Only now, as others may load them while Java starts.
+    from penstock.connection.connection import Connection
+    from penstock.spark.spark_engine import SparkEngine
+    from penstock.store.layout import Home
+
     path = Path(tempfile.mkdtemp(prefix="penstock-")) if home is None else Path(home)
     folder = Home(path)
     folder.open()

@@ -43,6 +43,9 @@ SETTINGS: dict[str, str] = {
     "spark.python.daemon.module": "penstock.spark.daemon",
     # As for tasks of DataFrames, so that jobs of both kinds are done by the same workers.
     "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
+    # Jobs of questions take the cores that micro-batches leave free.
+    "spark.scheduler.mode": "FAIR",
+    "spark.scheduler.allocation.file": f"file://{_HERE / 'pools.xml'}",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     _OPTIONS: f'"-Dlog4j2.configurationFile={_HERE / "log4j2.properties"}"',
@@ -91,7 +94,7 @@ def _started(app_name: str, master: str | None, settings: Mapping[str, str]) -> 
     else:
         variables = launch_environment(chosen)
         java, home = Path(variables["PENSTOCK_JAVA"]), Path(variables["SPARK_HOME"])
-        with_all = needs_all(chosen, settings, os.environ)
+        with_all = needs_all(chosen, settings, os.environ, home)
         variables[CLASS_PATH] = class_path(home, with_all=with_all)
         own[_OPTIONS] += f" {archive_options(java, home)}"
     given = given_settings()

@@ -6,6 +6,7 @@ left of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,3 +48,26 @@ def _counted(block: Block, clock: int) -> Block:
     rows = np.repeat(first, np.maximum(copies, 0))
     chosen = block.take(rows)
     return Block(chosen.columns, np.minimum(chosen.ts, clock - 1), chosen.te)
+
+
+def net_difference(before: Block | None, after: Block | None, clock: int) -> Block | None:
+    """The elements that make one result of another from an instant on; None if nothing is there.
+
+    Rows that are valid then, or later, of both, where signs do not cancel out.
+    """
+    parts = [(before, -1), (after, 1)]
+    blocks = [
+        replace(one, sign=(one.signs * sign).astype(np.int8))
+        for one, sign in parts
+        if one is not None
+    ]
+    if not blocks:
+        return None
+    whole = concatenated(blocks)
+    whole = whole.take(np.flatnonzero(whole.te > clock))
+    keys = [*whole.columns, pa.array(whole.te), pa.array(np.maximum(whole.ts, clock))]
+    slots, first = KeyIndex().find_or_add(fingerprints(keys, len(whole)))
+    copies = np.bincount(slots, weights=whole.signs, minlength=len(first)).astype(np.int64)
+    chosen = whole.take(np.repeat(first, np.abs(copies)))
+    signs = np.repeat(np.sign(copies), np.abs(copies)).astype(np.int8)
+    return Block(chosen.columns, np.maximum(chosen.ts, clock), chosen.te, signs)

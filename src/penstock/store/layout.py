@@ -38,7 +38,7 @@ class Home:
     """The folder of a pipeline.
 
     `records` has the commit records, `plans` what ran, `segments` state and results, `incoming`
-    the rows that were brought from Python, `checkpoint` belongs to Spark.
+    the rows that were brought from Python; `checkpoint` and `frames` belong to Spark.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,6 +60,10 @@ class Home:
     def checkpoint(self) -> Path:
         """The folder of what Spark remembers of its sources."""
         return self.path / "checkpoint"
+
+    def frame_checkpoint(self, stream: str) -> Path:
+        """The folder of what Spark remembers of a stream that is a DataFrame."""
+        return self.path / "frames" / stream
 
     @property
     def sinks(self) -> Path:

@@ -6,12 +6,13 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from penstock.store.processes import is_alive
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from penstock.store.layout import Home
@@ -22,6 +23,14 @@ class RecordPin:
     """A record that a process reads."""
 
     path: Path
+    record: int
+
+    def keep(self, files: Collection[str]) -> None:
+        """Keep some more files of the home, instead of those that were named before."""
+        draft = self.path.with_suffix(".draft")
+        draft.write_text(json.dumps({"record": self.record, "files": sorted(files)}), "utf-8")
+        # Who reads it meanwhile sees the one or the other.
+        draft.replace(self.path)
 
     def release(self) -> None:
         """Let go of it; more often does no harm."""
@@ -34,8 +43,9 @@ def pin_record(home: Home, number: int) -> RecordPin:
     folder = home.path / "pins"
     folder.mkdir(exist_ok=True)
     path = folder / f"{os.getpid()}.{uuid4().hex[:12]}.json"
-    path.write_text(json.dumps({"record": number}), "utf-8")
-    return RecordPin(path)
+    pin = RecordPin(path, number)
+    pin.keep(())
+    return pin
 
 
 def oldest_pin(home: Home) -> float | None:
@@ -51,12 +61,19 @@ def oldest_pin(home: Home) -> float | None:
 
 def pinned_records(home: Home) -> list[int]:
     """The records that are pinned; pins of processes that have ended are removed."""
+    return sorted(int(one["record"]) for one in _pins(home))
+
+
+def kept_by_pins(home: Home) -> set[str]:
+    """The files that pins name beside those of their records."""
+    return {file for one in _pins(home) for file in one.get("files", ())}
+
+
+def _pins(home: Home) -> Iterator[dict[str, Any]]:
     folder = home.path / "pins"
-    found = []
     for path in folder.glob("[0-9]*.json") if folder.is_dir() else ():
         if not is_alive(int(path.name.partition(".")[0])):
             path.unlink(missing_ok=True)
             continue
         with suppress(OSError, ValueError, KeyError):
-            found.append(int(json.loads(path.read_text("utf-8"))["record"]))
-    return sorted(found)
+            yield json.loads(path.read_text("utf-8"))

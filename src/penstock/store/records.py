@@ -150,6 +150,7 @@ class Record:
     are still kept. `files` has what was read of each stream whose
     files are not read by Spark. `batch` names Spark's query and its last micro-batch that was
     committed, `offsets` has up to where that one read each stream, as far as it could be told.
+    `frames` has query and micro-batch for each stream that is a DataFrame, and has its own.
     `behind` has the lanes that could go on without further rows, and the bytes that wait in each.
     `retained` has the streams that keep rows, `unsealed` the logs whose rows are not in their
     sub-windows yet.
@@ -181,6 +182,7 @@ class Record:
     retained: dict[str, RetainedProgress] = field(default_factory=dict)
     unsealed: tuple[UnsealedLog, ...] = ()
     shed: dict[str, dict[str, int]] = field(default_factory=dict)
+    frames: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def open_clocks(self) -> dict[str, int]:
@@ -253,6 +255,7 @@ def decoded(content: bytes) -> Record:
     values["results"] = tuple(values["results"])
     values["aside"] = tuple(RejectedFile(**one) for one in values["aside"])
     values["batch"] = tuple(values["batch"]) if values["batch"] else None
+    values["frames"] = {name: tuple(one) for name, one in values.get("frames", {}).items()}
     return Record(**values)
 
 

@@ -67,6 +67,7 @@ class LaneSchedulers:
             found[name] = {
                 "tick": round(bench.tick, 5),
                 "least_peak": round(max(self.least[name])),
+                "least_p99": round(self.shown[name]["fifo"].least_p99, 5),
                 **({} if self.by_costs else {"overhead": overhead(bench)}),
                 "schedulers": {one: figures_of(made) for one, made in self.shown[name].items()},
             }
@@ -114,7 +115,7 @@ def figures_of(one: LaneFigures) -> Figures:
     figures: Figures = {
         name: round(value, 5) if isinstance(value, float) else value
         for name, value in asdict(one).items()
-        if not isinstance(value, list) and value is not None
+        if not isinstance(value, list) and value is not None and name != "least_p99"
     }
     if one.latency is not None:
         figures["p99_to_latency"] = round(one.p99 / one.latency, 3)

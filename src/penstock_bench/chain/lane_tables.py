@@ -24,7 +24,8 @@ def lane_table(found: Mapping[str, Mapping[str, Any]]) -> Table:
     for traffic, one in found.items():
         for label, figures in one["schedulers"].items():
             least = f"{one['least_peak'] / 1e6:.2f}" if "least_peak" in one else ""
-            made.add_row(f"{traffic}, {label}", least, *_cells(figures, one["schedulers"]["fifo"]))
+            cells = _cells(figures, one["schedulers"]["fifo"], one["least_p99"])
+            made.add_row(f"{traffic}, {label}", least, *cells)
     return made
 
 
@@ -38,13 +39,14 @@ def _title(found: Mapping[str, Mapping[str, Any]]) -> str:
     return f"Bursts; scheduling adds to the time: {told}" if told else "Bursts"
 
 
-def _cells(one: Mapping[str, Any], fifo: Mapping[str, Any]) -> list[str]:
+def _cells(one: Mapping[str, Any], fifo: Mapping[str, Any], least: float) -> list[str]:
+    is_bounded = "p99_to_latency" in one
     return [
         f"{one['peak'] / 1e6:.2f}",
         f"{one['peak'] / max(fifo['peak'], 1):.2f}",
         f"{one['median'] * 1e3:.1f}",
         f"{one['p99'] * 1e3:.1f}",
-        f"{one['p99_to_latency']:.2f}" if "p99_to_latency" in one else "",
-        f"{fifo['least_p99'] / one['latency']:.2f}" if "p99_to_latency" in one else "",
+        f"{one['p99_to_latency']:.2f}" if is_bounded else "",
+        f"{least / one['latency']:.2f}" if is_bounded else "",
         f"{one['cpu']:.2f}" if "cpu" in one else "",
     ]

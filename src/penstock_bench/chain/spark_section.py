@@ -74,6 +74,7 @@ class SparkSchedulers:
             done()
         return {
             "rules": bench.rules.to_json(),
+            "least_p99": round(ran["fifo"].least_p99, 5),
             "schedulers": {label: figures_of(one) for label, one in ran.items()},
         }
 

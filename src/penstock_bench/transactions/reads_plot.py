@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLOURS = {"serial": "tab:blue", "ws": "tab:orange", "lws": "tab:green", "ttu": "tab:red"}
 OF_MIXED = ("response", "asked_staleness")
 """The measures of one-time queries; the others are drawn of periodic ones alone."""
-NOT_DRAWN = ("throughput", "cpu")
+NOT_DRAWN = ("throughput", "cpu", "per_scan")
 """Measures that depend on what else the machine does."""
 STYLES = ("-", "--", ":")
 """Of lengths of sub-windows, from the shortest on."""

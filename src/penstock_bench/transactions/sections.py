@@ -110,6 +110,7 @@ class SchedulersOfReads:
 
 MEASURES = {
     "aborted": "aborted reads",
+    "per_scan": "movements in a scan",
     "staleness": "staleness, s",
     "between": "between executions, s",
     "throughput": "queries a second",

@@ -111,6 +111,7 @@ class TrafficRun:
         self._groups = cycle([{name: self._timed(q) for name, q in one.items()} for one in groups])
         self._asked = [self._timed(asked_query(self.traffic.length, random)) for _ in range(10)]
         self._last: dict[str, float] = {}
+        self._scans = 0
         self._stop = threading.Event()
 
     def run(self) -> Figures:
@@ -162,6 +163,7 @@ class TrafficRun:
 
     def _submit_next(self, read: WindowRead | None = None) -> None:
         if read is not None:
+            self._scans += 1
             self._answered(read)
         self.reads.submit(next(self._groups), Priority.PERIODIC, self._submit_next)
 
@@ -186,6 +188,7 @@ class TrafficRun:
             "per_cpu": round(committed / self._worked, 2),
             "cpu": round(self._worked / seconds, 3),
             "movements": self.acts[Act.MOVE],
+            "per_scan": round(self.acts[Act.MOVE] / max(self._scans, 1), 2),
             "reading": round(self.spent["read"] / seconds, 3),
             "merging": round(self.spent["merge"] / seconds, 3),
         }

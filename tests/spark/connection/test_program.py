@@ -93,12 +93,30 @@ def test_a_stopped_query_is_kept_and_starts_in_a_new_group() -> None:
     assert [one.queries[-1] for one in again.plan().groups] == ["p", "q"]
 
 
-def test_a_query_that_is_replaced_begins_anew() -> None:
+def test_a_query_that_is_replaced_by_one_of_other_columns_begins_anew() -> None:
     made = program()
     run(made, f"{S}; {Q}")
-    plan = run(made, "CREATE OR REPLACE QUERY q AS SELECT k + 1 AS k FROM s [RANGE 9]")
+    plan = run(made, "CREATE OR REPLACE QUERY q AS SELECT k + 1 AS more FROM s [RANGE 9]")
     assert [(one.number, one.queries) for one in plan.groups] == [(1, ("q",))]
     assert len(plan.statements) == 2
+
+
+def test_one_of_the_same_columns_runs_beside_it_and_takes_its_place() -> None:
+    made = program()
+    run(made, f"{S}; {Q}; CREATE SINK kept FROM q USING memory; {P}")
+    before = made.definition("q").plan
+    plan = run(made, "CREATE OR REPLACE QUERY q AS SELECT k + 1 AS k FROM s [RANGE 9]")
+    assert [(one.number, one.queries) for one in plan.groups][-1] == (1, ("q (next)",))
+    assert made.definition("q").plan == before
+    assert made.ready == ["q"]
+    made.take_place("q")
+    plan = made.unchanged()
+    assert plan.groups[-1].numbers_of("q") == (0, 1)
+    assert [one.queries for one in plan.groups] == [("p",), ("q",)]
+    assert made.definition("q").plan != before
+    again = Program(plan, 2, 2)
+    assert again.unchanged() == plan
+    assert again.definition("q").plan == made.definition("q").plan
 
 
 def test_a_plan_that_is_opened_again_makes_the_same_catalog() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.errors import QueryError, Refused
+from penstock.errors import DataError, QueryError, Refused
 from penstock.pipeline.sweeping import Retention
 from penstock.spark.spark_engine import spark_engine
 from penstock.store.pins import pinned_records
@@ -111,3 +111,58 @@ def test_a_reader_that_is_killed_leaves_no_pin(connect: Callable[..., Connection
     reader.wait()
     reader.stdout.close()
     assert pinned_records(home) == []
+
+
+MANY = """
+CREATE STREAM a (ts BIGINT, k INT, v DOUBLE, WATERMARK FOR ts AS ts) RETAIN UNBOUNDED;
+CREATE STREAM b (ts BIGINT, k INT, WATERMARK FOR ts AS ts) RETAIN UNBOUNDED;
+"""
+AS_JOBS = {
+    "SELECT k, COUNT(*) AS n, MEDIAN(v) AS m FROM a GROUP BY k": "in 6 of 6 pieces",
+    "SELECT ts, v FROM a [RANGE 30] WHERE k = 1": "40 rows of a in 2 of 6 pieces",
+    "SELECT a.v, b.k FROM a, b [RANGE 50] WHERE a.ts = b.ts AND a.k = 2": "rows of b",
+    "SELECT COUNT(*) AS n FROM b WHERE k > 1000": "0 rows of b in 0 of 6 pieces",
+}
+"""Questions, and what EXPLAIN says of them."""
+
+
+def test_questions_about_many_rows_are_jobs_with_the_same_answers(
+    connect: Callable[..., Connection],
+) -> None:
+    db = connect()
+    db.execute(MANY)
+    for first in range(0, 120, 20):
+        rows = range(first, first + 20)
+        db.insert("a", [(ts, ts % 3, ts / 2) for ts in rows])
+        db.insert("b", [(ts, ts % 2) for ts in rows if ts % 5 == 0])
+        db.wait_idle()
+        # The rows of the last batch stay in a log: these are read in the asking process.
+        if first < 100:
+            seal(db)
+    for question, says in AS_JOBS.items():
+        db.execute("SET ask_job_rows = none")
+        here = db.ask(question).to_pylist()
+        assert explained(db, question).endswith("in the asking process")
+        db.execute("SET ask_job_rows = 1")
+        assert db.ask(question).to_pylist() == here
+        shown = explained(db, question)
+        assert says in shown
+        assert "job of Spark's" in shown or here == [{"n": 0}]
+    assert "as a continuous query" in explained(db, "ISTREAM(SELECT k FROM a [RANGE 5])")
+    folder = spark_engine(db).home.path / "segments"
+    before = set(folder.glob("*.rows"))
+    seal(db)
+    # No process has read it yet.
+    (damaged,) = set(folder.glob("*.rows")) - before
+    content = bytearray(damaged.read_bytes())
+    content[200] ^= 0xFF
+    damaged.write_bytes(content)
+    with pytest.raises(DataError, match=damaged.name):
+        db.ask("SELECT COUNT(*) AS n, SUM(v) AS v, SUM(k) AS k, MIN(ts) AS t FROM a")
+
+
+def explained(db: Connection, question: str) -> str:
+    """The line of EXPLAIN about the rows that a question reads."""
+    shown = db.execute(f"EXPLAIN {question}")
+    assert shown is not None
+    return str(shown["plan"].to_pylist()[-1])

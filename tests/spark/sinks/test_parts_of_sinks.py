@@ -24,7 +24,7 @@ from penstock.results.result_tables import results_table
 from penstock.results.settling import fold_for
 from penstock.spark.sink_progress import Progress, ProgressFiles, Written
 from penstock.spark.sink_tasks import SinkJobs
-from penstock.spark.sink_ways import DriverWriting, TaskWriting
+from penstock.spark.sink_ways import DriverWriting, TasksCannotWrite, TaskWriting
 from penstock.store.result_reader import ResultsReader, start_of
 from store.driving import Driver
 from tiers import amount
@@ -53,12 +53,21 @@ class DiedError(Exception):
     """The process is no more."""
 
 
+class JobFailedError(Exception):
+    """A job of Spark's has failed; its driver goes on."""
+
+
 class MortalSink(FolderSink):
-    """A folder sink whose process may die in the middle of publishing."""
+    """A folder sink whose process may die in the middle of publishing, or behind a write."""
 
     def __init__(self, folder: Path, draw: random.Random) -> None:
         super().__init__(folder, "parquet", write_parquet, {})
         self._draw = draw
+
+    def write(self, number: int, table: pa.Table) -> None:
+        super().write(number, table)
+        if self._draw.random() < 0.15:
+            raise DiedError
 
     def publish(self, drafts: Mapping[int, Sequence[str]]) -> None:
         count = sum(map(len, drafts.values()))
@@ -93,11 +102,29 @@ class JobsHere(SinkJobs):
                 found = self._kept.write(replace(work, task=part)).drafts
             for number, draft in found.items():
                 drafts.setdefault(number, []).append(draft)
-            if self._draw.random() < 0.05:
-                raise DiedError
+            if self._draw.random() < 0.1:
+                raise self._draw.choice([DiedError, JobFailedError])
         if self._draw.random() < 0.1:
             raise DiedError
         return dict(sorted(drafts.items()))
+
+
+class Calm(random.Random):
+    """Nothing happens by chance."""
+
+    def random(self) -> float:
+        return 0.99
+
+
+class JobsElsewhere(JobsHere):
+    """Tasks that run where the folder of a sink is another one."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(2, Calm())
+        self._elsewhere = folder
+
+    def write(self, name: str, work: SinkWork) -> dict[int, list[str]]:
+        return super().write(name, replace(work, folder=str(self._elsewhere)))
 
 
 class SinkHere:
@@ -143,6 +170,11 @@ class SinkHere:
         jobs, work = JobsHere(parts, self._draw), self._work(progress, parts)
         return TaskWriting(jobs, self.driver.home, work, self.target, self._written)
 
+    def go_on_by(self, jobs: JobsHere) -> None:
+        """Let certain tasks write from now on."""
+        work = self._work(self._written.progress, jobs.parts)
+        self._writing = TaskWriting(jobs, self.driver.home, work, self.target, self._written)
+
     def _work(self, progress: Progress, parts: int) -> SinkWork:
         plan = self.plan
         (group,) = [
@@ -160,6 +192,8 @@ class SinkHere:
         for _ in range(50):
             try:
                 self._catch_up()
+            except JobFailedError:
+                pass
             except DiedError:
                 self.deaths += 1
                 self.check_what_is_seen()
@@ -222,7 +256,7 @@ def test_each_commit_is_seen_once(tmp_path: Path, seed: int) -> None:
             for _ in range(draw.randint(1, 3)):
                 now += draw.randint(0, 6)
                 driver.batch(drawn(draw, now))
-                if draw.random() < 0.1:
+                if draw.random() < 0.25:
                     driver.flush()
             if draw.random() < 0.1:
                 driver.fold()
@@ -234,6 +268,25 @@ def test_each_commit_is_seen_once(tmp_path: Path, seed: int) -> None:
             sink.catch_up()
             assert sink.seen() == sink.commits()
             assert sink.seen()
+
+
+def test_parts_that_are_not_seen_here_are_not_published(tmp_path: Path) -> None:
+    with Driver(tmp_path / "home", STATEMENTS, QUERIES, lanes=3) as driver:
+        draw = Calm(3)
+        for now in range(5):
+            driver.batch(drawn(draw, 6 * now))
+        sink = SinkHere(driver, "grouped", tmp_path / "out", draw)
+        (tmp_path / "out").mkdir()
+        sink.go_on_by(JobsElsewhere(tmp_path / "elsewhere"))
+        with pytest.raises(TasksCannotWrite, match="is not seen by the driver"):
+            sink.catch_up()
+        assert list((tmp_path / "elsewhere").glob(".*"))
+        assert sink.seen() == {}
+        # Somebody who sees the folder does it all.
+        sink.go_on_by(JobsHere(2, draw))
+        sink.catch_up()
+        assert sink.seen() == sink.commits()
+        assert sink.seen()
 
 
 def drawn(draw: random.Random, now: int) -> dict[str, list[dict[str, object]]]:

@@ -233,6 +233,52 @@ def test_what_cannot_run_is_refused_before_anything_starts(
         assert "Traceback" not in found.stderr
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("SELECT kms FROM rides [NOW]", 'Did you mean "km"?'),
+        ("SELECT km FROM rides [NOW]", "rides.csv does not exist"),
+    ],
+)
+def test_a_mistake_is_found_before_anything_is_loaded_that_runs_queries(
+    tmp_path: Path, statement: str, said: str
+) -> None:
+    text = declared(tmp_path / "rides.csv") + statement
+    program = (
+        "import atexit, sys; from penstock.cli.app import main;"
+        "atexit.register(lambda: print({'numba', 'pandas', 'pyspark'} & set(sys.modules)));"
+        f"sys.argv = ['penstock', 'run', '-e', {text!r}]; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert said in found.stderr
+    assert found.stdout == "set()\n"
+
+
+def test_explain_says_which_sinks_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "rides.csv").write_text("at,km,city\n")
+    (tmp_path / "new").mkdir()
+    text = declared(tmp_path / "rides.csv") + f"CREATE QUERY q AS {QUERY};"
+    for name, folder in (("good", tmp_path / "new"), ("full", tmp_path)):
+        text += f"CREATE SINK {name} FROM q USING csv OPTIONS (path '{folder}');"
+    text += f"CREATE SINK odd FROM q USING csv OPTIONS (path '{tmp_path}/new', sep ';');"
+    found = subprocess.run(
+        [sys.executable, "-P", "-m", "penstock", "explain", "-e", text],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    warnings = [one for one in found.stderr.splitlines() if one.startswith("warning")]
+    assert (found.returncode, warnings) == (
+        0,
+        [
+            f"warning: there are files in {tmp_path} already",
+            'warning: sink "odd": csv has no option "sep"',
+        ],
+    )
+
+
 def test_a_home_says_who_has_it(tmp_path: Path) -> None:
     (tmp_path / "rides.csv").write_text("at,km,city\n")
     home = Home(tmp_path / "home")

@@ -20,6 +20,7 @@ from docs.pages import ROOT, fences, settle
 from penstock.cli.status import page, status
 from penstock.observe.facts import DiskUse, SourceFacts
 from penstock.observe.observation import Observer
+from penstock.observe.status import read_status, write_status
 from store.driving import Driver
 
 if TYPE_CHECKING:
@@ -111,6 +112,37 @@ def test_files_are_counted_where_tasks_read_them(driver: Driver) -> None:
     facts = replace(Observer(driver.home).look(), sources=sources)
     text = page(facts, Console(width=10_000, highlight=False, markup=False))
     assert "stream  read up to\na       1 file, 0 waiting\nb       2,000 files\n" in text
+
+
+def test_sinks_and_paused_streams_are_shown(driver: Driver) -> None:
+    known = read_status(driver.home)
+    assert known is not None
+    known.sinks = {
+        "to_disk": {
+            "query": "traffic", "format": "parquet", "record": 3, "commits": 2, "results": 1_500,
+            "way": "tasks", "error": None,
+        },
+        "to_kafka": {
+            "query": "traffic", "format": "kafka", "record": 5, "commits": 0, "results": 0,
+            "way": None, "error": "nobody listens",
+        },
+    }  # fmt: skip
+    known.waiting_for, known.paused = ["to_disk"], {"cars": (9_000_000, "trucks")}
+    write_status(driver.home, known)
+    facts = Observer(driver.home).look()
+    text = page(replace(facts, process=7), Console(width=10_000, highlight=False, markup=False))
+    assert "waits    for sink to_disk: no rows are taken in until it is nearer\n" in text
+    assert "paused   cars: 9,000,000 of its rows wait in lanes until trucks has come as far" in text
+    lines = [line.split() for line in text.splitlines() if line.startswith("to_")]
+    assert lines == [
+        ["to_disk", "traffic", "parquet", "3", "2", "1,500", "tasks", "waited", "for"],
+        ["to_kafka", "traffic", "kafka", "5", "0", "0", "-", "fails:", "nobody", "listens"],
+    ]
+    metrics = call("--home", driver.home.path, "--format", "prometheus").stdout
+    assert 'penstock_stream_paused_rows{stream="cars"} 9000000\n' in metrics
+    told = [line for line in metrics.splitlines() if line.startswith("penstock_sink_")]
+    assert [line.split()[-1] for line in told if "to_disk" in line] == ["3", "2", "1500", "1", "0"]
+    assert [line.split()[-1] for line in told if "to_kafka" in line] == ["5", "0", "0", "0", "1"]
 
 
 def test_programs_get_json(driver: Driver) -> None:

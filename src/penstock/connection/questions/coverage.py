@@ -10,7 +10,7 @@ import numpy as np
 from penstock.algebra import streams as st
 from penstock.algebra.operators import OnArrival
 from penstock.algebra.plan import different_nodes
-from penstock.algebra.time import BEGINNING
+from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.errors import Refused
 from penstock.planner.reach import StreamNeed, needs
 from penstock.store.sub_windows.column_ranges import INSTANT
@@ -61,9 +61,8 @@ def covered(plan: Plan, instant: int, view: StoreView) -> dict[str, NeededRows]:
 def start_of_all(stream: RetainedStream, instant: int) -> int:
     """The instant at which all begins that is retained of a stream at an instant."""
     rule = stream.rule
-    if rule.most_bytes is not None:
-        return max(stream.since, instant - rule.span + 1)
-    return max(instant - rule.span + 1, BEGINNING)
+    first = BEGINNING if rule.span == INFINITY else max(instant - rule.span + 1, BEGINNING)
+    return first if rule.most_bytes is None else max(stream.since, first)
 
 
 def rows_up_to(stream: RetainedStream, instant: int) -> int:
@@ -89,7 +88,9 @@ def _refusal(stream: RetainedStream, need: StreamNeed, start: int, instant: int)
     msg = f'{what} of stream "{stream.name}" needs {since}, and {_there(stream)}'
     rule = stream.rule.text(unit)
     hint = f"The stream keeps {rule}: declare more with RETAIN, or ask about a later instant."
-    if not stream.is_declared:
+    if stream.rule.span == INFINITY:
+        hint = "Older rows came before the stream kept any, or were given up for want of space."
+    elif not stream.is_declared:
         longest = "its longest window" if stream.rule.span else "none of its queries has a window"
         hint = f"Without RETAIN it keeps {rule.lower()} ({longest}). Declare it with RETAIN 1 HOUR."
         if unit.micros is None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ from penstock.algebra.plan import different_nodes
 from penstock.algebra.time import BEGINNING, INFINITY
 from penstock.connection.questions.one_step import Held, in_one_step
 from penstock.connection.questions.part_totals import PartTotals, with_part_totals
+from penstock.connection.questions.piece_work import PieceWork, merged
 from penstock.connection.questions.retained_reading import newest, require_within, rows_of
 from penstock.connection.questions.scans import PieceScan, with_scans
 from penstock.operators.block import Block, arriving, concatenated, empty_block
@@ -26,18 +26,48 @@ from penstock.runtime.lanes import Lanes
 from penstock.store.sub_windows.piece import MemoryPiece, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
     from penstock.connection.questions.coverage import NeededRows
+    from penstock.connection.questions.piece_work import PieceReader
     from penstock.planner.physical.building import Choices
-
-    Columns = tuple[pa.Array, ...]
+    from penstock.store.sub_windows.piece import Piece
 
 ASKED = "question"
 """The name under which a question runs."""
+
+
+@dataclass(frozen=True)
+class PieceReading:
+    """The pieces of a stream that a question reads.
+
+    Attributes:
+        stream: The stream.
+        work: What is made of each.
+        pieces: Those that may have rows.
+        known: How many there are in all.
+    """
+
+    stream: str
+    work: PieceWork
+    pieces: tuple[Piece, ...]
+    known: int
+
+    @property
+    def rows(self) -> int:
+        """The rows in these pieces."""
+        return sum(one.rows for one in self.pieces)
+
+
+@dataclass(frozen=True)
+class ByPieces:
+    """A question over what is made of pieces: its plan, and the readings by names in it."""
+
+    plan: Plan
+    readings: dict[str, PieceReading]
 
 
 class Evaluation:
@@ -51,6 +81,7 @@ class Evaluation:
         choices: How its operators run.
         limit: The bytes that it may read of a stream; None: any number.
         clock: All is final before this; INFINITY: the input has come to its end.
+        reader: Whoever reads pieces.
     """
 
     def __init__(
@@ -62,6 +93,7 @@ class Evaluation:
         choices: Choices,
         limit: int | None,
         clock: int,
+        reader: PieceReader,
     ) -> None:
         self._plan = plan.child if isinstance(plan, op.Final) else plan
         # Nothing is dated with the ends of time.
@@ -71,6 +103,7 @@ class Evaluation:
         self._choices = choices
         self._limit = limit
         self._clock = clock
+        self._reader = reader
 
     def columns(self) -> tuple[pa.Array, ...]:
         """The columns of the answer: rows in the order of their values, or as they were sent.
@@ -79,36 +112,40 @@ class Evaluation:
             DataError: A file of retained rows is missing or damaged.
             Refused: More would be read than is allowed.
         """
-        direct = in_one_step(self._plan, self._instant)
+        direct = self.by_pieces()
         if direct is None:
             # Whether a slide is shown depends on the rows that come after it.
             end = self._clock - 1 if lists_slides(self._plan) else self._instant
             rows = {name: self._read(one, one.start, end) for name, one in self._stretches.items()}
             return self._answer(self._plan, rows, self._relations, end + 1)
+        rows = {name: self._rows(one) for name, one in direct.readings.items()}
+        return self._computed(direct.plan, rows, self._known_then(), self._instant + 1)
+
+    def by_pieces(self) -> ByPieces | None:
+        """The question over what is made of pieces; None if it cannot be computed so.
+
+        Raises:
+            DataError: A file of retained rows is missing or damaged.
+            Refused: More would be read than is allowed.
+        """
+        direct = in_one_step(self._plan, self._instant)
+        if direct is None:
+            return None
         plan, held = direct
         running = plans_to_run({ASKED: plan}, choices=self._choices)[ASKED]
         scans: dict[str, PieceScan] = {}
         running = with_scans(running, scans)
         totals: dict[str, PartTotals] = {}
         running = with_part_totals(running, totals)
-        rows = {}
-        for name, one in totals.items():
-            scan, spec = scans[one.stream], one.spec()
-            made = partial(one.of_rows, spec=spec)
-            rows[name] = self._scanned(scan, held[scan.stream.name], made)
         read = {node.name for node in different_nodes(running) if isinstance(node, st.Stream)}
-        for name, scan in scans.items():
-            if name in read:
-                rows[name] = self._scanned(scan, held[scan.stream.name])
-        return self._computed(running, rows, self._known_then(), self._instant + 1)
+        readings = {}
+        for name in sorted(read & (totals.keys() | scans.keys())):
+            scan = scans[totals[name].stream if name in totals else name]
+            readings[name] = self._reading(scan, held[scan.stream.name], totals.get(name))
+        return ByPieces(running, readings)
 
-    def _scanned(
-        self,
-        scan: PieceScan,
-        held: Held,
-        totals: Callable[[Columns], Columns] = lambda columns: columns,
-    ) -> Block:
-        """The rows that a scan gives of those that a window holds, all of them at the instant."""
+    def _reading(self, scan: PieceScan, held: Held, totals: PartTotals | None) -> PieceReading:
+        """The pieces with rows that a window holds, and what is made of them."""
         stretch = self._stretches[held.stream.name]
         start = max(held.start, stretch.start)
         if held.newest is None:
@@ -117,7 +154,13 @@ class Evaluation:
         else:
             block = newest(self._read(stretch, start, held.end), held.newest)
             pieces = [MemoryPiece(table_of(block, stretch.schema))] if len(block) else []
-        columns = scan.rows(pieces, start, held.end, totals)
+        chosen = scan.chosen(pieces, start, held.end)
+        work = PieceWork(scan, start, held.end, totals)
+        return PieceReading(held.stream.name, work, tuple(chosen), len(pieces))
+
+    def _rows(self, reading: PieceReading) -> Block:
+        """The rows that are made of pieces, all of them at the instant."""
+        columns = merged(self._reader.read(reading.work, reading.pieces), reading.work)
         return arriving(columns, np.full(len(columns[0]), self._instant, np.int64))
 
     def _read(self, stretch: NeededRows, start: int, end: int) -> Block:

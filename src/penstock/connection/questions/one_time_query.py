@@ -18,22 +18,32 @@ from penstock.connection.questions.coverage import covered, require_history, sta
 from penstock.connection.questions.evaluation import Evaluation
 from penstock.connection.questions.latest_reading import LatestReading
 from penstock.connection.questions.one_time_answer import OneTimeAnswer
-from penstock.errors import PenstockError, QueryError
+from penstock.connection.questions.piece_work import OwnReader
+from penstock.errors import PenstockError, QueryError, SourceText
 from penstock.operators.block import Block, concatenated
-from penstock.planner.merged_queries import NotMerged, merged_query
+from penstock.planner.merged_queries import MergedQuery, NotMerged, merged_query
 from penstock.planner.optimizing import plans_to_run
 from penstock.planner.physical.building import Choices
 from penstock.results.answer_kind import unit_of
+from penstock.session import BoundQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from penstock.algebra.orders import Sort
     from penstock.algebra.plan import Plan
+    from penstock.connection.questions.piece_work import PieceReader
     from penstock.connection.questions.store_view import StoreView
-    from penstock.session import BoundQuestion, Session
+    from penstock.session import Session
 
 
-def asked(text: str, session: Session, view: StoreView, tables: Collection[str]) -> OneTimeAnswer:
+def asked(
+    text: str,
+    session: Session,
+    view: StoreView,
+    tables: Collection[str],
+    reader: PieceReader | None = None,
+) -> OneTimeAnswer:
     """The answer of a question.
 
     Args:
@@ -41,14 +51,31 @@ def asked(text: str, session: Session, view: StoreView, tables: Collection[str])
         session: The catalog and the settings.
         view: What can be read.
         tables: The queries whose results are read as they are.
+        reader: Whoever reads pieces; None: this process.
 
     Raises:
         PenstockError: The question is at fault, or cannot be answered.
     """
     question, settings = session.question(text, tables), session.settings
     choices = Choices.of(settings.tactics)
-    asking = OneTimeQuery(question, view, tables, choices, settings.store.ask_limit)
+    asking = OneTimeQuery(question, view, tables, choices, settings.store.ask_limit, reader)
     return asking.answer_latest() if settings.isolation == "latest" else asking.answer()
+
+
+def reading_note(
+    plan: Plan,
+    session: Session,
+    view: StoreView,
+    reader: PieceReader | None = None,
+) -> str:
+    """The rows that a question would read now, and who would read them; a line for EXPLAIN."""
+    settings, question = session.settings, BoundQuestion(plan, None, SourceText(""), ())
+    choices = Choices.of(settings.tactics)
+    if settings.isolation == "latest" and isinstance(merged_query(plan), MergedQuery):
+        # Sub-windows are read one by one, by who asks.
+        reader = None
+    asking = OneTimeQuery(question, view, (), choices, settings.store.ask_limit, reader)
+    return asking.reading_note()
 
 
 class OneTimeQuery:
@@ -60,6 +87,7 @@ class OneTimeQuery:
         tables: The queries whose results it reads as they are.
         choices: How its operators run.
         limit: The bytes that it may read of a stream; None: any number.
+        reader: Whoever reads pieces; None: this process.
     """
 
     def __init__(
@@ -69,11 +97,13 @@ class OneTimeQuery:
         tables: Collection[str],
         choices: Choices,
         limit: int | None,
+        reader: PieceReader | None = None,
     ) -> None:
         self._question = question
         self._view = view
         self._choices = choices
         self._limit = limit
+        self._reader = reader or OwnReader()
         nodes = different_nodes(question.plan)
         self._streams = {one.name for one in nodes if isinstance(one, st.Stream)}
         relations = {one.name for one in nodes if isinstance(one, st.Relation)}
@@ -88,9 +118,38 @@ class OneTimeQuery:
                 be read than is allowed.
         """
         plan = self._question.plan
+        evaluation, instant, sort = self._evaluation()
+        columns = evaluation.columns()
+        columns = columns if sort is None else in_order(plan, sort, columns)
+        table = pa.table(list(columns), names=list(plan.schema.names))
+        return OneTimeAnswer(table, plan, instant)
+
+    def reading_note(self) -> str:
+        """The rows that would be read of each stream now, and who would; a line for EXPLAIN."""
+        try:
+            evaluation, instant, _ = self._evaluation()
+            direct = evaluation.by_pieces()
+        except PenstockError as error:
+            return f"Question: refused now: {error.message}"
+        at = "" if instant == BEGINNING else f" at {unit_of(self._question.plan).format(instant)}"
+        if direct is None:
+            return f"Question{at}: as a continuous query, in the asking process"
+        parts = [
+            f"{one.rows:,} rows of {one.stream} in {len(one.pieces)} of {one.known} pieces"
+            f" {self._reader.place(one.rows)}"
+            for one in direct.readings.values()
+        ]
+        return f"Question{at}: {'; '.join(parts) or 'no rows of streams, in the asking process'}"
+
+    def _evaluation(self) -> tuple[Evaluation, int, Sort | None]:
+        """The evaluation of the question, the instant it is about, and the order of its answer.
+
+        Raises:
+            PenstockError: The instant is not final, or not enough is retained for it.
+        """
         try:
             instant = self._instant()
-            wanted, sort = unordered(plan)
+            wanted, sort = unordered(self._question.plan)
             stretches = covered(wanted, instant, self._view)
             wanted = self._with_retained(wanted, instant)
             contents = {name: self._content(name, wanted, instant) for name in self._tables}
@@ -101,12 +160,9 @@ class OneTimeQuery:
             raise error.locate(self._question.source) from None
         clock = INFINITY if self._view.is_over or self._clock is None else self._clock
         evaluation = Evaluation(
-            wanted, instant, stretches, contents, self._choices, self._limit, clock
+            wanted, instant, stretches, contents, self._choices, self._limit, clock, self._reader
         )
-        columns = evaluation.columns()
-        columns = columns if sort is None else in_order(plan, sort, columns)
-        table = pa.table(list(columns), names=list(plan.schema.names))
-        return OneTimeAnswer(table, plan, instant)
+        return evaluation, instant, sort
 
     def answer_latest(self) -> OneTimeAnswer:
         """The answer for the state at the end of reading, where it can be merged.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,21 +38,26 @@ class PartTotals:
     stream: str
     first: op.Combine
 
-    def of_rows(self, columns: tuple[pa.Array, ...], spec: CombineSpec) -> tuple[pa.Array, ...]:
+    def of_rows(self, columns: tuple[pa.Array, ...]) -> tuple[pa.Array, ...]:
         """The totals of some rows."""
         rows = len(columns[0])
         if not rows:
             return empty_block(self.first.schema).columns
         block = arriving(columns, np.full(rows, _INSTANT, np.int64))
-        made = spec.build(Failures()).step([[block]], _INSTANT + 1)
+        made = self._spec.build(Failures()).step([[block]], _INSTANT + 1)
         return concatenated([empty_block(self.first.schema), *made]).columns
 
-    def spec(self) -> CombineSpec:
+    @cached_property
+    def _spec(self) -> CombineSpec:
         """The operator of the first phase, described."""
         graph = operator_graph({_PARTS: self.first})
         spec = graph.nodes[graph.results[_PARTS]].spec
         assert isinstance(spec, CombineSpec)
         return spec
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: operators are made where they are needed."""
+        return {"stream": self.stream, "first": self.first}
 
 
 def with_part_totals(plan: Plan, found: dict[str, PartTotals]) -> Plan:

@@ -7,11 +7,9 @@ and other columns are read of the rows that are left.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,13 +21,12 @@ from penstock.algebra.failures import Failures
 from penstock.algebra.types import Schema
 from penstock.compute.evaluate import compile_expression, holds
 from penstock.connection.questions.value_bounds import bounds_of
-from penstock.operators.block import empty_block
 from penstock.operators.saved_tables import one_array
 from penstock.store.sub_windows.column_ranges import INSTANT
 from penstock.store.sub_windows.piece import instants_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from penstock.algebra.expressions import Expression
     from penstock.algebra.plan import Plan
@@ -38,9 +35,6 @@ if TYPE_CHECKING:
     from penstock.store.sub_windows.piece import Piece
 
     Columns = tuple[pa.Array, ...]
-
-THREADS = min(4, os.cpu_count() or 1)
-"""Pieces that are read at a time: Arrow and NumPy work beside each other."""
 
 
 @dataclass(frozen=True)
@@ -74,51 +68,31 @@ class PieceScan:
                 )
         return found
 
-    def rows(
-        self,
-        pieces: Sequence[Piece],
-        start: int,
-        end: int,
-        totals: Callable[[Columns], Columns] = lambda columns: columns,
-    ) -> Columns:
-        """The rows from an instant to another, both included, in no order.
-
-        Args:
-            pieces: Where they are.
-            start: The first instant.
-            end: The last.
-            totals: What is made of the rows of each piece.
-
-        Raises:
-            DataError: A file is missing or damaged.
-        """
-        near = [one for one in pieces if one.first <= end and one.last >= start]
+    def chosen(self, pieces: Iterable[Piece], start: int, end: int) -> list[Piece]:
+        """The pieces that may have rows from an instant to another, both included."""
         bounds = bounds_of(self.steps)
-        chosen = [
+        return [
             one
-            for one in near
-            if all(
+            for one in pieces
+            if start <= end
+            and one.first <= end
+            and one.last >= start
+            and all(
                 name not in one.ranges or one.ranges[name].meets(*both)
                 for name, both in bounds.items()
             )
         ]
-        self._compiled  # noqa: B018  # made once, before threads need it
-        if len(chosen) < 2 * THREADS:
-            found = [self._of_piece(one, start, end, totals) for one in chosen]
-        else:
-            with ThreadPoolExecutor(THREADS) as threads:
-                found = list(
-                    threads.map(lambda one: self._of_piece(one, start, end, totals), chosen)
-                )
-        parts = [one for one in found if one is not None]
-        if not parts:
-            return totals(empty_block(self.schema).columns)
-        return tuple(_joined(several) for several in zip(*parts, strict=True))
 
-    def _of_piece(
-        self, piece: Piece, start: int, end: int, totals: Callable[[Columns], Columns]
-    ) -> Columns | None:
-        """The rows of a piece; None if no row is left."""
+    def compile(self) -> None:
+        """Make what computes the expressions, before several threads need it."""
+        self._compiled  # noqa: B018
+
+    def rows_of(self, piece: Piece, start: int, end: int) -> Columns | None:
+        """The rows of a piece from an instant to another, both included; None if no row is left.
+
+        Raises:
+            DataError: The file is missing or damaged.
+        """
         rows = _Rows(piece, start, end)
         for one in self.steps:
             if isinstance(one, op.Filter):
@@ -131,7 +105,11 @@ class PieceScan:
                 rows.become(
                     {name: self._named(rows, expression) for name, expression in _outputs(one)}
                 )
-        return totals(tuple(rows.columns(self.schema.names)))
+        return tuple(rows.columns(self.schema.names))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: what is compiled stays in its process."""
+        return {"stream": self.stream, "steps": self.steps}
 
     def _named(self, rows: _Rows, expression: Expression) -> str | pa.Array:
         """A column by its name below, which need not be read yet, or computed."""
@@ -151,7 +129,7 @@ class _Rows:
         self._chosen: Ints | None = None
         self._first, self.length = 0, piece.rows
         if piece.first < start or piece.last > end:
-            ts = instants_of(one_array(piece.table([])[INSTANT]))
+            ts = instants_of(_whole(piece.table([])[INSTANT]))
             self._first = int(np.searchsorted(ts, start, "left"))
             self.length = int(np.searchsorted(ts, end, "right")) - self._first
 
@@ -167,7 +145,7 @@ class _Rows:
         if not isinstance(column, str):
             return column
         if column not in self._read:
-            whole = one_array(self._piece.table([column])[column])
+            whole = _whole(self._piece.table([column])[column])
             whole = whole.slice(self._first, self._stop - self._first)
             self._read[column] = (
                 whole if self._chosen is None else whole.take(pa.array(self._chosen))
@@ -199,6 +177,11 @@ class _Rows:
         """Go on with other columns."""
         _ = self._stop
         self._known = columns
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """A column as one array, not copied where it is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else one_array(column)
 
 
 def with_scans(plan: Plan, scans: dict[str, PieceScan]) -> Plan:
@@ -233,7 +216,3 @@ def _outputs(step: op.Filter | op.Map | op.Alias) -> list[tuple[str, Expression]
         return [(one.name, one.expression) for one in step.columns]
     pairs = zip(step.schema, step.children[0].schema, strict=True)
     return [(new.name, Column(old.name, old.type)) for new, old in pairs]
-
-
-def _joined(parts: Sequence[pa.Array]) -> pa.Array:
-    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.errors import InternalError
+from penstock.operators.aggregate.partials_loops import in_order_of_codes
 from penstock.operators.block import Block, concatenated, rows_by_time
 from penstock.operators.operator import Inputs, Operator
 from penstock.state.fingerprints import fingerprints
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
     from penstock.operators.aggregate.partials import Partial, Whole
-    from penstock.state.arrays import Ints
+    from penstock.state.arrays import Ints, Places
 
 _MOST_CODES = 1 << 16
 """So many groups have numbers of 16 bits."""
@@ -60,28 +61,36 @@ class CombineOperator(Operator):
         rest = whole.with_columns((*heads, *(one.rests for one in wholes)))
         return [concatenated([whole, rest.take(left)]).by_time()]
 
-    def _wholes(self, values: Sequence[pa.Array], order: Ints, starts: Ints) -> list[Whole] | None:
+    def _wholes(
+        self, values: Sequence[pa.Array], order: Ints | Places, starts: Ints
+    ) -> list[Whole] | None:
         """The totals of the stretches; None if one of the values would be too much for that."""
-        ordered = pa.array(order)
         wholes = [
-            one.together(column.take(ordered), starts)
+            one.together(column, order, starts)
             for one, column in zip(self._partials, values, strict=True)
         ]
         found = [one for one in wholes if one is not None]
         return found if len(found) == len(wholes) else None
 
 
-def _groups(keys: Sequence[pa.Array], block: Block) -> tuple[Ints, Ints]:
+def _groups(keys: Sequence[pa.Array], block: Block) -> tuple[Ints | Places, Ints]:
     """An order in which rows that may be put together follow each other, and where they begin."""
     codes = _codes(keys, block)
     if codes is None:
         compared = _compared(keys, block)
         order = order_of(*compared)
         return order, _starts(compared, order)
-    # Of 16 bits NumPy sorts digit by digit.
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    return order, np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    most = int(codes.max())
+    if most > 2 * len(codes):
+        # Of 16 bits NumPy sorts digit by digit.
+        order = np.argsort(codes, kind="stable")
+        ordered = codes[order]
+        return order, np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    counts = np.zeros(most + 1, np.int64)
+    places = np.empty(len(codes), np.int32)
+    in_order_of_codes(codes, counts, places)
+    used = counts[counts > 0]
+    return places, np.cumsum(used) - used
 
 
 def _codes(keys: Sequence[pa.Array], block: Block) -> np.ndarray[tuple[int], np.dtype[Any]] | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.algebra.failures import Failures
     from penstock.compute.evaluate import Evaluator
     from penstock.operators.block import Block
-    from penstock.state.arrays import Flags, Ints
+    from penstock.state.arrays import Flags, Ints, Places
 
 _MOST = 2.0**62
 """Sums of numbers that are together below this in absolute value stay within 64 bits."""
@@ -53,8 +53,8 @@ class Partial(ABC):
         return argument(block.columns, len(block), failures).cast(self.type)
 
     @abstractmethod
-    def together(self, values: pa.Array, starts: Ints) -> Whole | None:
-        """The totals of stretches of rows, each of which begins at a start; None if too much."""
+    def together(self, values: pa.Array, order: Ints | Places, starts: Ints) -> Whole | None:
+        """The totals of stretches of rows, in an order, that begin at starts; None if too much."""
 
     def _alone(self, values: pa.Array) -> Whole:
         return Whole(values, pa.nulls(len(values), self.type), np.zeros(len(values), np.bool_))
@@ -71,9 +71,13 @@ class PartialCount(Partial):
             known &= column.is_valid().to_numpy(zero_copy_only=False)
         return pa.array(known, self.type)
 
-    def together(self, values: pa.Array, starts: Ints) -> Whole:
+    def together(self, values: pa.Array, order: Ints | Places, starts: Ints) -> Whole:
         """The number of those that count."""
-        counts = pa.array(np.add.reduceat(values.to_numpy(), starts), self.type)
+        if self.arguments:
+            numbers = np.add.reduceat(values.to_numpy()[order], starts)
+        else:
+            numbers = np.diff(starts, append=len(order))
+        counts = pa.array(numbers, self.type)
         # The rest of another value counts no row.
         none = np.zeros(len(starts), np.int64)
         return Whole(counts, pa.array(none, self.type), none.astype(np.bool_))
@@ -82,8 +86,9 @@ class PartialCount(Partial):
 class PartialSum(Partial):
     """SUM of integers, and of decimals that fit into one word."""
 
-    def together(self, values: pa.Array, starts: Ints) -> Whole | None:
+    def together(self, values: pa.Array, order: Ints | Places, starts: Ints) -> Whole | None:
         """The sums, unless some may leave 64 bits."""
+        values = values.take(pa.array(order))
         decimal = pa.types.is_decimal(self.type)
         numbers = words_of(values)[:, 0] if decimal else values.fill_null(0).to_numpy()
         if np.abs(numbers.astype(float)).sum() >= _MOST:
@@ -97,13 +102,14 @@ class PartialSum(Partial):
 class PartialFloatSum(Partial):
     """SUM of doubles: as they are exact in the end, what rounding takes away is sent as well."""
 
-    def together(self, values: pa.Array, starts: Ints) -> Whole | None:
+    def together(self, values: pa.Array, order: Ints | Places, starts: Ints) -> Whole | None:
         """The sums, unless one of them needs more than two doubles."""
         sums, rests = np.empty(len(starts)), np.empty(len(starts))
-        numbers = owned(values.fill_null(0.0).to_numpy(zero_copy_only=False))
-        if not summed(numbers, starts, sums, rests):
+        known = values.fill_null(0.0) if values.null_count else values
+        numbers = owned(known.to_numpy(zero_copy_only=False))
+        if not summed(numbers, order, starts, sums, rests):
             return None
-        whole = pa.array(sums, self.type, mask=_unknown(values, starts))
+        whole = pa.array(sums, self.type, mask=_unknown(values, starts, order))
         return Whole(whole, pa.array(rests, self.type), rests != 0.0)
 
 
@@ -113,16 +119,15 @@ class PartialChoice(Partial):
 
     function: str
 
-    def together(self, values: pa.Array, starts: Ints) -> Whole:
+    def together(self, values: pa.Array, order: Ints | Places, starts: Ints) -> Whole:
         """The least or the greatest value of each stretch; NULL if all are."""
-        codes = order_codes(values)
+        codes = order_codes(values)[order]
         if self.function in _LEAST:
             # A NULL, which has code 0, is to lose here as well.
             codes = np.where(codes == 0, 0, codes.max() + 1 - codes)
-        stretches = np.zeros(len(values), np.int64)
-        stretches[starts[1:]] = 1
-        order = np.lexsort((codes, np.cumsum(stretches)))
-        chosen = order[np.append(starts[1:], len(values)) - 1]
+        most = np.repeat(np.maximum.reduceat(codes, starts), np.diff(starts, append=len(codes)))
+        found = np.flatnonzero(codes == most)
+        chosen = order[found[np.searchsorted(found, starts)]]
         return self._alone(values.take(pa.array(chosen)))
 
 
@@ -135,9 +140,10 @@ def partial_for(function: str, arguments: Sequence[Evaluator], of: pa.DataType) 
     return (PartialFloatSum if of == pa.float64() else PartialSum)(arguments, of)
 
 
-def _unknown(values: pa.Array, starts: Ints) -> Flags:
+def _unknown(values: pa.Array, starts: Ints, order: Ints | Places | None = None) -> Flags:
     """The stretches of which all values are NULL."""
     if not values.null_count:
         return np.zeros(len(starts), np.bool_)
     known = values.is_valid().to_numpy(zero_copy_only=False)
+    known = known if order is None else known[order]
     return ~np.logical_or.reduceat(known, starts)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.store.bundles import Bundle, BundleWriter, bundle_writer, write_bundle
+from penstock.store.made_of_files import MadeOfFiles
 from penstock.store.sub_windows.column_ranges import INSTANT, ColumnRange, ranges_of
 from penstock.store.whole_files import sync_file
 
@@ -60,7 +61,8 @@ class PieceFile:
             DataError: The file is missing or damaged.
         """
         wanted = [*(self.columns if columns is None else columns), INSTANT]
-        found = [_column(str(self.folder / self.file), f"{self.key} {one}") for one in wanted]
+        file = _FILES.of(self.folder / self.file)
+        found = [file.column(f"{self.key} {one}") for one in wanted]
         return pa.table(found, names=wanted)
 
     def to_json(self) -> list[Any]:
@@ -69,17 +71,24 @@ class PieceFile:
                 dict(self.ends)]  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
-def _bundle(path: str) -> Bundle:
-    from pathlib import Path
+class _OpenFile:
+    """A file of pieces, and those of its columns that were read; the check sum is looked at once.
 
-    return Bundle(Path(path))
+    Columns point into the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._bundle = Bundle(path)
+        self._columns: dict[str, pa.ChunkedArray] = {}
+
+    def column(self, part: str) -> pa.ChunkedArray:
+        """A column of a piece."""
+        if part not in self._columns:
+            self._columns[part] = self._bundle.table(part).column(0)
+        return self._columns[part]
 
 
-@lru_cache(maxsize=1 << 16)
-def _column(path: str, part: str) -> pa.ChunkedArray:
-    """A column of a piece, which points into the file; its check sum is looked at once."""
-    return _bundle(path).table(part).column(0)
+_FILES = MadeOfFiles(_OpenFile)
 
 
 class PieceWriter:
@@ -147,7 +156,7 @@ class PieceList:
     pieces: tuple[PieceFile, ...]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def read_list(folder: Path, name: str) -> PieceList:
     """The list of a stream's pieces that was written down.
 

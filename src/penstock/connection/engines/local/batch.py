@@ -57,6 +57,7 @@ class Batch:
     Attributes:
         shed: By query and stream, how many rows were shed.
         known: What the plan was chosen by: rates that streams state.
+        exact: By query, the instant from which on it answers as if it had always run.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Batch:
     ) -> None:
         self.plans = plans
         self.known = known or Statistics()
+        self.exact: dict[str, int] = {}
         self.choices = options.choices
         self._options = options
         running = plans_to_run(plans, self.known, options.choices)
@@ -104,6 +106,7 @@ class Batch:
         """Be as if nothing had come; what was planned stays, and to plan takes longest."""
         self.lanes = Lanes(self.graph, self._partitioning, self._options.lanes, rules=self._rules)
         self.shed: dict[str, Counter[str]] = {}
+        self.exact = {}
         self.outcomes = {
             name: ElementLog(self._options.keep, has_content=is_relation(plan))
             for name, plan in self.plans.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.time import BEGINNING, INFINITY
@@ -15,6 +16,7 @@ from penstock.connection.engines.local.local_retention import LocalRetention
 from penstock.connection.engines.local.rejected_counts import RejectedCounts
 from penstock.connection.relation_content import RelationContent
 from penstock.connection.relation_log import RelationLog
+from penstock.planner.exactness import GivenRows, exact_from
 from penstock.runtime.changes import read_changes
 from penstock.runtime.intake import Intake
 from penstock.runtime.jumps import refuse_jumps
@@ -103,24 +105,47 @@ class Feeding:
         tactics: Tactics,
         known: Statistics,
         start: int | None = INFINITY,
+        *,
+        reads_queries: bool = False,
     ) -> Batch:
         """Queries that see the rows from now on, and the relations as they are.
 
         Before that they see the rows that their streams are declared to retain, from an instant
-        on; None: all of them.
+        on; None: all of them. If they read queries that run already, they see all that is retained.
         """
         batch = Batch(plans, self.options.under(tactics), known)
         streams = list(batch.graph.streams)
-        rows = self.retention.rows_from(streams, start)
+        rows = self.retention.rows_from(streams, start, undeclared=reads_queries)
         histories = {}
         for name in batch.graph.relations:
             log = self.retention.logs[name]
             # With rows from the past come the relations as they were then.
             known_so_far = self.relations[name].history(self._undated)
             histories[name] = log.history(streams) if rows else known_so_far
+        given = self._given(batch, rows, start)
+        batch.exact = {name: exact_from(plan, given) for name, plan in plans.items()}
         batch.feed({**histories, **rows}, self.watermarks)
         self.batches.append(batch)
         return batch
+
+    def _given(self, batch: Batch, rows: Mapping[str, Block], start: int | None) -> GivenRows:
+        """The rows of the past that new queries are given, for how far their answers are exact."""
+        since = {}
+        for name in batch.graph.streams:
+            kept, latest = self.retention.streams[name], self.intakes[name].latest
+            since[name] = BEGINNING if latest == BEGINNING else latest + 1
+            if name in rows:
+                since[name] = kept.since if start is None else max(kept.since, start)
+        known = {name: self.retention.logs[name].since for name in batch.graph.relations}
+
+        def instant_of(stream: str, number: int) -> int | None:
+            block = rows.get(stream)
+            if block is None:
+                return None
+            ts = np.sort(block.ts[block.ts >= since[stream]])
+            return int(ts[number - 1]) if len(ts) >= number else None
+
+        return GivenRows(since, known, instant_of)
 
     def begin_anew(self, sources: Iterable[StreamDefinition | RelationDefinition]) -> None:
         """Be as if nothing had come since these were declared and the queries were registered."""
@@ -132,7 +157,7 @@ class Feeding:
 
     def stop(self, batch: Batch, query: str) -> None:
         """Drop a query; the operators of its batch go when the last query does."""
-        batch.outcomes.pop(query).is_over = True
+        del batch.outcomes[query]
         if not batch.outcomes:
             self.batches.remove(batch)
 

@@ -11,16 +11,18 @@ from penstock.algebra.time import BEGINNING
 from penstock.connection import statements
 from penstock.connection.engines.local.element_log import LogReader
 from penstock.connection.engines.local.feeding import Feeding
+from penstock.connection.engines.local.generating import generated_streams
 from penstock.connection.engines.local.local_progress import progress_of
 from penstock.connection.engines.local.local_view import LocalView
 from penstock.connection.engines.local.query_registry import Registry
 from penstock.connection.engines.local.saving import save_engine
 from penstock.connection.operator_table import operator_table
-from penstock.connection.questions.one_time_query import asked
-from penstock.errors import NotSupported
+from penstock.connection.questions.one_time_query import asked, reading_note
+from penstock.connectors.generate import is_generated
+from penstock.errors import NotSupported, QueryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -202,6 +204,11 @@ class LocalEngine:
         with self._lock:
             return self.registry.explain(query)
 
+    def exact_from(self, query: str) -> int:
+        """The instant from which on a query answers as if it had always run."""
+        batch = self.registry.batch_of(query)
+        return BEGINNING if batch is None else batch.exact.get(query, BEGINNING)
+
     def operators(self, query: str) -> pa.Table:
         """Work and state of each operator of a query."""
         batch = self.registry.batch_of(query)
@@ -222,14 +229,46 @@ class LocalEngine:
             view = LocalView(self)
             return asked(text, self.session, view, view.tables)
 
+    def reading_note(self, plan: Plan) -> str:
+        """The rows that a query would read if it were asked once, now, and who would read them."""
+        with self._lock:
+            return reading_note(plan, self.session, LocalView(self))
+
     def failures(self, query: str) -> dict[str, int]:
         """The number of failures of a query's expressions, by function."""
         batch = self.registry.batch_of(query)
         now = Counter[str]() if batch is None else batch.failures(query).by_function
         return dict(self.failed_before.get(query, Counter()) + now)
 
+    def give_stream(
+        self, name: str, frame: object, watermark: str | None, options: Mapping[str, str]
+    ) -> NoReturn:
+        """Refused: there is no Spark.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del frame, watermark, options
+        msg = f'stream "{name}": a connection in this process has no Spark, which reads DataFrames'
+        hint = "penstock.connect(spark=session) has; or declare it, and db.insert brings rows."
+        raise NotSupported(msg, hint=hint)
+
+    def give_relation(self, name: str, frame: object, options: Mapping[str, str]) -> NoReturn:
+        """Refused: there is no Spark.
+
+        Raises:
+            NotSupported: Always.
+        """
+        del frame, options
+        msg = f'relation "{name}": a connection in this process has no Spark to read a DataFrame'
+        hint = "penstock.connect(spark=session) has; or db.update(name, insert=frame.toArrow())."
+        raise NotSupported(msg, hint=hint)
+
     def insert(self, stream: StreamDefinition, rows: pa.Table) -> None:
         """Take in rows of a stream."""
+        if is_generated(stream):
+            msg = f'stream "{stream.name}" is generated: rows cannot be inserted'
+            raise QueryError(msg, hint="Declare a stream without USING for rows from Python.")
         with self._changing():
             self.feeding.insert(stream.name, rows)
 
@@ -264,8 +303,9 @@ class LocalEngine:
             return progress_of(self)
 
     def wait_idle(self) -> None:
-        """Let lanes with a budget do what they have left undone; all else is done at once."""
+        """Take in what is generated, and let lanes with a budget do what they have left undone."""
         with self._changing():
+            self._generate()
             for batch in self.feeding.batches:
                 batch.work_off()
 
@@ -277,8 +317,14 @@ class LocalEngine:
     def finish(self) -> None:
         """Take it that the input has come to its end."""
         with self._changing():
+            self._generate()
             self.is_finished = True
             self.feeding.finish()
+
+    def _generate(self) -> None:
+        """Take in the rows of streams that are generated; all else was taken in when it came."""
+        for stream, rows in generated_streams(self):
+            self.feeding.insert(stream.name, rows)
 
     def resume(self) -> None:
         """Nothing has to be done: what fails here fails in the call that caused it."""

@@ -75,6 +75,7 @@ def _query_facts(engine: LocalEngine, query: QueryDefinition) -> dict[str, Any]:
         "running": batch is not None,
         "clock": _instant(clock),
         "lag": None if BEGINNING in (clock, latest) else max(0, latest - clock),
+        "exact_from": None if (exact := engine.exact_from(query.name)) == BEGINNING else exact,
         "elements": 0 if log is None else log.end,
         "shed": {} if batch is None else dict(batch.shed.get(query.name, {})),
         "failures": engine.failures(query.name),

@@ -63,11 +63,17 @@ class LocalRetention:
                 rule.span, settings.retain_parts, rule.most_bytes, latest[stream.name]
             )
 
-    def rows_from(self, streams: Iterable[str], start: int | None) -> dict[str, Block]:
-        """The rows of streams that are declared to retain them, from an instant on; None: all."""
+    def rows_from(
+        self, streams: Iterable[str], start: int | None, *, undeclared: bool = False
+    ) -> dict[str, Block]:
+        """The rows of streams that are declared to retain them, from an instant on; None: all.
+
+        Or of all streams, also the `undeclared` ones.
+        """
         found = {}
         for name in streams:
-            kept = self.streams[name].sub_windows() if self.rule(name)[1] else ()
+            is_seen = undeclared or self.rule(name)[1]
+            kept = self.streams[name].sub_windows() if is_seen else ()
             blocks = [block_of(one.table()) for one in kept]
             if blocks and start != INFINITY:
                 block = concatenated(blocks)

@@ -5,26 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.algebra.time import BEGINNING
 from penstock.catalog.definitions import (
     QueryDefinition,
     RelationDefinition,
     StreamDefinition,
 )
+from penstock.connection.engines.local.generating import refuse_endless
 from penstock.connection.engines.local.history import History, HistoryEntry
 from penstock.cql import syntax
 from penstock.errors import NotSupported, PenstockError
 from penstock.expected_load import expected_by, stated_of
 from penstock.planner.clocks import sharing
+from penstock.planner.exactness import explained_exactness
 from penstock.planner.explain.explain import Explaining
 from penstock.planner.physical.in_use import described_use
 from penstock.planner.statistics.measuring import measured
+from penstock.results.answer_kind import may_go_on
 from penstock.scheduling.work_text import described_work
 from penstock.session import Session
+from penstock.store.contents import folded, net_difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from penstock.algebra.plan import Plan
+    from penstock.algebra.tactics import Tactics
     from penstock.connection.engines.local.batch import Batch
     from penstock.connection.engines.local.feeding import Feeding
     from penstock.planner.statistics.statistics import ExpectedRate
@@ -62,6 +68,8 @@ class Registry:
         self._entries: dict[str, HistoryEntry] = {}
         self._batches: dict[str, Batch] = {}
         self._waiting: dict[str, HistoryEntry] = {}
+        # Batches with queries, by their names there, whose results others are to go on with.
+        self._followed: dict[str, tuple[Batch, str]] = {}
 
     def batch_of(self, query: str) -> Batch | None:
         """The operators that compute a query, if it runs."""
@@ -76,6 +84,8 @@ class Registry:
         if isinstance(statement, syntax.CreateSink):
             msg = "a connection in this process writes to no sink"
             raise NotSupported(msg, hint="Read the query's changes() or emissions().")
+        if isinstance(statement, syntax.CreateSource):
+            refuse_endless(statement)
 
     def take_in(self, outcome: Outcome, text: str) -> None:
         """Do what a statement did to the catalog; queries to start are collected."""
@@ -116,7 +126,15 @@ class Registry:
     def _add(self, query: QueryDefinition, entry: HistoryEntry) -> None:
         """A query of the catalog is to start, in place of one of its name if there is one."""
         entry.query = query
-        self._stop(query.name)
+        name = query.name.lower()
+        batch = self.batch_of(name)
+        before = self._entries[name].query if batch is not None else None
+        self._followed.pop(name, None)
+        if batch is None or before is None or not may_go_on(before.plan, query.plan):
+            self._stop(query.name)
+        else:
+            # It goes on until the new one has caught up.
+            self._followed[name] = (batch, before.name)
         self._entries[query.name.lower()] = entry
         self._waiting[query.name.lower()] = entry
 
@@ -148,9 +166,8 @@ class Registry:
         if batch is None:
             return
         (name,) = [one for one in batch.outcomes if one.lower() == query.lower()]
-        self._feeding.stop(batch, name)
-        if not batch.outcomes:
-            self.started = [one for one in self.started if one.batch is not batch]
+        batch.outcomes[name].is_over = True
+        self._leave(batch, name)
 
     def _tidy(self) -> None:
         """Forget the entries of queries that are neither in the catalog nor part of a batch."""
@@ -164,19 +181,65 @@ class Registry:
             PenstockError: Queries cannot run.
         """
         waiting, self._waiting = list(self._waiting.values()), {}
-        for number, part in enumerate(parts := _parts(waiting)):
+        for number, part in enumerate(parts := self._parts(waiting)):
             try:
-                tactics, start = part[0].tactics, part[0].start
-                batch = self._feeding.start(_plans(part), tactics, stated_of(part), start)
+                tactics, start, reads_queries = self._kind(part[0])
+                batch = self._feeding.start(
+                    _plans(part), tactics, stated_of(part), start, reads_queries=reads_queries
+                )
             except PenstockError:
                 for query in [query for later in parts[number:] for query in later]:
                     self.session.catalog.drop(query)
                     del self._entries[query.name.lower()]
                 self._tidy()
                 raise
+            for query in part:
+                self._follow(batch, query.name)
             self.adopt(batch, [self._entries[one.name.lower()] for one in part])
         if waiting:
             self.retain()
+
+    def _parts(self, entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
+        """Queries that run alike and may share operators."""
+        queries = [one.query for one in entries if one.query is not None]
+        parts = []
+        for kind in dict.fromkeys(map(self._kind, queries)):
+            alike = {one.name: one for one in queries if self._kind(one) == kind}
+            shared = sharing({name: one.plan for name, one in alike.items()})
+            parts += [[alike[name] for name in names] for names in shared]
+        return parts
+
+    def _kind(self, query: QueryDefinition) -> tuple[Tactics, int | None, bool]:
+        """The way a query runs, from when on, and whether it reads what runs already."""
+        reads_queries = any(self.batch_of(name) is not None for name in query.reads)
+        return query.tactics, query.start, reads_queries
+
+    def _follow(self, batch: Batch, query: str) -> None:
+        """Let a query that has just started go on with the results of the one of its name before.
+
+        If it has not come as far as that one, its results begin anew.
+        """
+        before, name = self._followed.pop(query.lower(), (None, ""))
+        if before is None:
+            return
+        log, made = before.outcomes[name], batch.outcomes[query]
+        if made.clock < log.clock:
+            self._stop(name)
+            return
+        old, new = (
+            folded([block for blocks, _ in one.steps() for block in blocks], log.clock)
+            for one in (log, made)
+        )
+        block = net_difference(old, new, log.clock)
+        log.add([] if block is None else [block], made.clock)
+        self._leave(before, name)
+        batch.outcomes[query] = log
+
+    def _leave(self, batch: Batch, query: str) -> None:
+        """Let a batch compute a query no more."""
+        self._feeding.stop(batch, query)
+        if not batch.outcomes:
+            self.started = [one for one in self.started if one.batch is not batch]
 
     def adopt(self, batch: Batch, entries: list[HistoryEntry]) -> None:
         """A batch that runs, and the entries of its queries."""
@@ -200,7 +263,7 @@ class Registry:
             rates = expected_by(self.session.catalog, batch.plans.values())
             return _explained(batch, query, rates)
         choices = self._feeding.options.under(query.tactics).choices
-        parts = [one for one in _parts(list(self._waiting.values())) if query in one]
+        parts = [one for one in self._parts(list(self._waiting.values())) if query in one]
         part = parts[0] if parts else [query]
         plans = _plans(part)
         rates = expected_by(self.session.catalog, plans.values())
@@ -220,17 +283,6 @@ def _plans(queries: list[QueryDefinition]) -> dict[str, Plan]:
     return {one.name: one.plan for one in queries}
 
 
-def _parts(entries: list[HistoryEntry]) -> list[list[QueryDefinition]]:
-    """Queries that run alike and may share operators."""
-    queries = [one.query for one in entries if one.query is not None]
-    parts = []
-    for kind in dict.fromkeys((one.tactics, one.start) for one in queries):
-        alike = {one.name: one for one in queries if (one.tactics, one.start) == kind}
-        shared = sharing({name: one.plan for name, one in alike.items()})
-        parts += [[alike[name] for name in names] for names in shared]
-    return parts
-
-
 def _explained(batch: Batch, definition: QueryDefinition, rates: Mapping[str, ExpectedRate]) -> str:
     """The plan, what was measured of it, what it shares, its key, and how its lanes work now."""
     query = definition.name
@@ -243,4 +295,5 @@ def _explained(batch: Batch, definition: QueryDefinition, rates: Mapping[str, Ex
     own = [[reports[number] for number in below] for reports in lanes]
     reports = {str(number): lane.work_report() for number, lane in enumerate(batch.lanes.lanes)}
     work = described_work(reports, query, definition.latency)
-    return "\n".join([text, *described_use(own), *work])
+    exact = explained_exactness(definition.plan, batch.exact.get(query, BEGINNING))
+    return "\n".join([text, *described_use(own), *work, *exact])

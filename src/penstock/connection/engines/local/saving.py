@@ -41,6 +41,7 @@ def save_engine(engine: LocalEngine, path: Path) -> None:
                 "queries": [places[one] for one in started.queries.values()],
                 "running": list(started.batch.outcomes),
                 "shape": started.batch.shape,
+                "exact": started.batch.exact,
             }
             for started in registry.started
         ],
@@ -74,6 +75,7 @@ def restore_into(engine: LocalEngine, page: dict[str, Any], tables: dict[str, pa
             raise DataError(msg, hint="Go on with that version, or begin anew.")
         for name in set(batch.outcomes) - set(saved["running"]):
             del batch.outcomes[name]
+        batch.exact = saved.get("exact", {})
         engine.feeding.batches.append(batch)
         engine.registry.adopt(batch, entries)
     engine.registry.retain()

@@ -1,4 +1,4 @@
-"""Questions about the cases of stream tests, and what the oracle answers."""
+"""The answers of queries at single instants, and how they differ from those of the oracle."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from penstock.algebra.plan import Plan
+    from penstock.reference.compare import Tolerance
     from penstock.reference.oracle import Oracle
     from penstock.reference.timeline import Row
 
@@ -44,22 +45,24 @@ def moment_of(instant: int, unit: TimeUnit) -> Moment:
     return Moment(shown if unit is TimeUnit.TIMESTAMP else instant, Span(0, 0))
 
 
-def text_of(instant: int, unit: TimeUnit) -> str:
-    """The same behind AS OF."""
-    shown = unit.format(instant)
-    return f"TIMESTAMP '{shown}'" if unit is TimeUnit.TIMESTAMP else str(shown)
-
-
-def difference(oracle: Oracle, plan: Plan, instant: int, table: pa.Table) -> str | None:
-    """Where an answer differs from that of the oracle; None if nowhere."""
+def difference(
+    oracle: Oracle,
+    plan: Plan,
+    instant: int,
+    table: pa.Table,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+    *,
+    in_order: bool = True,
+) -> str | None:
+    """The place where an answer differs from that of the oracle; None if nowhere."""
     wanted = oracle.answer(plan, instant)
     found = rows_of(arriving(tuple(arrays_of(table)), np.zeros(len(table), np.int64)))
-    if st.is_ordered(plan):
+    if in_order and st.is_ordered(plan):
         pairs = zip(wanted, found, strict=False)
-        is_same = all(DEFAULT_TOLERANCE.same_rows(*one) for one in pairs)
+        is_same = all(tolerance.same_rows(*one) for one in pairs)
         is_whole = is_same and len(wanted) == len(found)
         return None if is_whole else f"at {instant}: {wanted!r} and not {found!r}"
-    missing, unexpected = unmatched(wanted, found, DEFAULT_TOLERANCE.same_rows)
+    missing, unexpected = unmatched(wanted, found, tolerance.same_rows)
     if not missing and not unexpected:
         return None
     return f"at {instant}: missing {missing}, unexpected {unexpected}"
