@@ -119,7 +119,8 @@ def test_the_commands_for_a_standalone_cluster_give_answers(page: Page, tmp_path
     answer = page.run(2, tmp_path)
     assert answer.split()[-4:] == ["+", "1", "|", "2"], answer
     (tmp_path / "app.py").write_text(PROGRAM.format(home=tmp_path / "other"), "utf-8")
-    assert "answer [(1, 2), (2, 1)]" in page.run(3, tmp_path)
+    # At the newest instant more rows may come: it is not part of the answer yet.
+    assert "answer [(1, 1), (2, 1)]" in page.run(3, tmp_path)
 
 
 def _lay_out(folder: Path) -> None:
