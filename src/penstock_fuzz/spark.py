@@ -41,13 +41,14 @@ class SparkContender:
             pipeline = Pipeline(self._spark, home, TASKS)
             ledger = pipeline.ledger
             wanted = plan_of(trial, plan)
-            if self._trials % 2:
+            by_spark = self._trials % 2 == 1
+            if by_spark:
                 wanted = replace(wanted, statements=read_by_spark(wanted.statements))
             self._trials += 1
             ledger.change_plan(wanted)
             change_relations(trial, ledger, None)
             if ledger.plan.streams:
-                self._run(pipeline, home, trial)
+                self._run(pipeline, home, trial, by_spark=by_spark)
             else:
                 for feed in trial.feeds:
                     change_relations(trial, ledger, feed)
@@ -55,13 +56,20 @@ class SparkContender:
             pipeline.flush()
             return ran(home, ledger, trial, plan)
 
-    def _run(self, pipeline: Pipeline, home: Home, trial: Trial) -> None:
+    def _run(self, pipeline: Pipeline, home: Home, trial: Trial, *, by_spark: bool) -> None:
+        """Run to the end of what was brought.
+
+        Spark reads the rows of one feed after the other, tasks all that wait together: for them
+        all changes of relations have to be there before, as none may come later than its rows.
+        """
         feeds = trial.feeds
         for feed in feeds:
             for name, rows in stream_rows(trial, pipeline.ledger, feed).items():
                 bring(home, name, rows)
-        change_relations(trial, pipeline.ledger, feeds[0])
-        coming = iter(feeds[1:])
+        first = 1 if by_spark else len(feeds)
+        for feed in feeds[:first]:
+            change_relations(trial, pipeline.ledger, feed)
+        coming = iter(feeds[first:])
 
         def before_the_next(_record: Record) -> None:
             feed = next(coming, None)

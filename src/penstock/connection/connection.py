@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from warnings import warn
 
-from penstock.algebra.plan import different_nodes
-from penstock.algebra.streams import Relation, Stream
-from penstock.catalog.definitions import QueryDefinition, RelationDefinition, StreamDefinition
+from penstock.catalog.definitions import RelationDefinition, StreamDefinition
 from penstock.connection.answer_tables import Results
 from penstock.connection.incoming import changed_rows, declared_rows, source_of, units_of
 from penstock.connection.moments import instant_of
+from penstock.connection.new_queries import unused_name, warned_of_new
 from penstock.connection.progress_times import with_times
-from penstock.connection.query import TRIED_AGAIN, Query
-from penstock.connection.showing import overview
-from penstock.connectors.memory import is_inserted
-from penstock.errors import QueryError, QueryWarning
+from penstock.connection.query import Query
+from penstock.connection.showing import headlines, overview
+from penstock.errors import QueryError
 from penstock.results.preview import as_html, as_text
 
-_SOURCES = (StreamDefinition, RelationDefinition)
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import TracebackType
 
     import pyarrow as pa
@@ -85,7 +79,7 @@ class Connection:
             PipelineFailed: A stream cannot be read as it is declared; nothing has taken effect.
         """
         self.require_running()
-        with self._warning():
+        with warned_of_new(self.engine):
             shown = self.engine.execute(text)
         return None if shown is None else Results.of(shown)
 
@@ -100,12 +94,12 @@ class Connection:
             PenstockError: The text is not one query, the query is at fault, or the name is taken.
         """
         self.require_open()
-        name = self._unused_name() if name is None else name
+        name = unused_name(self.engine) if name is None else name
         if self.is_finished and isinstance(query, str):
             # What is wrong with the query itself is to be mended first.
             self.engine.session.copy().create_query(name, query)
         self.require_running()
-        with self._warning():
+        with warned_of_new(self.engine):
             self.engine.register(name, query)
         return self[name]
 
@@ -129,40 +123,6 @@ class Connection:
         """
         self.require_open()
         return self.engine.ask(question)
-
-    @contextmanager
-    def _warning(self) -> Iterator[None]:
-        """Warn of what is unwise about the queries that are created meanwhile."""
-        before = {id(one): one for one in self.engine.catalog}
-        yield
-        for one in self.engine.catalog:
-            if isinstance(one, QueryDefinition) and id(one) not in before:
-                said = [*self.engine.session.warnings_of(one), *self._unread_sources(one)]
-                if said:
-                    text = "\n  ".join(said)
-                    warn(f'query "{one.name}": {text}', QueryWarning, stacklevel=4)
-
-    def _unread_sources(self, query: QueryDefinition) -> Iterator[str]:
-        """Sources of a query that say where their rows are, which this engine does not read."""
-        if self.engine.reads_sources:
-            return
-        for node in different_nodes(query.plan):
-            source = (
-                self.engine.catalog.get(node.name) if isinstance(node, Stream | Relation) else None
-            )
-            if isinstance(source, _SOURCES) and not is_inserted(source.format):
-                brings = "insert" if source.kind == "stream" else "update"
-                unread = f'{source.kind} "{source.name}" is not read from {source.format} here'
-                yield (
-                    f"{unread}: db.{brings}() brings its rows; penstock.connect() and penstock run"
-                    " read them"
-                )
-
-    def _unused_name(self) -> str:
-        number = 1
-        while self.engine.catalog.get(f"query_{number}") is not None:
-            number += 1
-        return f"query_{number}"
 
     def __getitem__(self, name: str) -> Query:
         """A query of the catalog.
@@ -393,21 +353,12 @@ class Connection:
 
     def __repr__(self) -> str:
         """The declarations, and whether the connection runs."""
-        return "\n".join(
-            self._headlines() + ([] if self.is_closed else [as_text(self._overview())])
-        )
+        return "\n".join(headlines(self) + ([] if self.is_closed else [as_text(self._overview())]))
 
     def _repr_html_(self) -> str:
         """The same for a notebook."""
-        head = "".join(f"<p>{line}</p>" for line in self._headlines())
+        head = "".join(f"<p>{line}</p>" for line in headlines(self))
         return head if self.is_closed else f"{head}{as_html(self._overview())}"
-
-    def _headlines(self) -> list[str]:
-        if self.is_closed:
-            return ["penstock connection, closed"]
-        failed = [] if self.failure is None else [f"it has failed: {self.failure}"]
-        failed += [] if self.trouble is None else [f"{TRIED_AGAIN}: {self.trouble}"]
-        return [f"penstock connection, {self.engine.title}", *failed]
 
     def _overview(self) -> pa.Table:
         return overview(self.engine.catalog)

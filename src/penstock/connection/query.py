@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any, overload
 
 import pyarrow as pa
@@ -15,26 +14,25 @@ from penstock.connection.answer_tables import Results
 from penstock.connection.following import Subscription, followed
 from penstock.connection.frames import converted
 from penstock.connection.moments import instant_of
-from penstock.errors import QueryError, count
+from penstock.connection.result_readers import ResultReaders, content_at
+from penstock.connection.showing import query_state
+from penstock.errors import QueryError
 from penstock.operators.block import empty_block
-from penstock.planner.exactness import described_exactness
 from penstock.results.answer_kind import is_relation, require_relation, require_stream, unit_of
 from penstock.results.preview import as_html, as_text
 from penstock.results.result_tables import changes_table, elements_table, emissions_table
-from penstock.results.settling import ChangingContent, Elements, SentElements
+from penstock.results.settling import Elements, SentElements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from penstock.algebra.plan import Plan
     from penstock.connection.connection import Connection
-    from penstock.connection.engine import Answer, Engine, Reader
+    from penstock.connection.engine import Answer, Engine
     from penstock.connection.following import Since
     from penstock.connection.frames import Format
     from penstock.connection.moments import Moment
     from penstock.operators.block import Block
-
-TRIED_AGAIN = "a micro-batch has failed, and is tried again"
 
 
 class Query:
@@ -53,9 +51,7 @@ class Query:
     def __init__(self, connection: Connection, name: str) -> None:
         self.name = name
         self.connection = connection
-        self._reading = threading.Lock()
-        # What was read so far, by what it was read for, and the run that it is of.
-        self._readers: dict[str, tuple[int, Reader]] = {}
+        self._readers = ResultReaders()
 
     @property
     def text(self) -> str:
@@ -209,7 +205,12 @@ class Query:
         """
         require_relation(self.name, self.plan, "snapshot")
         answer = self._answer()
-        columns = self._content(answer) if at is None else self._content_at(answer, at)
+        unit = unit_of(self.plan)
+        columns = (
+            self._readers.content(answer)
+            if at is None
+            else content_at(answer, instant_of(at, [unit]), self.name, unit)
+        )
         table = pa.table(list(columns), names=list(self.columns))
         return Results.of(table) if format is None else converted(table, format, self._engine.frame)
 
@@ -328,18 +329,7 @@ class Query:
     def _headline(self, rows: pa.Table | None) -> str:
         if not self._is_there:
             return f'query "{self.name}", dropped, or its connection is closed'
-        if not self.is_running:
-            return f'query "{self.name}", stopped'
-        clock = self.clock
-        when = "nothing final yet" if clock is None else f"clock {self._format(clock)}"
-        what = "" if rows is None else f"{count(len(rows), 'row')}, "
-        failed = "" if self.failure is None else f"; it has failed: {self.failure}"
-        failed += "" if self.trouble is None else f"; {TRIED_AGAIN}: {self.trouble}"
-        shed = sum(self.shed.values())
-        exact = described_exactness(self.exact_from, unit_of(self.plan))
-        when += f", {exact}" if exact else ""
-        sample = f"; of a sample: {count(shed, 'row')} shed" if shed else ""
-        return f'query "{self.name}": {what}{when}{sample}{failed}'
+        return query_state(self, rows)
 
     @property
     def _engine(self) -> Engine:
@@ -364,40 +354,6 @@ class Query:
             raise QueryError(msg, hint="start() lets it run again, from then on.")
         return found
 
-    def _format(self, instant: int) -> str:
-        return unit_of(self.plan).format(instant)
-
-    def _reader(self, what: str, answer: Answer, fold: Callable[[], Elements]) -> Reader:
-        """The reader for something, which goes on where it ended unless the query began anew."""
-        run, reader = self._readers.get(what, (None, None))
-        if reader is None or run != answer.run:
-            reader = answer.reader(fold)
-            self._readers[what] = (answer.run, reader)
-        return reader
-
-    def _content(self, answer: Answer) -> tuple[pa.Array, ...]:
-        """The content at the clock, folded from where the last call ended."""
-        with self._reading:
-            reader = self._reader("snapshot", answer, answer.content)
-            reader.catch_up()
-            assert isinstance(reader.fold, ChangingContent)
-            return reader.fold.current()
-
-    def _content_at(self, answer: Answer, at: Moment) -> tuple[pa.Array, ...]:
-        instant = instant_of(at, [unit_of(self.plan)])
-        clock, earliest = answer.clock, answer.earliest
-        if instant >= clock:
-            msg = f'the result of query "{self.name}" at {self._format(instant)} may still change'
-            known = f"It is final before {self._format(clock)}."
-            raise QueryError(msg, hint="Nothing is final yet." if clock == BEGINNING else known)
-        if instant < earliest:
-            msg = (
-                f'the result of query "{self.name}" at {self._format(instant)} is not kept any more'
-            )
-            hint = f"The earliest that is kept is that at {self._format(earliest)}."
-            raise QueryError(msg, hint=hint)
-        return answer.content_at(instant)
-
     def _as_it_comes(self, since: Since) -> Results:
         """The results that say most: net changes, rows that are sent, or closed elements."""
         if isinstance(self.plan, RelationToStream):
@@ -419,13 +375,9 @@ class Query:
         answer, plan, engine = self._answer(), self.plan, self._engine
         empty = table(plan, empty_block(plan.schema))
         if since == "last" and not follow:
-            with self._reading:
-                read = list(self._reader(what, answer, fold).read())
+            read = self._readers.read(what, answer, fold)
             return Results.of(empty, *(table(plan, one.block) for one in read if one.block))
-        reader = self._reader(what, answer, fold) if since == "last" else answer.reader(fold)
-        if since == "now":
-            reader.catch_up()
-        opened = [reader]
+        opened = [self._readers.opened(what, answer, fold, since)]
 
         def tables() -> Iterator[pa.Table | None]:
             # From the beginning it can be gone through again and again.

@@ -32,6 +32,10 @@ LOOK_SECONDS = 1.0
 """So often it is seen whether a process that was asked goes on."""
 
 
+_started: list[subprocess.Popen[bytes]] = []
+"""The processes that this one has started."""
+
+
 class TaskRequest(Protocol):
     """The request of a task: for its lanes' work, or for a part of a sink."""
 
@@ -146,13 +150,16 @@ def _connects(connection: socket.socket, address: Path) -> bool:
 def _start(address: Path, watched: int, nice: int) -> None:
     address.unlink(missing_ok=True)
     module = "penstock.lane_host.lane_server"
-    subprocess.Popen(
+    # Those that have ended are not kept waiting for it to be noticed.
+    _started[:] = [one for one in _started if one.poll() is None]
+    process = subprocess.Popen(
         [sys.executable, "-m", module, address, str(watched), str(nice)],
         stdin=subprocess.DEVNULL,
         # Away from the worker's channels to Spark, and from its end.
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
+    _started.append(process)
 
 
 def _wait(connection: socket.socket, address: Path) -> None:

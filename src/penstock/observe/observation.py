@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -19,9 +18,9 @@ from penstock.algebra.values import format_timestamp
 from penstock.catalog.definitions import QueryDefinition, StreamDefinition
 from penstock.catalog.setting_notes import notes_on_settings
 from penstock.errors import DataError
+from penstock.observe.disk_use import disk_use
 from penstock.observe.facts import (
     ConditionFacts,
-    DiskUse,
     Facts,
     Instant,
     OperatorFacts,
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
 Lanes = dict[str, list[dict[str, Any]]]
 """The words of the operators of each lane."""
 _REPORTED = ("label", "rows_in", "rows_out", "state_rows", "state_bytes", "seconds")
-_FOLDERS = ("records", "plans", "incoming", "checkpoint")
 
 
 class Observer:
@@ -118,7 +116,7 @@ class Observer:
             durations=status.batches if status else None,
             sources=tuple(_sources(record, status.found if status else {})),
             errors=tuple(status.errors) if status else (),
-            disk=_disk(self._home),
+            disk=disk_use(self._home),
             notes=(*notes, *_notes(plan, status)),
             paused=status.paused if status else {},
             sinks=tuple(sink_facts(status)) if status else (),
@@ -362,31 +360,6 @@ def _lane(name: str) -> tuple[int, int, int]:
     """The group, the fragment and the lane that a name such as `0.0.1` stands for."""
     group, fragment, lane = map(int, name.split("."))
     return group, fragment, lane
-
-
-def _disk(home: Home) -> dict[str, DiskUse]:
-    """The files of the home by kind; those of segments have it as their ending."""
-    files: Counter[str] = Counter()
-    sizes: Counter[str] = Counter()
-    for path, size in _sized(home.segments):
-        kind = path.rpartition(".")[2]
-        files[kind] += 1
-        sizes[kind] += size
-    for name in _FOLDERS:
-        for _, size in _sized(home.path / name):
-            files[name] += 1
-            sizes[name] += size
-    return {kind: DiskUse(files[kind], sizes[kind]) for kind in files}
-
-
-def _sized(folder: Path) -> Iterator[tuple[str, int]]:
-    """The files below a folder and their sizes; the pipeline may remove some meanwhile."""
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                yield name, os.stat(os.path.join(parent, name)).st_size
-            except FileNotFoundError:
-                continue
 
 
 def _new_results(home: Home, record: Record) -> Mapping[str, int] | None:

@@ -13,6 +13,7 @@ from penstock.store.records import FilesRead
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from penstock.files.folders import Folder
     from penstock.store.layout import Home
 
 NAMES = "names"
@@ -72,6 +73,16 @@ class KnownFiles:
         self._names -= gone
         left = tuple(one for one in self.read.recent if one not in gone)
         self.read = replace(self.read, recent=left)
+
+    def remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
+        """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
+
+        Should its record be lost, it can be run again.
+        """
+        earlier = [name for name in self.read.recent if name not in names]
+        for name in earlier:
+            folder.path_of(name).unlink(missing_ok=True)
+        self.forget(earlier)
 
     def _listed(self, segment: str) -> list[str]:
         found: list[str] = Bundle(self._home.segments / segment).table(NAMES)[NAMES].to_pylist()

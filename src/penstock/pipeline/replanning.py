@@ -66,6 +66,8 @@ def replanned(
         memory = _memory(group)
     except Refused as found:
         # Unless what it remembers is retained.
+        if not _is_retained(ledger, group):
+            raise
         memory, refusal = 0, found
     lanes = group.lanes
     # What is not measured yet is as it is stated.
@@ -121,10 +123,14 @@ def _with_past(ledger: Ledger, group: BoundGroup, made: QueryGroup, refusal: Ref
     is_final = any(isinstance(one, Final) for one in group.plans.values())
     exact = exact_by_query(ledger.home, ledger.record, plan, new)
     since = max([*exact.values(), *group.group.exact.values()])
-    are_declared = all(plan.rules[name][1] for name in group.streams)
-    if is_final or not are_declared or since == INFINITY:
+    if is_final or since == INFINITY:
         raise refusal
     return replace(made, since=since, exact=exact)
+
+
+def _is_retained(ledger: Ledger, group: BoundGroup) -> bool:
+    """All streams of a group are declared to retain rows."""
+    return all(ledger.plan.rules[name][1] for name in group.streams)
 
 
 def _is_divisible(made: PhysicalPlan, before: BoundGroup) -> bool:

@@ -35,6 +35,7 @@ MOST_READERS = 8
 """So many readings are remembered by a process, to go on where they ended."""
 MOST_ROWS = 65_536
 """Rows of a batch of Arrow that is handed to Spark."""
+FEW_RECORDS = 3
 _READERS: OrderedDict[tuple[object, ...], tuple[int, ResultsReader]] = OrderedDict()
 
 
@@ -108,10 +109,19 @@ class ChangesReader(DataSourceStreamReader):
         return self._offset(record)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """The newest record."""
+        """The newest record.
+
+        Raises:
+            DataError: The checkpoint has read more than there is.
+        """
         del limit
         newest = self._query.newest(to_the_end=self._options.to_the_end)
-        return self._offset(max(newest, int(start["record"])))
+        after = int(start["record"])
+        # A record that was damaged may be made again, and the end of an input taken back.
+        if newest < after - FEW_RECORDS:
+            msg = f"the home {self._options.home} has {newest} records, {after} have been read"
+            raise DataError(msg, hint="It is another one now: begin anew, by a new checkpoint.")
+        return self._offset(max(newest, after))
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The records between two offsets, once for each share of the rows."""

@@ -14,12 +14,9 @@ from penstock.files.folders import is_read_by_tasks
 from penstock.observe.status import Status, write_status
 from penstock.pipeline.housekeeping import Housekeeping
 from penstock.pipeline.ledger import Ledger
-from penstock.pipeline.replanning import due, replace_group
-from penstock.pipeline.rescaling import needs_rescaling, rescale
 from penstock.pipeline.rollback import step_back
 from penstock.pipeline.stream_cuts import cuts_of
 from penstock.pipeline.sweeping import Retention
-from penstock.pipeline.switching import switch
 from penstock.shedding.input_monitor import InputMonitor
 from penstock.spark.batch_intake import BatchIntake
 from penstock.spark.batch_notes import note_batch
@@ -35,8 +32,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.files.folders import Folder
-    from penstock.pipeline.plans import PipelinePlan
     from penstock.spark.feeds import Feed, FeedLimits, Files
     from penstock.spark.sink_tasks import SinkJobs
     from penstock.store.layout import Home
@@ -282,50 +277,6 @@ class Pipeline:
             self._jobs.tidy(done)
             self.tell()
 
-    def change_lanes(self, lanes: int) -> None:
-        """Let all queries go on with so many lanes; no micro-batch runs.
-
-        Those whose state cannot be divided anew keep their number, and the status says so.
-        """
-        with self.lock:
-            if not needs_rescaling(self.ledger, lanes):
-                return
-            is_over = self.ledger.record.kind == "flush"
-            if self.ledger.record.lanes:
-                self.tick(to_the_end=True)
-            for query, reason in rescale(self.ledger, lanes).items():
-                self.note_error(f'query "{query}" goes on with as many lanes as before: {reason}')
-            if is_over:
-                # The end of the input holds until more rows come.
-                self.flush()
-            self.write_status()
-
-    def replace_groups(self) -> bool:
-        """Let new plans take over that have run beside old ones for long enough; whether any did.
-
-        No micro-batch runs.
-        """
-        with self.lock:
-            waiting = due(self.ledger)
-            if not waiting or self.ledger.record.kind == "flush":
-                return False
-            self.tick(to_the_end=True)
-            replaced = [number for number in waiting if replace_group(self.ledger, number)]
-            return bool(replaced)
-
-    def switch(self, plan: PipelinePlan, query: str, made: str) -> bool:
-        """Let a query go on as another one does, in a plan; whether it has come as far.
-
-        No micro-batch runs.
-        """
-        with self.lock:
-            if self.ledger.record.kind == "flush":
-                return False
-            self.tick(to_the_end=True)
-            has_switched = switch(self.ledger, plan, query, made)
-            self.tell()
-            return has_switched
-
     def _look_around(self) -> bool:
         """Take note of what happens apart from rows; whether anything did.
 
@@ -354,18 +305,8 @@ class Pipeline:
             self._run_batch(None, files, None, holds)
             for one in files.values():
                 if one.folder.is_inserted:
-                    self._remove_earlier(one.folder, one.read_to_the_end)
-
-    def _remove_earlier(self, folder: Folder, names: Sequence[str]) -> None:
-        """Remove brought rows that are in the logs of the lanes, but for those of the last batch.
-
-        Should its record be lost, it can be run again.
-        """
-        known = self.ledger.known_files(folder.stream)
-        earlier = [name for name in known.read.recent if name not in names]
-        for name in earlier:
-            folder.path_of(name).unlink(missing_ok=True)
-        known.forget(earlier)
+                    known = self.ledger.known_files(one.folder.stream)
+                    known.remove_earlier(one.folder, one.read_to_the_end)
 
     def _require(self, run: int) -> None:
         if run != self._run:

@@ -16,6 +16,7 @@ from penstock.errors import PenstockError, PipelineFailed
 from penstock.pipeline.catching_up import with_catching_up
 from penstock.spark.catching_up_beside import CatchingUpBeside
 from penstock.spark.causes import cause_of
+from penstock.spark.changed_plans import change_lanes, replace_groups, switch_query
 from penstock.spark.spark_session import java_end
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class PipelineRunner:
 
     def change_lanes(self, lanes: int) -> None:
         """Let queries go on with so many lanes; called before any micro-batch runs."""
-        self._do(partial(self.pipeline.change_lanes, lanes))
+        self._do(partial(change_lanes, self.pipeline, lanes))
 
     def replace_groups(self) -> bool:
         """Let new plans take over that have run beside old ones for long enough; whether any did.
@@ -161,7 +162,7 @@ class PipelineRunner:
         replaced: list[bool] = []
         self.pipeline.stop()
         try:
-            self._do(lambda: replaced.append(self.pipeline.replace_groups()))
+            self._do(lambda: replaced.append(replace_groups(self.pipeline)))
         finally:
             self.open()
         self._tell(self.record)
@@ -175,7 +176,7 @@ class PipelineRunner:
         switched: list[bool] = []
         self.pipeline.stop()
         try:
-            self._do(lambda: switched.append(self.pipeline.switch(plan, query, made)))
+            self._do(lambda: switched.append(switch_query(self.pipeline, plan, query, made)))
         finally:
             self.open()
         self._tell(self.record)

@@ -192,12 +192,13 @@ def test_a_program_that_is_killed_goes_on_where_it_was(
     def run_until(count: int) -> None:
         """Run the other program until there are so many batches, and kill it."""
         nonlocal at
-        other = subprocess.Popen(
-            [sys.executable, "-P", str(program), home, str(tmp_path)],
-            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
-            stderr=(tmp_path / "said").open("w"),
-            start_new_session=True,
-        )
+        with (tmp_path / "said").open("w") as said:
+            other = subprocess.Popen(
+                [sys.executable, "-P", str(program), home, str(tmp_path)],
+                env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+                stderr=said,
+                start_new_session=True,
+            )
         deadline = time.monotonic() + PATIENCE
         try:
             while len(list(batches.glob("*[0-9]"))) < count:

@@ -113,7 +113,7 @@ def test_what_a_lost_record_was_about_is_done_again(tmp_path: Path) -> None:
     check(last.home, scenario)
 
 
-@pytest.mark.parametrize("by_spark", ["", "ab"])
+@pytest.mark.parametrize("by_spark", ["", pytest.param("ab", marks=only_long)])
 def test_a_damaged_batch_is_run_again_if_it_is_the_last(tmp_path: Path, by_spark: str) -> None:
     scenario = make_scenario(tmp_path / "in", 7, batches=ALL, by_spark=by_spark)
     plan = make_plan(scenario.statements(), list(QUERIES), lanes=2)

@@ -24,7 +24,7 @@ from penstock.results.result_tables import results_table
 from penstock.results.settling import fold_for
 from penstock.spark.sink_progress import Progress, ProgressFiles, Written
 from penstock.spark.sink_tasks import SinkJobs
-from penstock.spark.sink_ways import DriverWriting, TaskWriting
+from penstock.spark.sink_ways import DriverWriting, TasksCannotWrite, TaskWriting
 from penstock.store.result_reader import ResultsReader, start_of
 from store.driving import Driver
 from tiers import amount
@@ -109,6 +109,24 @@ class JobsHere(SinkJobs):
         return dict(sorted(drafts.items()))
 
 
+class Calm(random.Random):
+    """Nothing happens by chance."""
+
+    def random(self) -> float:
+        return 0.99
+
+
+class JobsElsewhere(JobsHere):
+    """Tasks that run where the folder of a sink is another one."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(2, Calm())
+        self._elsewhere = folder
+
+    def write(self, name: str, work: SinkWork) -> dict[int, list[str]]:
+        return super().write(name, replace(work, folder=str(self._elsewhere)))
+
+
 class SinkHere:
     """A sink of a home that no Spark works on."""
 
@@ -151,6 +169,11 @@ class SinkHere:
     def _by_tasks(self, progress: Progress, parts: int) -> TaskWriting:
         jobs, work = JobsHere(parts, self._draw), self._work(progress, parts)
         return TaskWriting(jobs, self.driver.home, work, self.target, self._written)
+
+    def go_on_by(self, jobs: JobsHere) -> None:
+        """Let certain tasks write from now on."""
+        work = self._work(self._written.progress, jobs.parts)
+        self._writing = TaskWriting(jobs, self.driver.home, work, self.target, self._written)
 
     def _work(self, progress: Progress, parts: int) -> SinkWork:
         plan = self.plan
@@ -245,6 +268,25 @@ def test_each_commit_is_seen_once(tmp_path: Path, seed: int) -> None:
             sink.catch_up()
             assert sink.seen() == sink.commits()
             assert sink.seen()
+
+
+def test_parts_that_are_not_seen_here_are_not_published(tmp_path: Path) -> None:
+    with Driver(tmp_path / "home", STATEMENTS, QUERIES, lanes=3) as driver:
+        draw = Calm(3)
+        for now in range(5):
+            driver.batch(drawn(draw, 6 * now))
+        sink = SinkHere(driver, "grouped", tmp_path / "out", draw)
+        (tmp_path / "out").mkdir()
+        sink.go_on_by(JobsElsewhere(tmp_path / "elsewhere"))
+        with pytest.raises(TasksCannotWrite, match="is not seen by the driver"):
+            sink.catch_up()
+        assert list((tmp_path / "elsewhere").glob(".*"))
+        assert sink.seen() == {}
+        # Somebody who sees the folder does it all.
+        sink.go_on_by(JobsHere(2, draw))
+        sink.catch_up()
+        assert sink.seen() == sink.commits()
+        assert sink.seen()
 
 
 def drawn(draw: random.Random, now: int) -> dict[str, list[dict[str, object]]]:
