@@ -20,6 +20,7 @@ from penstock.spark.source_options import SourceOptions
 from tiers import only_long
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -60,16 +61,20 @@ query.start().awaitTermination()
 """
 """A program that follows a query until it is killed."""
 PATIENCE = 120.0
+ZONE = "spark.sql.session.timeZone"
 
 
 @pytest.fixture
-def spark(db: Connection) -> SparkSession:
+def spark(db: Connection) -> Iterator[SparkSession]:
+    # Where the active session has a source of this name, Spark lets no other one register it, and
+    # the examples of a page may have done so in this process.
     session = running_session()
     assert session is not None
-    mine = session.newSession()
-    mine.conf.set("spark.sql.session.timeZone", "UTC")
-    mine.dataSource.register(penstock.PenstockSource)  # type: ignore[arg-type]  # it is loaded late
-    return mine
+    zone = session.conf.get(ZONE)
+    session.conf.set(ZONE, "UTC")
+    session.dataSource.register(penstock.PenstockSource)  # type: ignore[arg-type]  # loaded late
+    yield session
+    session.conf.set(ZONE, zone)
 
 
 def feed(db: Connection, start: int, rows: int = 20) -> None:
