@@ -24,7 +24,7 @@ class MadeOfFiles(Generic[Made]):
 
     def __init__(self, make: Callable[[Path], Made]) -> None:
         self._make = make
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._made: dict[Path, Made] = {}
 
     def of(self, path: Path) -> Made:
@@ -40,5 +40,6 @@ class MadeOfFiles(Generic[Made]):
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Let go of some; who asks for them again reads them again."""
-        for one in paths:
-            self._made.pop(one, None)
+        with self._lock:
+            for one in paths:
+                self._made.pop(one, None)

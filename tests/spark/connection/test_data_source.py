@@ -70,7 +70,7 @@ def spark(db: Connection) -> Iterator[SparkSession]:
     # the examples of a page may have done so in this process.
     session = running_session()
     assert session is not None
-    zone = session.conf.get(ZONE)
+    zone = session.conf.get(ZONE) or "UTC"
     session.conf.set(ZONE, "UTC")
     session.dataSource.register(penstock.PenstockSource)  # type: ignore[arg-type]  # loaded late
     yield session
