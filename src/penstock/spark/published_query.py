@@ -18,9 +18,9 @@ from penstock.operators.block import Block, empty_block
 from penstock.pipeline.bound import bound
 from penstock.pipeline.plans import read_plan
 from penstock.results.answer_kind import is_relation, require_relation, unit_of
+from penstock.results.part_of_results import PartOfResults
 from penstock.results.result_tables import results_table
 from penstock.results.settling import fold_for
-from penstock.results.shares import ShareOfRows
 from penstock.spark.groups import first_record_of, plans_with
 from penstock.spark.home_view import view_of
 from penstock.store.result_reader import ResultsReader, require_kept, start_of
@@ -190,4 +190,4 @@ class PublishedQuery:
         node = self._bound.result(self.name)
         partitions = self._bound.choices.queue_partitions
         fold = fold_for(self.plan, list(node.arrow_types), node.span, partitions)
-        return fold if shares == 1 else ShareOfRows(fold, number, shares)
+        return fold if shares == 1 else PartOfResults(fold, number, shares)

@@ -76,7 +76,6 @@ class SubWindowRing:
         self._dropped = dropped
         self._lock = threading.Lock()
         self._pins: list[Pin] = []
-        self._listeners: list[Callable[[SubWindow], None]] = []
         self._content = {
             number % slots: SubWindow.numbered(number, length)
             for number in range(latest - slots + 1, latest + 1)
@@ -115,8 +114,6 @@ class SubWindowRing:
             gone = self._content[slot]
             self._content[slot] = sub_window
             self._latest = sub_window.number
-            for listener in self._listeners:
-                listener(sub_window)
             is_pinned = self._is_pinned(gone)
         if not is_pinned:
             self._dropped(gone)
@@ -134,11 +131,6 @@ class SubWindowRing:
                 raise InternalError(msg)
             whole = replace(known, pieces=(*known.pieces, *pieces))
             self._content[self.slot_of(number)] = whole
-
-    def on_move(self, listener: Callable[[SubWindow], None]) -> None:
-        """Call a function with each sub-window that comes, under the ring's lock: be short."""
-        with self._lock:
-            self._listeners.append(listener)
 
     def pin(self, count: int | None = None) -> Pin:
         """Keep the newest `count` sub-windows, or all, as they are now; `with` releases them."""
